@@ -1,0 +1,60 @@
+# Every target sets itself up: Python 3.11+, make and the package index are all that is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint bench eval lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+
+demo: $(VENV)/.runs  ## run a question over the documents that come with Holdfast
+	@$(BIN)/holdfast demo
+
+test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
+	$(BIN)/pytest --cov --cov-report=term:skip-covered -q
+
+check: $(VENV)/.tests lint  ## the fast part, under two minutes
+	$(BIN)/pytest -q -m "not slow"
+
+lint: $(VENV)/.tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-timings 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/deptry . >/dev/null 2>&1 || $(BIN)/deptry .
+	$(BIN)/codespell
+
+bench: $(VENV)/.tests  ## measure; figures go to docs/performance.md
+	$(BIN)/python -m benchmarks
+
+eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
+	$(BIN)/python -m evals.citations $(DATA)
+
+lock:  ## renew the locked dependencies (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    -q --upgrade pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    -q --upgrade --group dev pyproject.toml -o requirements-dev.lock
+
+clean:  ## remove the virtual environment and what was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Holdfast needs Python 3.11 or newer; say which with make PYTHON=python3.12"; exit 1; }
+	@echo "setting up $(VENV) (once; about a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runs: $(VENV)/.made requirements.lock pyproject.toml
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes \
+	    -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.tests: $(VENV)/.runs requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes \
+	    -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,120 @@
+"""What one attempt at a task came to, and how it is stored: all of it, or nothing."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from models.errors import (
+    BadConfiguration,
+    FailureClass,
+    Lasting,
+    ModelRefused,
+    OutcomeUnknown,
+    ToolFailed,
+    Unresolved,
+)
+from models.evidence import Located
+from models.failures import Component, Failure
+from models.jobs import StopReason
+from models.orders import TaskOrder
+from models.plan import Task, TaskStatus
+from models.state import Halt, TaskReceipt
+from models.tools import ReadPassage
+from planning.kpis import Candidate
+from storage import evidence, jobs, memory, plans, receipts
+from storage.database import Database
+
+_PREVIEW = 200
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The entities to keep with their evidence, or the failure."""
+
+    kept: tuple[Candidate, ...] = ()
+    failure: Failure | None = None
+    halt: Halt | None = None
+    confidence: float | None = None
+    read: tuple[ReadPassage, ...] = ()
+    found: tuple[Located, ...] = ()
+    trace: dict[str, Any] = field(default_factory=dict)
+
+
+def receipt_key(order: TaskOrder) -> str:
+    """The key of a task's receipt: one per attempt."""
+    return f"{order.task_id}#{order.attempt}"
+
+
+def failed_with(error: Lasting, component: Component) -> Outcome:
+    """The outcome of an error that trying again cannot help.
+
+    A refused key or a missing endpoint fails every later call as well, so it halts the job.
+    """
+    if isinstance(error, ToolFailed | OutcomeUnknown):
+        component = Component.TOOL
+    elif isinstance(error, Unresolved):
+        component = Component.ENGINE
+    is_fatal = isinstance(error, ModelRefused | BadConfiguration)
+    failure = Failure(
+        component=component,
+        failure_class=error.failure_class,
+        message=str(error)[:4000],
+        is_fatal=is_fatal,
+    )
+    halt = Halt(reason=StopReason.MODEL_REFUSED, message=str(error)[:2000]) if is_fatal else None
+    return Outcome(failure=failure, halt=halt)
+
+
+def given_up(message: str) -> Outcome:
+    """The outcome of an attempt that Temporal ended: a time-out, or retries without success."""
+    failure = Failure(
+        component=Component.ENGINE, failure_class=FailureClass.TRANSPORT, message=message[:4000]
+    )
+    return Outcome(failure=failure)
+
+
+async def store(
+    db: Database, order: TaskOrder, task: Task, outcome: Outcome, tokens: int
+) -> TaskReceipt:
+    """Store the outcome and the receipt in one transaction; a failed task leaves no entities."""
+    status = TaskStatus.FAILED if outcome.failure else TaskStatus.DONE
+    receipt = TaskReceipt(
+        task_id=task.id,
+        attempt=order.attempt,
+        status=status,
+        confidence=outcome.confidence,
+        preview=_preview(outcome),
+        failure_class=outcome.failure.failure_class if outcome.failure else None,
+        halt=outcome.halt,
+        tokens=tokens,
+    )
+    async with db.job(order.job_id, order.epoch) as write:
+        await evidence.store_evidence(write, task.id, outcome.read, outcome.found)
+        if not outcome.failure:
+            await memory.remember(write, task.id, task.expects, outcome.kept)
+        await plans.finish_task(
+            write,
+            task.id,
+            status,
+            confidence=outcome.confidence,
+            failure=outcome.failure,
+            trace=outcome.trace,
+        )
+        if task.is_final and not outcome.failure:
+            await jobs.answer(write, outcome.kept[0].value)
+        await receipts.keep(write, receipt_key(order), receipt)
+    return receipt
+
+
+def _preview(outcome: Outcome) -> str:
+    if outcome.failure:
+        return outcome.failure.first_line
+    found = (f"{each.name} = {_short(each.value)}" for each in outcome.kept)
+    text = "; ".join(found)
+    return text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,213 @@
+"""Planning and replanning: ask, check, send back with the faults, store the revision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from activities import interfaces
+from activities.asking import Desk
+from activities.begin import fitted
+from activities.interfaces import implements
+from activities.parts import Models, Requests
+from models.errors import BadConfiguration, Lasting, ModelRefused
+from models.jobs import JobRequest, StopReason
+from models.listing import plan_for_prompt
+from models.orders import ReplanOrder, RunOrder
+from models.plan import Plan, TaskStatus
+from models.state import Halt, PlanReceipt, TaskState
+from planning.merge import continue_plan, replaced_by, roots_of
+from planning.tool_names import with_full_tool_names
+from planning.validation import Ground, plan_faults
+from roles.drafts import PlanDraft
+from roles.planner import PLANNER, PlannerTask
+from roles.replanner import REPLANNER, ReplannerTask
+from storage import plans, receipts
+from storage.database import Database
+from storage.plans import Revision, StoredTask
+from tools.hub import Hub
+
+
+@dataclass(frozen=True)
+class Planning:
+    """The activities that make and change plans."""
+
+    db: Database
+    models: Models
+    requests: Requests
+    hub: Hub
+
+    @implements(interfaces.make_plan)
+    async def make_plan(self, order: RunOrder) -> PlanReceipt:
+        key = "plan"
+        stored = await receipts.find(self.db, order.job_id, key, PlanReceipt)
+        if stored is not None:
+            return stored
+        request = await self.requests.of(order.job_id)
+        desk = self._desk(order.job_id, request, "")
+        signatures = await self.hub.signatures()
+        ground = Ground(
+            tools={tool.name: tool for tool in signatures},
+            promises_kpis=request.strategy.extraction,
+        )
+        task = PlannerTask(question=request.question, tools=signatures)
+        try:
+            asked = await desk.ask(PLANNER, task, check=_checker(ground))
+        except Lasting as error:
+            return await self._halt(order, key, desk, _halt(error, "planner"))
+        if asked.answer is None:
+            return await self._halt(order, key, desk, _no_plan("planner", asked.faults))
+        plan = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+        change = Revision(
+            revision=0,
+            cause="planned",
+            explanation=asked.answer.explanation,
+            added=tuple(each.id for each in plan.tasks),
+        )
+        roots = {each.id: each.id for each in plan.tasks}
+        return await self._store(order, key, desk, plan, change, roots)
+
+    @implements(interfaces.replan)
+    async def replan(self, order: ReplanOrder) -> PlanReceipt:
+        key = f"replan:{order.task_id}"
+        stored = await receipts.find(self.db, order.job_id, key, PlanReceipt)
+        if stored is not None:
+            return stored
+        request = await self.requests.of(order.job_id)
+        known = await plans.load_tasks(self.db, order.job_id)
+        plan = Plan(tasks=tuple(each.task for each in known))
+        scope = request.strategy.replan_scope
+        replaced = replaced_by(plan, order.task_id, scope)
+        ground = await self._ground(request, plan, replaced)
+        desk = self._desk(order.job_id, request, key)
+        task = _replanner_task(request, ground, known, order.task_id, replaced)
+        try:
+            asked = await desk.ask(REPLANNER, task, check=_checker(ground))
+        except Lasting as error:
+            return await self._halt(order, key, desk, _halt(error, "replanner"))
+        if asked.answer is None:
+            return await self._halt(order, key, desk, _no_plan("replanner", asked.faults))
+        continuation = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+        merged = continue_plan(plan, order.task_id, continuation, scope)
+        roots = roots_of(continuation, order.task_id, {each.task.id: each.root for each in known})
+        change = Revision(
+            revision=0,
+            cause="replanned",
+            failed_task=order.task_id,
+            explanation=asked.answer.explanation,
+            added=merged.added,
+            superseded=merged.superseded,
+        )
+        return await self._store(order, key, desk, merged.plan, change, roots)
+
+    async def _ground(self, request: JobRequest, plan: Plan, replaced: tuple[str, ...]) -> Ground:
+        signatures = await self.hub.signatures()
+        kept = {task.id: task for task in plan.live if task.id not in replaced}
+        return Ground(
+            tools={tool.name: tool for tool in signatures},
+            kept=kept,
+            used_ids=frozenset(plan.by_id),
+            promises_kpis=request.strategy.extraction,
+            needs_final=not any(task.is_final for task in kept.values()),
+        )
+
+    def _desk(self, job_id: str, request: JobRequest, place: str) -> Desk:
+        return Desk(
+            db=self.db,
+            models=self.models,
+            model=request.model,
+            job_id=job_id,
+            task_id=place,
+            tries=request.strategy.plan_tries,
+        )
+
+    async def _store(
+        self,
+        order: RunOrder,
+        key: str,
+        desk: Desk,
+        plan: Plan,
+        change: Revision,
+        roots: dict[str, str],
+    ) -> PlanReceipt:
+        async with self.db.job(order.job_id, order.epoch) as write:
+            for fault in self.hub.faults():
+                write.event("tool.left_out", fault=fault)
+            number = await plans.store_revision(write, plan, change, roots)
+            states = [_state(plan, name, roots[name]) for name in change.added]
+            added = fitted(states)
+            receipt = PlanReceipt(
+                revision=number,
+                added=added,
+                is_partial=len(added) < len(states),
+                superseded=change.superseded,
+                tokens=desk.tokens,
+            )
+            await receipts.keep(write, key, receipt)
+            return receipt
+
+    async def _halt(self, order: RunOrder, key: str, desk: Desk, halt: Halt) -> PlanReceipt:
+        receipt = PlanReceipt(halt=halt, tokens=desk.tokens)
+        async with self.db.job(order.job_id, order.epoch) as write:
+            write.event("plan.refused", reason=halt.reason.value, message=halt.message[:2000])
+            await receipts.keep(write, key, receipt)
+        return receipt
+
+
+class _checker:  # noqa: N801 - reads as a function where it is used
+    """The faults of a draft, in words that its author can act on."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+
+    def __call__(self, draft: PlanDraft) -> Sequence[str]:
+        try:
+            plan = draft.to_plan()
+        except ValidationError as error:
+            return [f"{each['loc']}: {each['msg']}" for each in error.errors(include_url=False)]
+        return plan_faults(with_full_tool_names(plan, self.ground.tools), self.ground)
+
+
+def _replanner_task(
+    request: JobRequest,
+    ground: Ground,
+    known: Sequence[StoredTask],
+    failed: str,
+    replaced: tuple[str, ...],
+) -> ReplannerTask:
+    failure = next(each.failure for each in known if each.task.id == failed)
+    return ReplannerTask(
+        question=request.question,
+        tools=tuple(ground.tools.values()),
+        current_plan=plan_for_prompt(each.task for each in known),
+        failed_task_id=failed,
+        feedback=failure.message if failure else "the task failed without a reason",
+        replaced=replaced,
+        used_ids=tuple(each.task.id for each in known),
+    )
+
+
+def _state(plan: Plan, task_id: str, root: str) -> TaskState:
+    task = plan.by_id[task_id]
+    return TaskState(
+        id=task.id,
+        kind=task.kind,
+        label=plans.label_of(task),
+        depends_on=task.depends_on,
+        priority=task.priority,
+        status=TaskStatus.PENDING,
+        root=root,
+        is_final=task.is_final,
+    )
+
+
+def _halt(error: Lasting, who: str) -> Halt:
+    refused = isinstance(error, ModelRefused | BadConfiguration)
+    reason = StopReason.MODEL_REFUSED if refused else StopReason.PLANNING_FAILED
+    return Halt(reason=reason, message=f"the {who}'s model call failed: {error}"[:4000])
+
+
+def _no_plan(who: str, faults: Sequence[str]) -> Halt:
+    listed = "; ".join(faults)
+    message = f"the {who} gave no valid plan. Faults of its last attempt: {listed}"
+    return Halt(reason=StopReason.PLANNING_FAILED, message=message[:4000])

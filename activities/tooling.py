@@ -1,0 +1,229 @@
+"""A tool task: one MCP call, then the promised entities are read out of what came back."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from activities.asking import Desk
+from activities.calling import Bench, Called
+from activities.outcomes import Outcome
+from models.errors import FailureClass
+from models.evidence import Located
+from models.failures import Component, Failure
+from models.jobs import JobRequest
+from models.orders import TaskOrder
+from models.plan import Expected, Task
+from models.tools import ReadPassage, ToolAnswer
+from planning.chunks import chunks
+from planning.feedback import kpi_failure
+from planning.kpis import Candidate, Verdict, best_of, judge
+from planning.quotes import best_sentences, locate
+from planning.values import storable
+from roles.dialogue import Asked
+from roles.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
+from roles.reasoner import Given
+from storage.database import Database
+from tools.hub import Hub
+
+_CHUNKS_AT_ONCE = 4
+_UNSHOWN_CONFIDENCE = 0.5
+"""The most an extraction is trusted whose quote and value stand nowhere in the response."""
+_DIRECT_EVIDENCE = 3
+RESULT = Expected(name="result", description="what the tool returned")
+
+
+@dataclass(frozen=True)
+class ToolWork:
+    """What a tool task works with."""
+
+    db: Database
+    hub: Hub
+    desk: Desk
+    request: JobRequest
+    order: TaskOrder
+
+
+async def use_tool(
+    work: ToolWork, task: Task, inputs: tuple[Given, ...], context: tuple[Given, ...]
+) -> Outcome:
+    """What the tool's answer yields: entities that passed the KPI check, or the failure."""
+    arguments = {given.name: given.value for given in inputs}
+    called = await _bench(work).call(task.tool, arguments)
+    if _is_empty(called.answer):
+        return Outcome(failure=_nothing_found(task))
+    if not work.request.strategy.extraction:
+        return _direct(work, task, called.answer)
+    return await _extracted(work, task, called, arguments, context)
+
+
+def _bench(work: ToolWork) -> Bench:
+    return Bench(
+        db=work.db,
+        hub=work.hub,
+        job_id=work.order.job_id,
+        task_id=work.order.task_id,
+        attempt=work.order.attempt,
+        facts={"collection": work.request.collection},
+        timeout=work.request.strategy.tool_timeout,
+    )
+
+
+def _is_empty(answer: ToolAnswer) -> bool:
+    """Whether nothing came back: no text, an empty list, or a result without passages."""
+    if answer.structured in ([], {}, "", {"result": []}, {"passages": []}):
+        return True
+    return not answer.text.strip() and answer.structured is None
+
+
+def _nothing_found(task: Task) -> Failure:
+    return Failure(
+        component=Component.TOOL,
+        failure_class=FailureClass.TOOL,
+        message=f"{task.tool} found nothing for these arguments; try others, or another tool.",
+        missing=tuple(entity.name for entity in task.expects if entity.required),
+    )
+
+
+def _direct(work: ToolWork, task: Task, answer: ToolAnswer) -> Outcome:
+    """Without an extractor the tool's result itself is what later steps refer to."""
+    expects = task.expects or (RESULT,)
+    candidates = {each.name: _taken(each, expects, answer) for each in expects}
+    verdict = judge(expects, candidates, work.request.strategy.confidence_threshold)
+    if not verdict.is_success:
+        reason = "the tool's result has no such value"
+        failure = kpi_failure(verdict, Component.TOOL, reason, 0.0)
+        return Outcome(failure=failure, confidence=verdict.confidence, read=answer.passages)
+    found = best_sentences(expects[0].name, task.description, answer.passages, _DIRECT_EVIDENCE)
+    return Outcome(
+        kept=verdict.kept,
+        confidence=verdict.confidence,
+        read=answer.passages,
+        found=tuple(found),
+    )
+
+
+def _taken(entity: Expected, expects: Sequence[Expected], answer: ToolAnswer) -> Candidate:
+    value: JsonValue = None
+    if isinstance(answer.structured, dict) and entity.name in answer.structured:
+        value = answer.structured[entity.name]
+    elif len(expects) == 1:
+        value = _whole(entity, answer)
+    return Candidate(name=entity.name, value=storable(value), confidence=1.0)
+
+
+def _whole(entity: Expected, answer: ToolAnswer) -> JsonValue:
+    if entity.type.value == "string" or answer.structured is None:
+        return "\n\n".join(passage.text for passage in answer.passages) or answer.text
+    value: JsonValue = answer.structured
+    return value
+
+
+async def _extracted(
+    work: ToolWork,
+    task: Task,
+    called: Called,
+    arguments: dict[str, JsonValue],
+    context: tuple[Given, ...],
+) -> Outcome:
+    answers, faults = await _ask_extractor(work, task, called, arguments, context)
+    if not answers:
+        return Outcome(failure=_unreadable(faults), read=called.answer.passages)
+    shown = [_shown(each, called.answer.passages) for each in _candidates(answers)]
+    best = best_of(candidate for candidate, _ in shown)
+    summary = " ".join(answer.summary for answer in answers if answer.summary)[:4000]
+    threshold = work.request.strategy.confidence_threshold
+    verdict = judge(task.expects, best, threshold)
+    return _concluded(verdict, called.answer.passages, shown, summary, threshold or 0.0)
+
+
+def _concluded(
+    verdict: Verdict,
+    read: tuple[ReadPassage, ...],
+    shown: Sequence[tuple[Candidate, Located | None]],
+    summary: str,
+    threshold: float,
+) -> Outcome:
+    trace = {"summary": summary}
+    if not verdict.is_success:
+        failure = kpi_failure(verdict, Component.EXTRACTOR, summary, threshold)
+        return Outcome(failure=failure, confidence=verdict.confidence, read=read, trace=trace)
+    kept = {(each.name, each.quote) for each in verdict.kept}
+    found = {each.name: at for each, at in shown if at and (each.name, each.quote) in kept}
+    return Outcome(
+        kept=verdict.kept,
+        confidence=verdict.confidence,
+        read=read,
+        found=tuple(found.values()),
+        trace=trace,
+    )
+
+
+async def _ask_extractor(
+    work: ToolWork,
+    task: Task,
+    called: Called,
+    arguments: dict[str, JsonValue],
+    context: tuple[Given, ...],
+) -> tuple[list[ExtractorAnswer], tuple[str, ...]]:
+    """The answers of the extractor, chunk by chunk and side by side, with the last faults."""
+    pieces = chunks(called.answer.passages, work.request.strategy.chunk_tokens)
+    gate = asyncio.Semaphore(_CHUNKS_AT_ONCE)
+
+    async def read(number: int, piece: Sequence[ReadPassage]) -> Asked[ExtractorAnswer]:
+        job = ExtractorTask(
+            description=task.description,
+            arguments=arguments,
+            entities=task.expects,
+            response=tuple(_fragment(passage) for passage in piece),
+            context=context,
+            note=called.note,
+        )
+        place = f"chunk{number}" if len(pieces) > 1 else ""
+        async with gate:
+            return await work.desk.ask(EXTRACTOR, job, place=place)
+
+    asked = await asyncio.gather(*(read(n, piece) for n, piece in enumerate(pieces, start=1)))
+    faults = next((each.faults for each in asked if each.answer is None), ())
+    return [each.answer for each in asked if each.answer is not None], faults
+
+
+def _fragment(passage: ReadPassage) -> Fragment:
+    return Fragment(title=passage.title, heading=passage.heading, text=passage.text)
+
+
+def _candidates(answers: Sequence[ExtractorAnswer]) -> list[Candidate]:
+    return [
+        Candidate(
+            name=each.name,
+            value=storable(each.value),
+            confidence=answer.confidence if each.confidence is None else each.confidence,
+            quote=each.quote,
+        )
+        for answer in answers
+        for each in answer.entities
+    ]
+
+
+def _shown(
+    candidate: Candidate, passages: Sequence[ReadPassage]
+) -> tuple[Candidate, Located | None]:
+    """The candidate with where it stands; one that stands nowhere is trusted less.
+
+    A quote that is not in the response was not copied from it, and a value that is not there
+    either is the model's own.
+    """
+    found = locate(candidate.name, candidate.value, candidate.quote, passages)
+    if found is None and candidate.quote and candidate.value is not None:
+        least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)
+        return candidate.model_copy(update={"confidence": least}), None
+    return candidate, found
+
+
+def _unreadable(faults: tuple[str, ...]) -> Failure:
+    return Failure(
+        component=Component.EXTRACTOR,
+        failure_class=FailureClass.SEMANTIC,
+        message=f"The extractor gave no valid answer: {'; '.join(faults)}"[:4000],
+    )

@@ -1,0 +1,1 @@
+"""How fast Holdfast is, measured against bare Temporal in the same run."""

@@ -1,0 +1,74 @@
+"""A model that knows every answer at once, and a tool that takes its time and gives 2 KB."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.types import ToolAnnotations
+
+from benchmarks.graphs import Graph, draft
+from models.completions import Completion, ModelRequest
+from tools.hub import BuiltinServer
+
+TOOL = "timed.look_up"
+MODEL = "timed"
+_PADDING = "Nothing else that is said here matters to the value of the task. " * 30
+
+
+@dataclass
+class TimedModel:
+    """Plays every role without thinking; the question of a job is the name of its graph."""
+
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    tool: str = TOOL
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        task = json.loads(request.messages[1].content)
+        answer = getattr(self, f"_{request.role}")(task)
+        return Completion(text=json.dumps(answer), model=MODEL, input_tokens=700, output_tokens=60)
+
+    def _planner(self, task: dict[str, Any]) -> dict[str, Any]:
+        return draft(self.graphs[task["question"]], self.tool)
+
+    def _extractor(self, task: dict[str, Any]) -> dict[str, Any]:
+        value = _value(task["arguments"]["query"])
+        found = {"name": "value", "value": value, "confidence": 1.0, "quote": _sentence(value)}
+        return {"entities": [found], "confidence": 1.0, "summary": "stated"}
+
+    def _reasoner(self, task: dict[str, Any]) -> dict[str, Any]:
+        outputs = [{"name": each["name"], "value": "known"} for each in task["outputs"]]
+        return {"status": "completed", "outputs": outputs, "reasoning_steps": ["it is known"]}
+
+    def _synthesiser(self, task: dict[str, Any]) -> dict[str, Any]:
+        cited = [item["id"] for item in task["evidence"][:1]]
+        return {"answer": [{"text": "It is known.", "evidence": cited}]}
+
+
+def timed_tools(latency_s: Callable[[], float]) -> BuiltinServer:
+    """The tool `look_up(query)`; its latency is asked for at each call."""
+    server = MCPServer("timed")
+    calls = count(1)
+
+    @server.tool(
+        annotations=ToolAnnotations(read_only_hint=True, idempotent_hint=True),
+        structured_output=False,
+    )
+    async def look_up(query: str) -> str:
+        """Look a value up."""
+        await asyncio.sleep(latency_s())
+        # No two answers are the same, so that each is stored.
+        return f"{_sentence(_value(query))} Answer {next(calls)}. {_PADDING}"
+
+    return BuiltinServer(server, concurrency=200)
+
+
+def _value(query: str) -> str:
+    return f"v-{query.partition(' ')[0]}"
+
+
+def _sentence(value: str) -> str:
+    return f"The value is {value}."

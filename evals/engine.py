@@ -1,0 +1,170 @@
+"""Works questions with the real engine: a worker in this process, a collection per question."""
+
+import asyncio
+import hashlib
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from evals.baseline import Amount, Cited, as_much, stand_in_amount
+from evals.questions import Paragraph, Question
+from holdfast.client import Holdfast
+from holdfast.settings import Endpoints, Settings
+from holdfast.temporal import connect
+from models.errors import NotFound
+from models.evidence import Citation
+from models.jobs import EXTRACTIVE, JobRequest
+from models.strategy import Strategy
+from models.tools import ReadPassage
+from models.views import JobView
+from storage.corpus import MAX_HITS, Corpus, NewDocument
+from storage.evidence import evidence_of, load_report
+from tools.passages import split_passages
+from worker import build_worker, opened
+
+PRESET = "kpi-chain"
+Say: TypeAlias = Callable[[int, int], object]
+"""Is told how many questions have ended, and of how many."""
+_WITHIN = timedelta(minutes=3)
+
+
+class Where(NamedTuple):
+    """The services to work with, and a folder for the worker's settings."""
+
+    home: Path
+    database_url: str
+    temporal_address: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question after its job; a job that delivered no report cites nothing."""
+
+    question: Question
+    job: JobView
+    ours: Cited
+    read: int
+    """Distinct passages that the job holds evidence from, cited or not."""
+    marks: int
+    """Citations in the report."""
+    open_marks: int
+    """Those whose quote stands in the collection where the citation says."""
+
+    @property
+    def answer(self) -> str:
+        return self.job.answer or ""
+
+
+@dataclass(frozen=True)
+class Worked(Answered):
+    """The same, with what the search cites beside it."""
+
+    keyword: Cited
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running engine with the collections of the questions."""
+
+    holdfast: Holdfast
+    corpus: Corpus
+    strategy: Strategy
+
+    async def work(
+        self, questions: Sequence[Question], slots: int, say: Say = lambda *_: None
+    ) -> list[Worked]:
+        """All questions, `slots` jobs at a time; in the order given."""
+        free, ended = asyncio.Semaphore(slots), itertools.count(1)
+
+        async def one(at: int, question: Question) -> Answered:
+            async with free:
+                answered = await self._answered(f"question-{at}", question)
+            say(next(ended), len(questions))
+            return answered
+
+        done = await asyncio.gather(*(one(at, each) for at, each in enumerate(questions)))
+        amounts = [each.ours.amount for each in done]
+        return [
+            await self._beside_search(f"question-{at}", each, amounts)
+            for at, each in enumerate(done)
+        ]
+
+    async def _answered(self, collection: str, question: Question) -> Answered:
+        await self._store(collection, question.paragraphs)
+        job_id = await self.holdfast.submit(self._request(question.text, collection))
+        await self.holdfast.wait(job_id, _WITHIN)
+        job = await self.holdfast.show(job_id)
+        report = await load_report(self.holdfast.db, job_id)
+        citations = report.citations if report else ()
+        opened = [await self._opened(collection, each) for each in citations]
+        found = [each for each in opened if each is not None]
+        read = {each.source_id for each in await evidence_of(self.holdfast.db, job_id)}
+        cited = Cited(tuple({(each.address, each.start): each for each in found}.values()))
+        return Answered(question, job, cited, len(read), len(citations), len(found))
+
+    def _request(self, question: str, collection: str) -> JobRequest:
+        return JobRequest(
+            question=question,
+            preset=PRESET,
+            model=EXTRACTIVE,
+            strategy=self.strategy,
+            collection=collection,
+        )
+
+    async def _store(self, collection: str, paragraphs: Sequence[Paragraph]) -> None:
+        """As `holdfast.ingest` stores a file, a document per paragraph."""
+        async with self.corpus.writing(collection) as writer:
+            for each in paragraphs:
+                content = each.text.encode()
+                digest, pieces = hashlib.sha256(content).hexdigest(), split_passages(each.text)
+                await writer.put(
+                    NewDocument(each.address, each.title, each.text, digest, len(content), pieces)
+                )
+
+    async def _opened(self, collection: str, citation: Citation) -> ReadPassage | None:
+        """The passage that a reader finds at the citation; None if the quote is not there."""
+        place = (citation.address, citation.start, citation.end)
+        try:
+            passages = await self.corpus.read(collection, *place)
+        except NotFound:
+            return None
+        for each in passages:
+            if each.text[citation.start - each.start : citation.end - each.start] == citation.quote:
+                return each
+        return None
+
+    async def _beside_search(
+        self, collection: str, done: Answered, amounts: Sequence[Amount]
+    ) -> Worked:
+        amount = done.ours.amount
+        if not amount.passages:
+            amount = stand_in_amount(amounts, done.read)
+        hits = await self.corpus.search(collection, done.question.text, MAX_HITS)
+        return Worked(**vars(done), keyword=as_much(hits, amount))
+
+
+@asynccontextmanager
+async def running_lab(where: Where, strategy: Strategy) -> AsyncIterator[Lab]:
+    """A worker that polls, at services that run; nothing of the user's own settings is used."""
+    # An empty file: the worker would take the user's own tools otherwise.
+    config = where.home / "eval.toml"
+    config.write_text("")
+    settings = Settings(home=where.home, config_file=config, task_queue="evals")
+    endpoints = Endpoints(
+        database_url=where.database_url,
+        temporal_address=where.temporal_address,
+        temporal_namespace="default",
+        temporal_ui=None,
+        embedded_database=True,
+        embedded_temporal=True,
+    )
+    client = await connect(settings, endpoints)
+    async with (
+        opened(settings, where.database_url) as parts,
+        build_worker(client, parts, settings),
+    ):
+        yield Lab(Holdfast(settings, endpoints, parts.db), Corpus(parts.db), strategy)

@@ -1,0 +1,1 @@
+"""The front door: command line, client, settings, logs and the embedded services."""

@@ -1,0 +1,201 @@
+"""All commands with their options; what they do is imported when one of them runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="holdfast",
+    help="A durable research engine: a question in, a cited report out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON with stable field names.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.")]
+Question = Annotated[str, typer.Argument(help="The question; - reads it from standard input.")]
+Docs = Annotated[Path | None, typer.Option(help="A folder of .md, .txt, .html and .pdf files.")]
+Collection = Annotated[
+    str | None, typer.Option(help="A collection that was ingested before, by its name.")
+]
+PresetName = Annotated[str | None, typer.Option("--preset", help="How the job is worked.")]
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="A model of your endpoint, or `extractive`.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one setting.")
+]
+
+
+@app.command()
+def run(
+    question: Question,
+    docs: Docs = None,
+    collection: Collection = None,
+    preset: PresetName = None,
+    model: ModelName = None,
+    settings: Settings = None,
+    json_output: Json = False,
+) -> None:
+    """Ask a question, watch the work, and read the cited report."""
+    from holdfast.cli.requests import Wish
+    from holdfast.cli.running import run_command
+
+    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()))
+    raise typer.Exit(run_command(wish, json_output=json_output))
+
+
+@app.command()
+def submit(
+    question: Question,
+    docs: Docs = None,
+    collection: Collection = None,
+    preset: PresetName = None,
+    model: ModelName = None,
+    settings: Settings = None,
+    key: Annotated[
+        str | None, typer.Option("--id", help="Submitting again with this id gives the same job.")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """Submit a question and print the job's id at once."""
+    from holdfast.cli.requests import Wish
+    from holdfast.cli.running import submit_command
+
+    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()))
+    submit_command(wish, key, json_output=json_output)
+
+
+@app.command("list")
+def list_jobs(
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 20,
+    status: Annotated[str | None, typer.Option(help="Only jobs of this status.")] = None,
+    preset: PresetName = None,
+    json_output: Json = False,
+) -> None:
+    """List the newest jobs."""
+    from holdfast.cli.looking import list_command
+
+    list_command(limit, status, preset, json_output=json_output)
+
+
+@app.command()
+def show(job: JobId, json_output: Json = False) -> None:
+    """Show a job: its tasks, what they found, what it spent."""
+    from holdfast.cli.looking import show_command
+
+    show_command(job, json_output=json_output)
+
+
+@app.command()
+def wait(
+    job: JobId,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds; then exit with code 3.")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """Wait until a job has ended; the exit code says how."""
+    from holdfast.cli.running import wait_command
+
+    raise typer.Exit(wait_command(job, timeout, json_output=json_output))
+
+
+@app.command()
+def report(
+    job: JobId,
+    form: Annotated[str, typer.Option("--format", help="md, json or html.")] = "md",
+    json_output: Json = False,
+) -> None:
+    """Print the report of a finished job."""
+    from holdfast.cli.looking import report_command
+
+    report_command(job, "json" if json_output else form)
+
+
+@app.command()
+def plan(
+    job: JobId,
+    diff: Annotated[bool, typer.Option("--diff", help="Show each revision and its cause.")] = False,
+    json_output: Json = False,
+) -> None:
+    """Show the plan as it stands, or how it came about."""
+    from holdfast.cli.looking import plan_command
+
+    plan_command(job, diff=diff, json_output=json_output)
+
+
+@app.command()
+def memory(job: JobId, json_output: Json = False) -> None:  # noqa: ARG001 - it is JSON anyway
+    """Print the entity memory as a JSON document."""
+    from holdfast.cli.looking import memory_command
+
+    memory_command(job)
+
+
+@app.command()
+def calls(job: JobId, json_output: Json = False) -> None:
+    """List every model and tool call of a job."""
+    from holdfast.cli.looking import calls_command
+
+    calls_command(job, json_output=json_output)
+
+
+@app.command()
+def events(
+    job: JobId,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until it ends.")] = False,
+    json_output: Json = False,
+) -> None:
+    """Print a job's log, entry by entry."""
+    from holdfast.cli.looking import events_command
+
+    events_command(job, follow=follow, json_output=json_output)
+
+
+@app.command()
+def stats(
+    job: Annotated[
+        str | None, typer.Argument(metavar="[JOB]", help="All jobs if left out.")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """Calls, tokens, recoveries and failures, of a job or of all."""
+    from holdfast.cli.looking import stats_command
+
+    stats_command(job, json_output=json_output)
+
+
+@app.command()
+def demo(json_output: Json = False) -> None:
+    """Run a question over the documents that come with Holdfast; no key, no network."""
+    from holdfast.cli.running import demo_command
+
+    raise typer.Exit(demo_command(json_output=json_output))
+
+
+@app.command()
+def up(json_output: Json = False) -> None:
+    """Start the embedded PostgreSQL, Temporal and worker, or attach to them."""
+    from holdfast.cli.services import up_command
+
+    up_command(json_output)
+
+
+@app.command()
+def down(json_output: Json = False) -> None:
+    """Stop everything that `up` started; jobs and histories stay."""
+    from holdfast.cli.services import down_command
+
+    down_command(json_output)
+
+
+@app.command()
+def doctor(json_output: Json = False) -> None:
+    """Check each part, and say how to mend what is broken."""
+    from holdfast.cli.services import doctor_command
+
+    doctor_command(json_output)

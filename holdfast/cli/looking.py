@@ -1,0 +1,222 @@
+"""The commands that look: none of them changes anything."""
+
+import asyncio
+import json
+
+from holdfast.cli.installation import ask, attached
+from holdfast.cli.output import console, print_json, print_text, printable, short, table
+from holdfast.cli.tasks_table import job_lines, tasks_table
+from holdfast.client import FINAL, Holdfast
+from holdfast.rendering import to_html, to_markdown
+from models.calls import CallView
+from models.errors import BadInput, NotFound
+from models.evidence import Report
+from models.jobs import Job, JobStatus
+from models.listing import memory_document
+from models.plan import Plan
+from models.views import EventView, Stats
+from planning.presets import preset as known_preset
+from storage import jobs, plans, views
+from storage import stats as statistics
+from storage.evidence import load_report
+from storage.plans import Revision
+
+_FOLLOW_S = 0.3
+_FORMATS = ("md", "json", "html")
+
+
+def list_command(limit: int, status: str | None, preset: str | None, *, json_output: bool) -> None:
+    if status and status not in {each.value for each in JobStatus}:
+        raise BadInput(
+            f"no status {status!r}; statuses: {', '.join(each.value for each in JobStatus)}"
+        )
+    if preset:
+        known_preset(preset)
+    found = ask(lambda holdfast: holdfast.lines(limit, status, preset))
+    if json_output:
+        print_json(found)
+        return
+    if not found:
+        print_text('no jobs yet; ask one with `holdfast run "..."`')
+        return
+    rows = [
+        (line.job_id, line.status, line.preset, _seconds(line.seconds), short(line.question, 60),
+         short(line.answer or line.stop_reason or "", 50))
+        for line in found
+    ]  # fmt: skip
+    console().print(table(("job", "status", "preset", "seconds", "question", "answer"), rows))
+
+
+def show_command(job_id: str, *, json_output: bool) -> None:
+    view = ask(lambda holdfast: holdfast.show(job_id))
+    if json_output:
+        print_json(view)
+        return
+    for line in job_lines(view):
+        print_text(printable(line))
+    console().print(tasks_table(view))
+
+
+def report_command(job_id: str, form: str) -> None:
+    if form not in _FORMATS:
+        raise BadInput(f"no report format {form!r}; formats: {', '.join(_FORMATS)}")
+    report = ask(lambda holdfast: _report(holdfast, job_id))
+    if form == "json":
+        print_json(report)
+    else:
+        print_text(to_html(report) if form == "html" else printable(to_markdown(report)))
+
+
+async def _report(holdfast: Holdfast, job_id: str) -> Report:
+    job = await jobs.load(holdfast.db, job_id)
+    report = await load_report(holdfast.db, job_id)
+    if report is None:
+        raise NotFound(_no_report(job))
+    return report
+
+
+def _no_report(job: Job) -> str:
+    if job.status not in FINAL:
+        return (
+            f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
+            f"with `holdfast wait {job.id}`"
+        )
+    reason = job.stop_reason.value if job.stop_reason else job.status.value
+    return f"job {job.id!r} delivered no report ({reason}): {job.message}"
+
+
+def plan_command(job_id: str, *, diff: bool, json_output: bool) -> None:
+    async def both(holdfast: Holdfast) -> tuple[Plan, list[Revision]]:
+        await jobs.load(holdfast.db, job_id)
+        plan = await plans.load_plan(holdfast.db, job_id)
+        return plan, await plans.revisions(holdfast.db, job_id)
+
+    plan, revisions = ask(both)
+    if json_output:
+        print_json(revisions if diff else list(plan.tasks))
+    elif diff:
+        _print_revisions(plan, revisions)
+    else:
+        columns = ("task", "kind", "status", "waits for", "description")
+        rows = [(t.id, t.tool or t.kind.value, t.status.value, ", ".join(t.depends_on),
+                 short(t.description, 90)) for t in plan.tasks]  # fmt: skip
+        console().print(table(columns, rows))
+
+
+def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
+    for revision in revisions:
+        cause = f"replanned from {revision.failed_task}" if revision.failed_task else "planned"
+        print_text(f"revision {revision.revision}: {cause} "
+                   f"(depth {revision.depth}, breadth {revision.breadth:g})")  # fmt: skip
+        if revision.explanation:
+            print_text(f"  why: {printable(short(revision.explanation, 200))}")
+        for sign, names in (("-", revision.superseded), ("+", revision.added)):
+            for name in names:
+                task = plan.by_id[name]
+                print_text(f"  {sign} {name} [{task.tool or task.kind.value}] "
+                           f"{printable(short(task.description, 100))}")  # fmt: skip
+
+
+def memory_command(job_id: str) -> None:
+    async def read(holdfast: Holdfast) -> Plan:
+        await jobs.load(holdfast.db, job_id)
+        return await plans.load_plan(holdfast.db, job_id)
+
+    print_text(json.dumps(memory_document(ask(read)), indent=2, ensure_ascii=False))
+
+
+def calls_command(job_id: str, *, json_output: bool) -> None:
+    async def read(holdfast: Holdfast) -> list[CallView]:
+        await jobs.load(holdfast.db, job_id)
+        return await views.calls(holdfast.db, job_id)
+
+    found = ask(read)
+    if json_output:
+        print_json(found)
+        return
+    columns = (
+        "kind",
+        "role",
+        "task",
+        "name",
+        "status",
+        "seconds",
+        "in",
+        "out",
+        "reused",
+        "request",
+    )
+    rows = [_call_row(call) for call in found]
+    console().print(table(columns, rows))
+
+
+def _call_row(call: CallView) -> tuple[object, ...]:
+    took = call.finished_at - call.started_at if call.finished_at else None
+    seconds = _seconds(took.total_seconds() if took else None)
+    spent = (call.tokens["input"], call.tokens["output"])
+    name = (call.kind, call.role, call.task, call.name, call.status)
+    return (*name, seconds, *spent, call.reused, call.request_hash[:10])
+
+
+def events_command(job_id: str, *, follow: bool, json_output: bool) -> None:
+    async def read() -> None:
+        async with attached() as holdfast:
+            await _events(holdfast, job_id, follow=follow, json_output=json_output)
+
+    asyncio.run(read())
+
+
+async def _events(holdfast: Holdfast, job_id: str, *, follow: bool, json_output: bool) -> None:
+    after = 0
+    while True:
+        # Asked before the events are read, so that none is missed after the end.
+        job = await jobs.load(holdfast.db, job_id)
+        found = await views.events_after(holdfast.db, job_id, after)
+        for event in found:
+            _print_event(event, json_output=json_output)
+        after = found[-1].seq if found else after
+        if not found and (not follow or job.status in FINAL):
+            return
+        if not found:
+            await asyncio.sleep(_FOLLOW_S)
+
+
+def _print_event(event: EventView, *, json_output: bool) -> None:
+    if json_output:
+        print_text(event.model_dump_json())
+        return
+    facts = " ".join(f"{name}={value}" for name, value in event.facts.items() if value is not None)
+    line = f"{event.seq:>4} {event.at:%H:%M:%S} {event.kind:<16} {event.task:<6} {facts}"
+    print_text(printable(short(line, 200) if "\n" in line else line.rstrip()))
+
+
+def stats_command(job_id: str | None, *, json_output: bool) -> None:
+    async def read(holdfast: Holdfast) -> Stats:
+        if job_id is not None:
+            await jobs.load(holdfast.db, job_id)
+        return await statistics.stats(holdfast.db, job_id)
+
+    found = ask(read)
+    if json_output:
+        print_json(found)
+        return
+    counts = ", ".join(f"{count} {name}" for name, count in found.by_status.items()) or "none"
+    recovered = ", ".join(f"{n}: {count}" for n, count in found.success_after_replans.items())
+    failures = ", ".join(f"{name}: {n}" for name, n in found.failures_by_component.items() if n)
+    rows = [
+        ("jobs", counts),
+        ("model calls", f"{found.calls.model} ({found.tokens_per_call:g} tokens per call)"),
+        ("tool calls", f"{found.calls.tool} ({found.repeated_calls} answered from earlier ones)"),
+        ("tokens", f"{found.tokens.input} in, {found.tokens.output} out"),
+        ("per job", f"{found.calls_per_job:g} calls, {found.tokens_per_job:g} tokens"),
+        ("answered after n replans", recovered),
+        ("failures by component", failures or "none"),
+    ]
+    rows += [(f"role {s.name}", f"{s.calls} calls, {s.input_tokens} in, {s.output_tokens} out")
+             for s in found.by_role]  # fmt: skip
+    rows += [(f"tool {s.name}", f"{s.calls} calls") for s in found.by_tool]
+    console().print(table(("what", "how much"), rows))
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

@@ -1,0 +1,90 @@
+"""A job as a person watches it: a line about the whole, and the table of its tasks."""
+
+import json
+
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.cli.output import STYLES, printable, short, table
+from models.views import EventView, JobView, TaskView
+
+
+def job_lines(view: JobView) -> list[str]:
+    """The job in a few lines."""
+    seconds = "" if view.seconds is None else f" in {view.seconds:.1f} s"
+    reason = f" ({view.stop_reason})" if view.stop_reason else ""
+    lines = [
+        f"{view.job_id}  {view.status}{reason}{seconds}  preset {view.preset}, model {view.model}",
+        f"question: {short(view.question, 300)}",
+    ]
+    if view.answer:
+        lines.append(f"answer:   {short(view.answer, 300)}")
+    if view.message:
+        lines.append(f"message:  {short(view.message, 600)}")
+    lines.append(
+        f"spent:    {view.calls.model} model calls, {view.calls.tool} tool calls, "
+        f"{view.tokens.input} tokens in, {view.tokens.output} out, {view.replans} replans"
+    )
+    if view.reused_calls:
+        lines.append(f"reused:   {view.reused_calls} calls answered from the ledger")
+    if view.temporal.url:
+        lines.append(f"temporal: {view.temporal.url}")
+    return lines
+
+
+def tasks_table(view: JobView) -> Table:
+    """Task, status, what it found, confidence, seconds, tokens."""
+    rows = [_row(task) for task in view.tasks]
+    return table(("task", "status", "what", "found", "conf.", "seconds", "tokens"), rows)
+
+
+def _row(task: TaskView) -> tuple[object, ...]:
+    return (
+        task.id,
+        Text(task.status, style=STYLES.get(task.status, "")),
+        short(task.description, 60),
+        short(found(task), 60),
+        "" if task.confidence is None else f"{task.confidence:.2f}",
+        "" if task.seconds is None else f"{task.seconds:.1f}",
+        task.tokens or "",
+    )
+
+
+def found(task: TaskView) -> str:
+    """What the task found, or why it did not."""
+    if task.entities:
+        return "; ".join(f"{name} = {_value(value)}" for name, value in task.entities.items())
+    if task.failure:
+        return str(task.failure.get("message", ""))
+    return ""
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return printable(text)
+
+
+def progress_line(event: EventView, view: JobView) -> str | None:
+    """One entry of the log as a line, or nothing for entries that only programs need."""
+    task = next((each for each in view.tasks if each.id == event.task), None)
+    what = short(task.description, 60) if task else ""
+    match event.kind:
+        case "task.started":
+            return f"  {event.task:<5} running  {what}"
+        case "task.done" if task:
+            return f"  {event.task:<5} done     {short(found(task), 110)}"
+        case "task.failed":
+            return f"  {event.task:<5} failed   {short(str(event.facts.get('failure')), 110)}"
+        case "plan.stored" | "plan.revised":
+            return f"  plan  {_change(event)}"
+        case "tool.left_out":
+            return f"  {event.facts.get('fault')}"
+    return None
+
+
+def _change(event: EventView) -> str:
+    added, gone = event.facts.get("added"), event.facts.get("superseded")
+    names = ", ".join(map(str, added)) if isinstance(added, list) else ""
+    if not isinstance(gone, list) or not gone:
+        return f"ready    {names}"
+    return f"changed  {', '.join(map(str, gone))} replaced by {names}"

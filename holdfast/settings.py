@@ -1,0 +1,182 @@
+"""What the environment says about this installation, read once and validated."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from models.errors import BadConfiguration
+
+PREFIX = "HOLDFAST_"
+_DRIVER = "postgresql+psycopg://"
+
+
+class Settings(BaseSettings):
+    """One installation's settings; each comes from the variable that its name says."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        frozen=True,
+        populate_by_name=True,
+        extra="forbid",
+        validate_default=True,
+    )
+
+    home: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("holdfast"),
+        description="the folder of the embedded services: their data, logs and state",
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="a PostgreSQL server; without it an embedded one is started"
+    )
+    model: str = Field(
+        default="extractive",
+        min_length=1,
+        description="the model's name at the endpoint; `extractive` needs no endpoint",
+    )
+    preset: str = Field(
+        default="kpi-chain", min_length=1, description="the strategy of a job that names none"
+    )
+    openai_base_url: str = Field(
+        default="https://api.openai.com/v1",
+        alias="OPENAI_BASE_URL",
+        pattern=r"^https?://\S+$",
+        description="an OpenAI-compatible endpoint, with its /v1",
+    )
+    openai_api_key: SecretStr | None = Field(
+        default=None, alias="OPENAI_API_KEY", description="the key for that endpoint"
+    )
+    task_queue: str = Field(
+        default="holdfast", min_length=1, description="the Temporal task queue of the workers"
+    )
+    max_concurrent_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=20, description="how many activities one worker runs at once"
+    )
+    pool_size: Annotated[int, Field(ge=1, le=500)] = Field(
+        default=10, description="how many database connections one process keeps"
+    )
+    config_file: Path | None = Field(
+        default=None,
+        alias="HOLDFAST_CONFIG",
+        description="roles, tools and prices; ./holdfast.toml where there is one",
+    )
+    temporal_ui_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S+$",
+        description="the web address of your own Temporal UI",
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="the least severe log line that is written"
+    )
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("database_url", mode="before")
+    @classmethod
+    def _one_driver(cls, value: object) -> object:
+        url = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if not isinstance(url, str):
+            return url
+        scheme, separator, rest = url.partition("://")
+        if not separator or scheme not in {"postgresql", "postgres", "postgresql+psycopg"}:
+            # The message must not repeat the URL: it may hold a password.
+            raise ValueError("must look like postgresql://user@host:5432/database")
+        return _DRIVER + rest
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+    @field_validator("config_file")
+    @classmethod
+    def _existing(cls, given: Path | None) -> Path | None:
+        chosen = (given or Path("holdfast.toml")).expanduser().absolute()
+        if given is not None and not chosen.is_file():
+            raise ValueError(f"names no file: {str(chosen)!r}")
+        return chosen if chosen.is_file() else None
+
+    @property
+    def uses_embedded_database(self) -> bool:
+        return self.database_url is None
+
+    @property
+    def uses_embedded_temporal(self) -> bool:
+        """Whether neither a variable nor a profile names a Temporal server."""
+        return temporal_target() is None
+
+    @property
+    def has_model_endpoint(self) -> bool:
+        """Whether an endpoint was named, or a key for the default one given."""
+        return self.openai_api_key is not None or "openai_base_url" in self.model_fields_set
+
+
+def load_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        BadConfiguration: a variable has a value that cannot be used; the message names it.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        # Only our own words: pydantic's text repeats the value, which may be a secret.
+        faults = [f"{_variable(e['loc'])} {_readable(e['msg'])}" for e in error.errors()]
+        raise BadConfiguration("; ".join(faults)) from None
+
+
+def temporal_target() -> str | None:
+    """The address of the Temporal server that the environment names, or None.
+
+    Raises:
+        BadConfiguration: the Temporal profile or file that is named cannot be read.
+    """
+    if address := os.environ.get("TEMPORAL_ADDRESS"):
+        return address
+    if not _names_a_profile():
+        return None
+    # Here and not above, since it costs a third of a second that `--help` must not pay.
+    from temporalio.envconfig import ClientConfig
+
+    try:
+        return ClientConfig.load_client_connect_config().get("target_host")
+    except RuntimeError as error:
+        raise BadConfiguration(f"Temporal's configuration cannot be read: {error}") from error
+
+
+class Endpoints(BaseModel):
+    """Where the services of this installation are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    database_url: str = Field(repr=False, description="may hold a password: never print it")
+    temporal_address: str
+    temporal_namespace: str
+    temporal_ui: str | None
+    embedded_database: bool
+    embedded_temporal: bool
+
+
+def _names_a_profile() -> bool:
+    if os.environ.get("TEMPORAL_PROFILE") or os.environ.get("TEMPORAL_CONFIG_FILE"):
+        return True
+    # The SDK's default place: Go's os.UserConfigDir(), see temporalio/envconfig.py.
+    folder = platformdirs.user_config_path("temporalio")
+    return (folder / "temporal.toml").is_file()
+
+
+def _variable(location: tuple[int | str, ...]) -> str:
+    name = str(location[0])
+    return name if name.isupper() else PREFIX + name.upper()
+
+
+def _readable(message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]

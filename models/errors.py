@@ -1,0 +1,134 @@
+"""All errors that Holdfast raises, split by the one question callers have: can trying again help?
+
+HoldfastError
+├── Passing                 trying again may help
+│   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
+│   ├── ToolBusy            the tool's server is away, and the call never left
+│   └── StorageAway         PostgreSQL does not answer
+└── Lasting                 trying again will not help
+├── BadInput            what the user gave cannot be used
+│   └── NotFound        a job, preset or setting of that name does not exist
+├── BadConfiguration    settings or holdfast.toml are wrong
+├── ModelRefused        401, 403, 404, an exhausted quota: carries `status`
+├── ModelUnusable       the endpoint answers, but not with what the protocol promises
+├── ContextTooLong      the request does not fit into the model's context
+├── ToolFailed          the tool answered with an error
+├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
+├── Unresolved          a reference points to nothing
+├── StaleEpoch          a newer run of the job has taken over
+└── ServiceDown         an embedded or configured service cannot be reached
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+
+
+class FailureClass(StrEnum):
+    """What kind of failure a task had; it decides retry, fallback, replanning or asking."""
+
+    TRANSPORT = "transport"
+    QUOTA = "quota"
+    SEMANTIC = "semantic"
+    TOOL = "tool"
+    POLICY = "policy"
+    STATE = "state"
+
+
+class HoldfastError(Exception):
+    """The root; `failure_class` says what kind of failure this is."""
+
+    failure_class = FailureClass.STATE
+
+
+class Passing(HoldfastError):
+    """Trying again may help, after `after` where the other side named a time."""
+
+    failure_class = FailureClass.TRANSPORT
+
+    def __init__(self, message: str, *, after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class ModelBusy(Passing):
+    """The model's endpoint is overloaded or unreachable for now."""
+
+
+class ToolBusy(Passing):
+    """The tool's server is away and the call never left, so it is safe to repeat."""
+
+
+class StorageAway(Passing):
+    """PostgreSQL does not answer."""
+
+
+class Lasting(HoldfastError):
+    """Trying again with the same input will not help."""
+
+
+class BadInput(Lasting):
+    """What the user gave cannot be used; the message names it and the way out."""
+
+    failure_class = FailureClass.POLICY
+
+
+class NotFound(BadInput):
+    """Nothing of that name exists; the message names near or known ones."""
+
+
+class BadConfiguration(Lasting):
+    """Settings or `holdfast.toml` are wrong; the message names the key."""
+
+    failure_class = FailureClass.POLICY
+
+
+class ModelRefused(Lasting):
+    """The endpoint will not serve this request, now or later: key, permission, name or quota."""
+
+    failure_class = FailureClass.POLICY
+
+    def __init__(self, message: str, *, status: int | None = None, quota: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        if quota:
+            self.failure_class = FailureClass.QUOTA
+
+
+class ModelUnusable(Lasting):
+    """The endpoint answers with something that is not a chat completion, or never a valid one."""
+
+    failure_class = FailureClass.SEMANTIC
+
+
+class ContextTooLong(Lasting):
+    """The request does not fit into the model's context."""
+
+    failure_class = FailureClass.SEMANTIC
+
+
+class ToolFailed(Lasting):
+    """The tool answered with an error, or with something its schema does not allow."""
+
+    failure_class = FailureClass.TOOL
+
+
+class OutcomeUnknown(Lasting):
+    """The call left, no answer came back, and the tool is not declared safe to repeat."""
+
+    failure_class = FailureClass.TOOL
+
+
+class Unresolved(Lasting):
+    """A reference points to nothing in memory."""
+
+    failure_class = FailureClass.STATE
+
+
+class StaleEpoch(Lasting):
+    """A newer run of this job has taken over; this one must not write."""
+
+
+class ServiceDown(Lasting):
+    """A service that this command needs cannot be reached; the message says how to start it."""
+
+    failure_class = FailureClass.TRANSPORT

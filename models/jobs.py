@@ -1,0 +1,69 @@
+"""A job: what was asked, how it is to be worked, and where it stands."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from models.base import Frozen
+from models.strategy import Strategy
+
+EXTRACTIVE = "extractive"
+"""The name of the built-in model."""
+
+
+class JobStatus(StrEnum):
+    """Where a job stands; the last three are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StopReason(StrEnum):
+    """Why a job ended."""
+
+    ANSWERED = "answered"
+    ANSWERED_WITH_GAPS = "answered_with_gaps"
+    PLANNING_FAILED = "planning_failed"
+    REPLANS_EXHAUSTED = "replans_exhausted"
+    TOOL_CALL_LIMIT = "tool_call_limit"
+    RETRY_LIMIT = "retry_limit"
+    MODEL_REFUSED = "model_refused"
+    REPORT_REFUSED = "report_refused"
+    NOTHING_CAN_RUN = "nothing_can_run"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+
+
+class JobRequest(Frozen):
+    """What a user submits, checked at the border."""
+
+    question: str = Field(min_length=1)
+    preset: str
+    model: str
+    strategy: Strategy
+    collection: str = ""
+    """The corpus that the job reads; empty for none."""
+    owner: str = ""
+
+
+class Job(Frozen):
+    """A submitted job as PostgreSQL has it."""
+
+    id: str
+    request: JobRequest
+    status: JobStatus
+    epoch: int = 0
+    config_hash: str = ""
+    stop_reason: StopReason | None = None
+    message: str = ""
+    """What happened, in words, when the job did not simply succeed."""
+    answer: str | None = None
+    depth: int = 0
+    breadth: float = 0.0
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None

@@ -1,0 +1,1 @@
+"""What comes next, and whether a result keeps its promise: pure functions over `models`."""

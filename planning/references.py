@@ -1,0 +1,134 @@
+"""References from a task's inputs into memory: `<JSON_PATH>T1.actress_name</JSON_PATH>`.
+
+KPI-Chain (seed 000, section 3.4): a value that is one reference keeps the entity's type, `[*]` is
+the whole array, and a reference inside a longer text is put into the text.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from jsonpath import JSONPath, JSONPathEnvironment
+from jsonpath.exceptions import JSONPathError
+from pydantic import JsonValue
+
+from models.errors import Unresolved
+
+TAG = re.compile(r"<JSON_PATH>\s*((?:(?!</?JSON_PATH>).)*?)\s*</JSON_PATH>", re.DOTALL)
+_HEAD = re.compile(r"\$\.?(?:\[(?:'([^']+)'|\"([^\"]+)\")\]|(\w+))")
+_ENTITY = re.compile(r"(?:\.|\[['\"])(\w+)")
+
+
+def _environment() -> JSONPathEnvironment:
+    environment = JSONPathEnvironment(strict=True)
+    # A regular expression written by a model can take minutes: these two functions run one.
+    for name in ("match", "search"):
+        environment.function_extensions.pop(name, None)
+    return environment
+
+
+_PATHS = _environment()
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One reference: the path as written, the task it reads, and the entity, if it names one."""
+
+    path: str
+    task_id: str
+    entity: str | None
+    is_single: bool
+    is_whole_array: bool
+
+
+@lru_cache(maxsize=4096)
+def parse_reference(path: str) -> Reference:
+    """The reference that `path` stands for; `T1.x` and `$.T1.x` mean the same.
+
+    Raises:
+        Unresolved: it is not a JSONPath, or does not begin with a task's id.
+    """
+    full = path if path.startswith("$") else f"$.{path}"
+    try:
+        query = _PATHS.compile(full)
+    except (JSONPathError, KeyError, ValueError, RecursionError) as error:
+        raise Unresolved(f"reference {path!r} is not a JSONPath: {_first_line(error)}") from error
+    head = _HEAD.match(full)
+    if head is None or not isinstance(query, JSONPath):
+        raise Unresolved(f"reference {path!r} does not begin with a task's id, as in T1.name")
+    entity = _ENTITY.match(full, head.end())
+    return Reference(
+        path=path,
+        task_id=next(part for part in head.groups() if part),
+        entity=entity.group(1) if entity else None,
+        is_single=query.singular_query(),
+        is_whole_array=full.endswith("[*]") and full.count("[*]") == 1,
+    )
+
+
+def references_in(value: JsonValue) -> Iterator[Reference]:
+    """Every reference in a value, however deep it sits.
+
+    Raises:
+        Unresolved: one of them is malformed.
+    """
+    if isinstance(value, str):
+        yield from (parse_reference(path) for path in TAG.findall(value))
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from references_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from references_in(each)
+
+
+def resolve(value: JsonValue, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonValue:
+    """The value with every reference replaced from memory, types kept.
+
+    Raises:
+        Unresolved: a reference points to nothing, named in the message.
+    """
+    if isinstance(value, dict):
+        return {name: resolve(each, memory) for name, each in value.items()}
+    if isinstance(value, list):
+        return [resolve(each, memory) for each in value]
+    if not isinstance(value, str):
+        return value
+    if whole := TAG.fullmatch(value.strip()):
+        return _look_up(whole.group(1), memory)
+    return TAG.sub(lambda tag: _as_text(_look_up(tag.group(1), memory)), value)
+
+
+def _look_up(path: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonValue:
+    reference = parse_reference(path)
+    full = path if path.startswith("$") else f"$.{path}"
+    found = cast(
+        "list[JsonValue]", _PATHS.findall(full, memory)
+    )  # memory is JSON, so is what is in it
+    if reference.is_whole_array and not _base_exists(full, memory):
+        raise Unresolved(f"reference {path!r} points to nothing in memory")
+    if not reference.is_single:
+        return found
+    if not found or found[0] is None:
+        raise Unresolved(f"reference {path!r} points to nothing in memory")
+    return found[0]
+
+
+def _base_exists(full: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> bool:
+    base = _PATHS.findall(full.removesuffix("[*]"), memory)
+    return bool(base) and isinstance(base[0], list)
+
+
+def _as_text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
+        return ", ".join(_as_text(each) for each in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,143 @@
+"""What an endpoint's error means for us: whether trying again can help, and what to do if not."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TypeGuard
+
+from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+from pydantic import SecretStr
+
+from models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelRefused, ModelUnusable
+
+LONGEST_WAIT = timedelta(minutes=10)
+_SHOWN = 300  # characters of the server's text
+
+_OUT_OF_QUOTA = {"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"}
+_ADVICE = {
+    401: "check OPENAI_API_KEY",
+    402: "the account is out of credit: top it up, or name another endpoint in OPENAI_BASE_URL",
+    403: "check that OPENAI_API_KEY may use this model",
+    404: "check the model name and OPENAI_BASE_URL, which often ends in /v1",
+}
+_MAY_PASS = {408, 409, 425}
+_TOO_LONG_STATUS = {400, 413, 422, 500}  # 500: older forks of llama.cpp
+_TOO_LONG = (
+    "context_length_exceeded", "exceed_context_size", "maximum context length", "context length",
+    "context window", "context size", "prompt is too long",
+)  # fmt: skip
+_FORMAT_STATUS = {400, 404, 422, 500, 501}  # some servers answer 500 to a format they do not know
+_FORMAT = (
+    "response_format", "json_schema", "json_object", "json schema", "structured output", "grammar",
+    "guided",
+)  # fmt: skip
+
+
+def explained(
+    error: OpenAIError | TimeoutError,
+    *,
+    address: str,
+    model: str,
+    key: SecretStr | None,
+    now: datetime,
+) -> HoldfastError:
+    """Our error for the client's; the message names endpoint and model and never holds the key."""
+    where = f"model {model!r} at {address}"
+    match error:
+        case APIStatusError():
+            told = f"{where} answered {error.status_code}: {server_text(error, key=key)}"
+            return _by_status(error, told, now)
+        case TimeoutError() | APITimeoutError():
+            return ModelBusy(f"{where} gave no answer in time")
+        case APIConnectionError():
+            cause = shown(str(error.__cause__ or error), key)
+            return ModelBusy(f"{where} cannot be reached ({cause}); check OPENAI_BASE_URL")
+    return ModelUnusable(f"{where} cannot be used: {shown(str(error), key)}")
+
+
+def is_format_unsupported(error: object) -> bool:
+    """Whether the server refuses the way we ask for JSON, and not the request itself."""
+    if not isinstance(error, APIStatusError) or _is_too_long(error):
+        return False
+    return error.status_code in _FORMAT_STATUS and _mentions(error, _FORMAT)
+
+
+def is_filtered(error: object) -> TypeGuard[APIStatusError]:
+    """Whether a content filter stopped the prompt (Azure's form of it)."""
+    return isinstance(error, APIStatusError) and error.code == "content_filter"
+
+
+def server_text(error: APIStatusError, *, key: SecretStr | None) -> str:
+    """What the server said, as a message may hold it."""
+    return shown(_said(error), key)
+
+
+def _by_status(error: APIStatusError, told: str, now: datetime) -> HoldfastError:
+    status = error.status_code
+    if _is_too_long(error):
+        return ContextTooLong(told)
+    if _is_out_of_quota(error):
+        return ModelRefused(f"{told}; {_ADVICE[402]}", status=status, quota=True)
+    if status in _ADVICE:
+        return ModelRefused(f"{told}; {_ADVICE[status]}", status=status)
+    if status == 429 or _may_pass(error):
+        return ModelBusy(told, after=_wait(error.response.headers, now))
+    return ModelUnusable(told)
+
+
+def _may_pass(error: APIStatusError) -> bool:
+    if error.response.headers.get("x-should-retry", "").lower() == "false":
+        return False
+    return error.status_code in _MAY_PASS or error.status_code >= 500
+
+
+def _is_out_of_quota(error: APIStatusError) -> bool:
+    named = {error.code, error.type} & _OUT_OF_QUOTA
+    return error.status_code == 402 or (error.status_code in (400, 403, 429) and bool(named))
+
+
+def _is_too_long(error: APIStatusError) -> bool:
+    if error.status_code == 413:
+        return True
+    return error.status_code in _TOO_LONG_STATUS and _mentions(error, _TOO_LONG)
+
+
+def _wait(headers: Mapping[str, str], now: datetime) -> timedelta | None:
+    """How long the server asks us to wait: milliseconds, seconds or an HTTP date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return timedelta(seconds=min(max(seconds, 0), LONGEST_WAIT.total_seconds()))
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+        return min(max(until - now, timedelta(0)), LONGEST_WAIT)
+    except (ValueError, TypeError):  # TypeError: a date that does not name its zone
+        return None
+
+
+def _mentions(error: APIStatusError, words: tuple[str, ...]) -> bool:
+    text = f"{error.code} {error.type} {_said(error)}".lower()
+    return any(word in text for word in words)
+
+
+def _said(error: APIStatusError) -> str:
+    match error.body:
+        case {"message": str(message)}:
+            return message
+        case None | "":
+            return error.message
+        case str(text):
+            return text
+    return json.dumps(error.body, default=str)
+
+
+def shown(text: str, key: SecretStr | None) -> str:
+    """Text from outside as a message may hold it: one line, short, and without the key."""
+    secret = key.get_secret_value() if key else ""
+    clean = text.replace(secret, "[key]") if secret else text
+    return " ".join(clean.split())[:_SHOWN]

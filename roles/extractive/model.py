@@ -1,0 +1,59 @@
+"""The built-in model: reads the typed task of a request and plays the role by rules."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ValidationError
+
+from models.completions import Completion, ModelRequest
+from models.errors import ModelUnusable
+from roles.extractive.extraction import extract
+from roles.extractive.planning import plan
+from roles.extractive.reasoning import reason
+from roles.extractive.replanning import replan
+from roles.extractive.synthesis import synthesise
+from roles.extractor import ExtractorTask
+from roles.planner import PlannerTask
+from roles.reasoner import ReasonerTask
+from roles.replanner import ReplannerTask
+from roles.synthesiser import SynthesiserTask
+
+NAME = "extractive"
+
+_PLAYERS: dict[str, Callable[[str], BaseModel]] = {
+    "planner": lambda text: plan(PlannerTask.model_validate_json(text)),
+    "replanner": lambda text: replan(ReplannerTask.model_validate_json(text)),
+    "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
+    "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
+    "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
+}
+
+
+@dataclass(frozen=True)
+class ExtractiveModel:
+    """Plays every role without a key, a network or weights; the same task gets the same reply."""
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The reply to one request; it costs no tokens.
+
+        Raises:
+            ModelUnusable: the role is not one that the rules play, or its task is malformed.
+        """
+        return Completion(text=reply(request).model_dump_json(), model=NAME)
+
+
+def reply(request: ModelRequest) -> BaseModel:
+    """The role's answer to the task in the first user message.
+
+    Raises:
+        ModelUnusable: the role is not one that the rules play, or its task is malformed.
+    """
+    player = _PLAYERS.get(request.role)
+    task = next((each.content for each in request.messages if each.role == "user"), None)
+    if player is None or task is None:
+        known = ", ".join(sorted(_PLAYERS))
+        raise ModelUnusable(f"extractive plays {known}; it cannot play {request.role!r}")
+    try:
+        return player(task)
+    except ValidationError as error:
+        raise ModelUnusable(f"the task of role {request.role!r} is malformed: {error}") from error

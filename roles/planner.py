@@ -1,0 +1,46 @@
+"""The planner: turns a question and the tools at hand into a plan of tasks with KPIs."""
+
+from pydantic import Field
+
+from models.base import Frozen
+from models.tools import ToolSignature
+from roles.base import Role
+from roles.drafts import PlanDraft
+
+PLAN_RULES = """\
+Each task is of kind `tool` (one call of one tool; entities are then read from its answer) or
+`reasoning` (one deduction from its inputs alone). Rules:
+- ids are T1, T2, T3 and so on; a task lists in `depends_on` every task it takes a value from.
+- `tool` tasks: `inputs` are exactly the tool's parameters, every required one, none invented,
+  names and types as in its signature. One task both calls the tool and reads the entities.
+- A value is a literal, or takes an entity of an earlier task by reference:
+  <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*]. A reference may
+  stand inside a longer text, for example in a search query.
+- `expects` names what the task must find: snake_case names that say what the value is (never
+  raw_data, response or content), a type (string, number, integer, boolean, array, dict), and a
+  description precise enough to tell the right value from a near miss.
+- Descriptions are in plain words and use entity names, not references.
+- Tasks that do not need each other do not depend on each other: they run at the same time.
+- Use only what the tools can give; put no knowledge of your own into values.
+- The last task is of kind `reasoning` and yields exactly one entity, `final_answer`, from the
+  entities it takes as inputs: short, complete, in the form the question asks for.
+"""
+
+
+class PlannerTask(Frozen):
+    """What the planner is given."""
+
+    question: str
+    tools: tuple[ToolSignature, ...] = Field(description="the tools that tasks may call")
+
+
+PLANNER = Role(
+    name="planner",
+    instructions=(
+        "You plan research. You get a question and the signatures of tools, and answer with the\n"
+        "complete plan that will find the answer. You do not answer the question yourself.\n\n"
+        + PLAN_RULES
+    ),
+    task=PlannerTask,
+    answer=PlanDraft,
+)

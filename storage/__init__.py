@@ -1,0 +1,1 @@
+"""All SQL of Holdfast: jobs, plans, memory, the call ledger, evidence, events, the corpus."""

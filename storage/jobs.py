@@ -1,0 +1,174 @@
+"""Jobs: submitted once, begun by a workflow run, ended with a reason."""
+
+import json
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Row, func, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from models.completions import canonical_hash
+from models.errors import BadInput, NotFound
+from models.jobs import Job, JobRequest, JobStatus, StopReason
+from models.strategy import Strategy
+from models.tables import jobs
+from storage.database import Database, JobWrite
+
+
+async def submit(
+    db: Database, job_id: str, request: JobRequest, key: str | None
+) -> tuple[str, bool]:
+    """Store a job and its first event; gives its id and whether it is new.
+
+    The same `key` with the same request gives the job that is there.
+
+    Raises:
+        BadInput: the key was used before, for another request.
+    """
+    row = _row(job_id, request, key)
+    statement = upsert(jobs).values(row).on_conflict_do_nothing().returning(jobs.c.id)
+    async with db.writing() as connection:
+        added = (await connection.execute(statement)).scalar_one_or_none()
+    if added is None:
+        return await _submitted_before(db, key, row), False
+    async with db.job(job_id) as write:
+        write.event("job.submitted", preset=request.preset, model=request.model)
+    return job_id, True
+
+
+async def _submitted_before(db: Database, key: str | None, row: dict[str, Any]) -> str:
+    query = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.request_key == key)
+    async with db.reading() as connection:
+        found = (await connection.execute(query)).one_or_none()
+    if found is None:
+        raise BadInput(f"job id {row['id']!r} is taken")
+    if found.request_hash != row["request_hash"]:
+        raise BadInput(
+            f"id {key!r} belongs to job {found.id!r}, which asked something else; take another id"
+        )
+    return str(found.id)
+
+
+def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
+    content = request.model_dump(mode="json")
+    config = {name: content[name] for name in ("preset", "model", "strategy")}
+    return {
+        "id": job_id,
+        "question": request.question,
+        "preset": request.preset,
+        "model": request.model,
+        "strategy": content["strategy"],
+        "collection": request.collection,
+        "owner": request.owner,
+        "config_hash": canonical_hash(config),
+        "request_key": key,
+        "request_hash": canonical_hash(content),
+        "status": JobStatus.QUEUED.value,
+    }
+
+
+async def load(db: Database, job_id: str) -> Job:
+    """The job.
+
+    Raises:
+        NotFound: there is none of that id.
+    """
+    async with db.reading() as connection:
+        row = (await connection.execute(select(jobs).where(jobs.c.id == job_id))).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
+    return _job(row)
+
+
+async def newest(db: Database, limit: int, status: str | None, preset: str | None) -> list[Job]:
+    """The newest jobs first."""
+    query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
+    if status:
+        query = query.where(jobs.c.status == status)
+    if preset:
+        query = query.where(jobs.c.preset == preset)
+    async with db.reading() as connection:
+        return [_job(row) for row in (await connection.execute(query)).all()]
+
+
+async def begin(db: Database, job_id: str, run_id: str) -> int:
+    """Take the job over for a workflow run; gives the run's epoch.
+
+    Repeating it with the same run gives the same epoch; another run gets the next one, and from
+    then on every write of the older run is refused.
+    """
+    async with db.job(job_id) as write:
+        row = (
+            await write.connection.execute(
+                select(jobs.c.epoch, jobs.c.run_id).where(jobs.c.id == job_id)
+            )
+        ).one()
+        if row.run_id == run_id:
+            return int(row.epoch)
+        epoch = int(row.epoch) + 1
+        values = {
+            "epoch": epoch,
+            "run_id": run_id,
+            "status": JobStatus.RUNNING.value,
+            "started_at": func.coalesce(jobs.c.started_at, func.now()),
+        }
+        await write.connection.execute(update(jobs).where(jobs.c.id == job_id).values(values))
+        write.event("job.began" if epoch == 1 else "job.taken_over", epoch=epoch)
+        return epoch
+
+
+async def end(write: JobWrite, status: JobStatus, reason: StopReason, message: str) -> None:
+    """Record how the job ended."""
+    values = {
+        "status": status.value,
+        "stop_reason": reason.value,
+        "message": message,
+        "finished_at": func.now(),
+    }
+    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    write.event("job.ended", status=status.value, reason=reason.value, message=message[:500])
+
+
+async def answer(write: JobWrite, value: JsonValue) -> None:
+    """Store the final answer."""
+    await write.connection.execute(
+        update(jobs).where(jobs.c.id == write.job_id).values(answer=value)
+    )
+
+
+def _job(row: Row[Any]) -> Job:
+    request = JobRequest(
+        question=row.question,
+        preset=row.preset,
+        model=row.model,
+        strategy=_strategy(row.strategy),
+        collection=row.collection,
+        owner=row.owner,
+    )
+    return Job(
+        id=row.id,
+        request=request,
+        status=JobStatus(row.status),
+        epoch=row.epoch,
+        config_hash=row.config_hash,
+        stop_reason=StopReason(row.stop_reason) if row.stop_reason else None,
+        message=row.message,
+        answer=_text(row.answer),
+        depth=row.depth,
+        breadth=row.breadth,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def _strategy(stored: dict[str, Any]) -> Strategy:
+    """The job's settings; one that a later release dropped is passed over."""
+    known = {name: stored[name] for name in Strategy.model_fields if name in stored}
+    return Strategy.model_validate_json(json.dumps(known))
+
+
+def _text(answer: JsonValue) -> str | None:
+    if answer is None or isinstance(answer, str):
+        return answer
+    return json.dumps(answer, ensure_ascii=False)

@@ -1,0 +1,257 @@
+"""Plans: the tasks of a job, and every revision with its cause and what it changed."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Row, and_, func, insert, select, update
+
+from models.base import Frozen
+from models.failures import Failure
+from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
+from models.state import TaskState
+from models.tables import entities, jobs, plan_revisions, tasks
+from planning.graph import extent
+from storage.database import Database, JobWrite
+
+
+class Revision(Frozen):
+    """One change of the plan."""
+
+    revision: int
+    cause: str
+    failed_task: str | None = None
+    explanation: str = ""
+    added: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    depth: int = 0
+    breadth: float = 0.0
+
+
+class StoredTask(Frozen):
+    """A task with what only PostgreSQL knows of it."""
+
+    task: Task
+    position: int
+    attempt: int
+    root: str
+    revision: int
+    confidence: float | None = None
+    failure: Failure | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+async def store_revision(
+    write: JobWrite,
+    plan: Plan,
+    revision: Revision,
+    roots: Mapping[str, str],
+) -> int:
+    """Add the revision's tasks, supersede those it replaces; gives the revision's number.
+
+    `plan` is the plan after the change; only the tasks named in `revision.added` are inserted.
+    """
+    number = await _next_revision(write)
+    size = extent(plan)
+    added = [task for task in plan.tasks if task.id in set(revision.added)]
+    await _insert(write, added, roots, number)
+    await _supersede(write, revision.superseded)
+    row = revision.model_dump() | {"revision": number, **size.model_dump(), "job_id": write.job_id}
+    row |= {"added": list(revision.added), "superseded": list(revision.superseded)}
+    await write.connection.execute(insert(plan_revisions).values(row))
+    await write.connection.execute(
+        update(jobs)
+        .where(jobs.c.id == write.job_id)
+        .values(revision=number, depth=size.depth, breadth=size.breadth)
+    )
+    write.event(
+        "plan.stored" if number == 1 else "plan.revised",
+        revision=number,
+        cause=revision.cause,
+        added=list(revision.added),
+        superseded=list(revision.superseded),
+    )
+    return number
+
+
+async def _next_revision(write: JobWrite) -> int:
+    query = select(jobs.c.revision).where(jobs.c.id == write.job_id)
+    return int((await write.connection.execute(query)).scalar_one()) + 1
+
+
+async def _insert(
+    write: JobWrite, added: Iterable[Task], roots: Mapping[str, str], revision: int
+) -> None:
+    count = select(func.count()).select_from(tasks).where(tasks.c.job_id == write.job_id)
+    start = int((await write.connection.execute(count)).scalar_one())
+    rows = [
+        _row(write.job_id, task) | {"position": n, "root": roots[task.id], "revision": revision}
+        for n, task in enumerate(added, start=start + 1)
+    ]
+    if rows:
+        await write.connection.execute(insert(tasks), rows)
+
+
+async def _supersede(write: JobWrite, gone: Iterable[str]) -> None:
+    statement = (
+        update(tasks)
+        .where(tasks.c.job_id == write.job_id, tasks.c.id.in_(list(gone)))
+        .values(status=TaskStatus.SUPERSEDED.value)
+    )
+    await write.connection.execute(statement)
+
+
+def _row(job_id: str, task: Task) -> dict[str, Any]:
+    content = task.model_dump(mode="json", exclude={"result"})
+    return content | {"job_id": job_id}
+
+
+async def load_tasks(db: Database, job_id: str) -> list[StoredTask]:
+    """Every task of the job in order of planning, with the entities of the finished ones."""
+    found = _with_values(tasks.c.job_id == job_id)
+    async with db.reading() as connection:
+        return [_stored(row) for row in (await connection.execute(found)).all()]
+
+
+async def load_task(db: Database, job_id: str, task_id: str) -> StoredTask:
+    """One task of the job."""
+    found = _with_values(and_(tasks.c.job_id == job_id, tasks.c.id == task_id))
+    async with db.reading() as connection:
+        return _stored((await connection.execute(found)).one())
+
+
+def _with_values(where: Any) -> Any:  # noqa: ANN401 - SQLAlchemy's own type of a condition
+    values = (
+        select(func.jsonb_object_agg(entities.c.name, entities.c.value))
+        .where(entities.c.job_id == tasks.c.job_id, entities.c.task_id == tasks.c.id)
+        .scalar_subquery()
+        .label("result")
+    )
+    return select(tasks, values).where(where).order_by(tasks.c.position)
+
+
+async def load_plan(db: Database, job_id: str) -> Plan:
+    """The plan as it stands, all tasks in order of planning."""
+    return Plan(tasks=tuple(each.task for each in await load_tasks(db, job_id)))
+
+
+async def task_states(db: Database, job_id: str, after: int, limit: int) -> list[TaskState]:
+    """Tasks behind position `after` as the scheduler sees them.
+
+    A task that was running when its workflow run ended is pending again: its receipt, if there is
+    one, answers at once.
+    """
+    query = (
+        select(tasks)
+        .where(tasks.c.job_id == job_id, tasks.c.position > after)
+        .order_by(tasks.c.position)
+        .limit(limit)
+    )
+    async with db.reading() as connection:
+        return [_state(row) for row in (await connection.execute(query)).all()]
+
+
+async def start_task(write: JobWrite, task_id: str) -> None:
+    """Mark a task as running; repeating it changes nothing but the event log."""
+    statement = (
+        update(tasks)
+        .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
+        .values(status=TaskStatus.RUNNING.value, started_at=func.now())
+    )
+    await write.connection.execute(statement)
+    write.event("task.started", task_id)
+
+
+async def finish_task(
+    write: JobWrite,
+    task_id: str,
+    status: TaskStatus,
+    *,
+    confidence: float | None,
+    failure: Failure | None,
+    trace: Any,  # noqa: ANN401 - any JSON
+) -> None:
+    """Record how the task's attempt ended."""
+    values = {
+        "status": status.value,
+        "confidence": confidence,
+        "failure": failure.model_dump(mode="json") if failure else None,
+        "trace": trace,
+        "finished_at": func.now(),
+    }
+    where = (tasks.c.job_id == write.job_id, tasks.c.id == task_id)
+    await write.connection.execute(update(tasks).where(*where).values(values))
+    facts: dict[str, JsonValue] = {"confidence": confidence}
+    if failure:
+        facts |= {"failure": failure.first_line, "class": failure.failure_class.value}
+    write.event(f"task.{status.value}", task_id, **facts)
+
+
+async def revisions(db: Database, job_id: str) -> list[Revision]:
+    """Every revision of the plan, oldest first."""
+    query = (
+        select(plan_revisions)
+        .where(plan_revisions.c.job_id == job_id)
+        .order_by(plan_revisions.c.revision)
+    )
+    names = list(Revision.model_fields)
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).mappings().all()
+    return [Revision(**{name: row[name] for name in names}) for row in rows]
+
+
+def label_of(task: Task) -> str:
+    """What a person reads in the Temporal UI: the id and the description's beginning."""
+    text = " ".join(task.description.split())
+    return text if len(text) <= 72 else f"{text[:71]}…"
+
+
+def _stored(row: Row[Any]) -> StoredTask:
+    return StoredTask(
+        task=_task(row),
+        position=row.position,
+        attempt=row.attempt,
+        root=row.root,
+        revision=row.revision,
+        confidence=row.confidence,
+        failure=Failure.model_validate(row.failure) if row.failure else None,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def _task(row: Row[Any]) -> Task:
+    return Task(
+        id=row.id,
+        kind=TaskKind(row.kind),
+        description=row.description,
+        criteria=row.criteria,
+        tool=row.tool,
+        inputs=tuple(Input.model_validate(each) for each in row.inputs),
+        expects=tuple(Expected.model_validate(each) for each in row.expects),
+        depends_on=tuple(row.depends_on),
+        priority=row.priority,
+        include_context=row.include_context,
+        status=TaskStatus(row.status),
+        result=getattr(row, "result", None) or {},
+    )
+
+
+def _state(row: Row[Any]) -> TaskState:
+    task = _task(row)
+    status = TaskStatus.PENDING if task.status is TaskStatus.RUNNING else task.status
+    failure = Failure.model_validate(row.failure) if row.failure else None
+    return TaskState(
+        id=task.id,
+        kind=task.kind,
+        label=label_of(task),
+        depends_on=task.depends_on,
+        priority=task.priority,
+        status=status,
+        attempt=row.attempt,
+        root=row.root,
+        is_final=task.is_final,
+        note=failure.first_line if failure else "",
+    )

@@ -1,0 +1,115 @@
+"""What the KPI-Chain paper reports of its runs, counted over our own (KPI-15)."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, case, func, literal, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from models.failures import Component
+from models.tables import jobs, llm_calls, plan_revisions, tasks, tool_calls
+from models.views import CallCounts, Share, Stats
+from storage.database import Database
+from storage.views import tokens_of
+
+
+async def stats(db: Database, job_id: str | None) -> Stats:
+    """Calls, tokens, recoveries and failures of one job, or of all."""
+    async with db.reading() as connection:
+        by_status = await _grouped(connection, jobs, jobs.c.status, jobs.c.id, job_id)
+        roles = await _shares(connection, llm_calls, llm_calls.c.role, job_id)
+        used = await _shares(connection, tool_calls, tool_calls.c.tool, job_id)
+        repeated = await connection.scalar(
+            _of(select(func.count()).where(tool_calls.c.repeats.is_not(None)), tool_calls, job_id)
+        )
+        tokens = await tokens_of(connection, job_id)
+        failures = await _failures(connection, job_id)
+        recovered = await _recovered(connection, job_id)
+    total = sum(by_status.values())
+    made = CallCounts(model=sum(s.calls for s in roles), tool=sum(s.calls for s in used))
+    paid = tokens.input + tokens.output
+    return Stats(
+        jobs=total,
+        by_status=by_status,
+        calls=made,
+        tokens=tokens,
+        tokens_per_call=round(paid / made.model, 1) if made.model else 0.0,
+        tokens_per_job=round(paid / total, 1) if total else 0.0,
+        calls_per_job=round((made.model + made.tool) / total, 1) if total else 0.0,
+        by_role=tuple(roles),
+        by_tool=tuple(used),
+        success_after_replans=recovered,
+        failures_by_component=failures,
+        repeated_calls=int(repeated or 0),
+    )
+
+
+def _of(query: Any, table: Table, job_id: str | None) -> Any:  # noqa: ANN401 - SQLAlchemy selects
+    return query if job_id is None else query.where(table.c.job_id == job_id)
+
+
+async def _grouped(
+    connection: AsyncConnection,
+    table: Table,
+    column: ColumnElement[Any],
+    key: ColumnElement[Any],
+    job_id: str | None,
+) -> dict[str, int]:
+    query = select(column, func.count()).select_from(table).group_by(column).order_by(column)
+    if job_id is not None:
+        query = query.where(key == job_id)
+    return {row[0]: int(row[1]) for row in (await connection.execute(query)).all()}
+
+
+async def _shares(
+    connection: AsyncConnection, table: Table, column: ColumnElement[Any], job_id: str | None
+) -> list[Share]:
+    tokens = ("input_tokens", "output_tokens")
+    sums = [
+        func.coalesce(func.sum(table.c[name]), 0) if name in table.c else literal(0)
+        for name in tokens
+    ]
+    query = _of(
+        select(column, func.count(), *sums).group_by(column).order_by(column), table, job_id
+    )
+    rows = (await connection.execute(query)).all()
+    return [
+        Share(name=row[0], calls=row[1], input_tokens=int(row[2]), output_tokens=int(row[3]))
+        for row in rows
+    ]
+
+
+async def _failures(connection: AsyncConnection, job_id: str | None) -> dict[str, int]:
+    """Failed attempts by the component in which they arose; refused plans count as well."""
+    component = tasks.c.failure["component"].astext
+    query = _of(
+        select(component, func.count()).where(tasks.c.failure.is_not(None)).group_by(component),
+        tasks,
+        job_id,
+    )
+    found = {each.value: 0 for each in Component}
+    found |= {row[0]: int(row[1]) for row in (await connection.execute(query)).all()}
+    refused = _of(select(jobs.c.message).where(jobs.c.stop_reason == "planning_failed"), jobs, None)
+    if job_id is not None:
+        refused = refused.where(jobs.c.id == job_id)
+    for (message,) in (await connection.execute(refused)).all():
+        who = Component.REPLANNER if "replanner" in message[:20] else Component.PLANNER
+        found[who.value] += 1
+    return found
+
+
+async def _recovered(connection: AsyncConnection, job_id: str | None) -> dict[str, int]:
+    """Answered jobs by the number of replans they took."""
+    replans = (
+        select(func.count())
+        .where(plan_revisions.c.job_id == jobs.c.id, plan_revisions.c.cause == "replanned")
+        .scalar_subquery()
+    )
+    each = select(case((replans > 3, 4), else_=replans).label("n")).where(jobs.c.status == "done")
+    if job_id is not None:
+        each = each.where(jobs.c.id == job_id)
+    inner = each.subquery()
+    query = select(inner.c.n, func.count()).group_by(inner.c.n)
+    found = dict.fromkeys(("0", "1", "2", "3", "more"), 0)
+    for n, count in (await connection.execute(query)).all():
+        found["more" if n > 3 else str(n)] = int(count)
+    return found

@@ -1,0 +1,167 @@
+"""The read side: jobs, calls, events and statistics as people see them. Looking never writes."""
+
+from typing import Any
+
+from sqlalchemy import Table, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from models.base import Frozen
+from models.calls import CallView
+from models.tables import events, jobs, llm_calls, plan_revisions, reports, tasks, tool_calls
+from models.views import CallCounts, EventView, Tokens
+from storage.database import Database
+
+
+class Counts(Frozen):
+    """What a new workflow run must know to go on counting where the old one stopped."""
+
+    has_plan: bool
+    replans: dict[str, int]
+    tool_calls: int
+    has_report: bool
+    tokens: int
+
+
+async def counts(db: Database, job_id: str) -> Counts:
+    """Replans by lineage, finished tool tasks, tokens: counted from the rows, so never lost."""
+    by_root = (
+        select(tasks.c.root, func.count())
+        .join(
+            plan_revisions,
+            (plan_revisions.c.job_id == tasks.c.job_id)
+            & (plan_revisions.c.failed_task == tasks.c.id),
+        )
+        .where(tasks.c.job_id == job_id)
+        .group_by(tasks.c.root)
+    )
+    finished_tools = select(func.count()).where(
+        tasks.c.job_id == job_id, tasks.c.kind == "tool", tasks.c.finished_at.is_not(None)
+    )
+    has_plan = select(func.count()).where(plan_revisions.c.job_id == job_id)
+    has_report = select(func.count()).where(reports.c.job_id == job_id)
+    async with db.reading() as connection:
+        replans = {row[0]: int(row[1]) for row in (await connection.execute(by_root)).all()}
+        tokens = await tokens_of(connection, job_id)
+        return Counts(
+            has_plan=bool(await connection.scalar(has_plan)),
+            replans=replans,
+            tool_calls=int(await connection.scalar(finished_tools) or 0),
+            has_report=bool(await connection.scalar(has_report)),
+            tokens=tokens.input + tokens.output,
+        )
+
+
+async def tokens_of(connection: AsyncConnection, job_id: str | None) -> Tokens:
+    query = select(
+        func.coalesce(func.sum(llm_calls.c.input_tokens), 0),
+        func.coalesce(func.sum(llm_calls.c.output_tokens), 0),
+    )
+    if job_id is not None:
+        query = query.where(llm_calls.c.job_id == job_id)
+    row = (await connection.execute(query)).one()
+    return Tokens(input=int(row[0]), output=int(row[1]))
+
+
+class Spending(Frozen):
+    """What a job spent and saved."""
+
+    tokens: Tokens
+    calls: CallCounts
+    repeated_calls: int
+    reused_calls: int
+    tokens_by_task: dict[str, int]
+
+
+async def spending(db: Database, job_id: str) -> Spending:
+    """Calls and tokens of one job; a repeated call is one that was answered from an earlier one."""
+    paid = llm_calls.c.input_tokens + llm_calls.c.output_tokens
+    by_task = (
+        select(llm_calls.c.task_id, func.sum(paid))
+        .where(llm_calls.c.job_id == job_id)
+        .group_by(llm_calls.c.task_id)
+    )
+    async with db.reading() as connection:
+        model, model_reused = await _made(connection, llm_calls, job_id)
+        tool, tool_reused = await _made(connection, tool_calls, job_id)
+        repeated = await connection.scalar(
+            select(func.count()).where(
+                tool_calls.c.job_id == job_id, tool_calls.c.repeats.is_not(None)
+            )
+        )
+        shares = {row[0]: int(row[1]) for row in (await connection.execute(by_task)).all()}
+        return Spending(
+            tokens=await tokens_of(connection, job_id),
+            calls=CallCounts(model=model, tool=tool - int(repeated or 0)),
+            repeated_calls=int(repeated or 0),
+            reused_calls=model_reused + tool_reused,
+            tokens_by_task=shares,
+        )
+
+
+async def _made(connection: AsyncConnection, table: Table, job_id: str) -> tuple[int, int]:
+    query = select(func.count(), func.coalesce(func.sum(table.c.reused), 0))
+    row = (await connection.execute(query.where(table.c.job_id == job_id))).one()
+    return int(row[0]), int(row[1])
+
+
+async def calls(db: Database, job_id: str) -> list[CallView]:
+    """Every model and tool call of the job, in the order they were announced."""
+    zero = literal(0)
+    model = select(
+        literal("model").label("kind"),
+        llm_calls.c.role,
+        llm_calls.c.model.label("name"),
+        *_common(llm_calls),
+        llm_calls.c.input_tokens,
+        llm_calls.c.output_tokens,
+        literal(False).label("is_cut"),
+    ).where(llm_calls.c.job_id == job_id)
+    tool = select(
+        literal("tool").label("kind"),
+        literal("").label("role"),
+        tool_calls.c.tool.label("name"),
+        *_common(tool_calls),
+        zero.label("input_tokens"),
+        zero.label("output_tokens"),
+        tool_calls.c.is_cut,
+    ).where(tool_calls.c.job_id == job_id)
+    both = union_all(model, tool).subquery()
+    query = select(both).order_by(both.c.started_at, both.c.kind, both.c.task)
+    async with db.reading() as connection:
+        return [_call(row) for row in (await connection.execute(query)).mappings().all()]
+
+
+def _common(table: Table) -> list[Any]:
+    names = ("request_hash", "status", "started_at", "finished_at", "reused", "sends", "error")
+    return [table.c.task_id.label("task"), *(table.c[name] for name in names)]
+
+
+def _call(row: Any) -> CallView:  # noqa: ANN401 - a row mapping
+    values = dict(row)
+    tokens = {"input": values.pop("input_tokens"), "output": values.pop("output_tokens")}
+    return CallView(**values, tokens=tokens)
+
+
+async def events_after(db: Database, job_id: str, after: int, limit: int = 1000) -> list[EventView]:
+    """The job's log behind entry `after`."""
+    query = (
+        select(events)
+        .where(events.c.job_id == job_id, events.c.seq > after)
+        .order_by(events.c.seq)
+        .limit(limit)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    return [
+        EventView(seq=row.seq, at=row.at, kind=row.kind, task=row.task_id, facts=row.facts)
+        for row in rows
+    ]
+
+
+async def run_id(db: Database, job_id: str) -> str | None:
+    """The workflow run that works on the job, or did last."""
+    async with db.reading() as connection:
+        found: str | None = await connection.scalar(
+            select(jobs.c.run_id).where(jobs.c.id == job_id)
+        )
+        return found

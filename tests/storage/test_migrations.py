@@ -1,0 +1,47 @@
+"""Migrations make the schema that the code expects, go down again, and run once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, inspect, text
+
+from models.tables import metadata
+from storage.migrate import head_revision, migrate
+
+
+def test_the_migrated_schema_is_the_one_of_the_tables(database_url: str) -> None:
+    engine = create_engine(database_url)
+
+    with engine.connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), metadata)
+
+    engine.dispose()
+    assert differences == []
+
+
+def test_every_migration_goes_down_and_up_again(database_url: str) -> None:
+    migrate(database_url, "base")
+    engine = create_engine(database_url)
+    left = set(inspect(engine).get_table_names())
+
+    migrate(database_url)
+
+    assert left <= {"alembic_version"}
+    assert set(metadata.tables) <= set(inspect(engine).get_table_names())
+    engine.dispose()
+
+
+def test_ten_at_once_migrate_once(database_url: str) -> None:
+    migrate(database_url, "base")
+
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(lambda _: migrate(database_url), range(10)))
+
+    engine = create_engine(database_url)
+    with engine.connect() as connection:
+        versions = (
+            connection.execute(text("select version_num from alembic_version")).scalars().all()
+        )
+    engine.dispose()
+    assert versions == [head_revision()]

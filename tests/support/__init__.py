@@ -1,0 +1,1 @@
+"""What tests share: the scripted model, the only stand-in, which speaks the real protocol."""

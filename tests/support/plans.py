@@ -1,0 +1,60 @@
+"""Plans for tests, in a few words."""
+
+from models.plan import EntityType, Expected, Input, Plan, Task, TaskKind
+from models.tools import ToolSignature
+
+SEARCH = ToolSignature(
+    name="lab.wikipedia_search",
+    description="Search.",
+    input_schema={
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["query"],
+    },
+    read_only=True,
+)
+TOOLS = {SEARCH.name: SEARCH}
+
+
+def tool(
+    task_id: str,
+    *after: str,
+    query: str = "q",
+    yields: str = "value",
+    kind: EntityType = EntityType.STRING,
+    **fields: object,
+) -> Task:
+    """A tool task that promises one entity."""
+    return Task(
+        id=task_id,
+        kind=TaskKind.TOOL,
+        description=f"find {yields} for {task_id}",
+        tool="lab.wikipedia_search",
+        inputs=(Input(name="query", value=query, is_reference="<JSON_PATH>" in query),),
+        expects=(Expected(name=yields, type=kind),),
+        depends_on=after,
+        **fields,
+    )
+
+
+def final(task_id: str, *after: str, **fields: object) -> Task:
+    """The last task: takes a value of each task it waits for."""
+    return Task(
+        id=task_id,
+        kind=TaskKind.REASONING,
+        description="answer",
+        inputs=tuple(
+            Input(name=f"from_{name}", value=ref(name), is_reference=True) for name in after
+        ),
+        expects=(Expected(name="final_answer"),),
+        depends_on=after,
+        **fields,
+    )
+
+
+def ref(task_id: str, entity: str = "value") -> str:
+    return f"<JSON_PATH>{task_id}.{entity}</JSON_PATH>"
+
+
+def plan(*tasks: Task) -> Plan:
+    return Plan(tasks=tasks)

@@ -1,0 +1,1 @@
+"""The MCP hub, its configuration, and the built-in MCP servers."""

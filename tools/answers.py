@@ -1,0 +1,166 @@
+"""What an MCP tool gave back, read into a `ToolAnswer` of bounded size."""
+
+import json
+import math
+from collections.abc import Iterator
+
+from mcp.types import (
+    AudioContent,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+from pydantic import JsonValue
+
+from models.tools import ReadPassage, ToolAnswer
+
+_STAND_IN = "\ufffd"
+
+
+def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
+    """The answer of `server.tool` with at most `limit` characters of text.
+
+    Structured content that is longer than `limit` is left out whole, because half a JSON value
+    would be a wrong one.
+    """
+    structured = _unwrapped(result.structured_content)
+    fits = _fits(structured, limit)
+    text, is_cut = read_text(result, limit)
+    if not text and structured is not None:
+        text, is_cut = _cut(json.JSONEncoder(ensure_ascii=False).iterencode(structured), limit)
+        text = plain_text(text)
+    kept = storable(structured) if fits else None
+    passages = _passages(kept, f"tool:{tool}")
+    if passages is None:
+        passages = _whole(text, f"tool:{tool}")
+    return ToolAnswer(text=text, structured=kept, passages=passages, is_cut=is_cut or not fits)
+
+
+def read_text(result: CallToolResult, limit: int) -> tuple[str, bool]:
+    """The text of all content blocks, one per line, and whether its end was dropped."""
+    text, is_cut = _cut(_lines(result.content), limit)
+    return plain_text(text), is_cut
+
+
+def plain_text(text: str) -> str:
+    """The text with a stand-in, one for one, for what PostgreSQL cannot hold as text.
+
+    That is NUL, and halves of surrogate pairs, which have no UTF-8.
+    """
+    text = text.replace("\x00", _STAND_IN)
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _lines(blocks: list[ContentBlock]) -> Iterator[str]:
+    for number, block in enumerate(blocks):
+        if number:
+            yield "\n"
+        yield _words(block)
+
+
+def _words(block: ContentBlock) -> str:
+    match block:
+        case TextContent(text=text):
+            return text
+        case ImageContent(data=data, mime_type=mime) | AudioContent(data=data, mime_type=mime):
+            return _named(mime, data)
+        case EmbeddedResource(resource=TextResourceContents(text=text)):
+            return text
+        case EmbeddedResource(resource=resource):
+            return _named(resource.mime_type or "data", getattr(resource, "blob", ""))
+        case ResourceLink(uri=uri, mime_type=mime):
+            return f"[{mime or 'resource'}, {uri}]"
+
+
+def _named(mime: str, base64: str) -> str:
+    size_bytes = len(base64) * 3 // 4 - base64[-2:].count("=")
+    return f"[{mime}, {size_bytes} bytes]"
+
+
+def _cut(pieces: Iterator[str], limit: int) -> tuple[str, bool]:
+    kept: list[str] = []
+    room = limit
+    for piece in pieces:
+        kept.append(piece[:room])
+        if len(piece) > room:
+            return "".join(kept), True
+        room -= len(piece)
+    return "".join(kept), False
+
+
+def _unwrapped(structured: JsonValue) -> JsonValue:
+    # MCP wants an object at the root, so servers put a plain value under "result".
+    if isinstance(structured, dict) and structured.keys() == {"result"}:
+        return structured["result"]
+    return structured
+
+
+def _fits(value: JsonValue, limit: int) -> bool:
+    """Whether the value has at most `limit` characters, counted without writing it out."""
+    left: list[JsonValue] = [value]
+    while left and limit >= 0:
+        limit -= 1
+        match left.pop():
+            case str(text):
+                limit -= len(text)
+            case dict(members):
+                left += members.keys()
+                left += members.values()
+            case list(items):
+                left += items
+    return limit >= 0
+
+
+def storable(value: JsonValue) -> JsonValue:
+    """The value without what PostgreSQL refuses in JSON."""
+    match value:
+        case str():
+            return plain_text(value)
+        case dict():
+            return {plain_text(key): storable(item) for key, item in value.items()}
+        case list():
+            return [storable(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None  # JSON has no NaN and no infinity, and PostgreSQL refuses them
+        case _:
+            return value
+
+
+def _whole(text: str, address: str) -> tuple[ReadPassage, ...]:
+    return (ReadPassage(address=address, text=text, end=len(text)),) if text else ()
+
+
+def _passages(structured: JsonValue, address: str) -> tuple[ReadPassage, ...] | None:
+    """The passages of a server that knows documents; None if the answer is not of that shape."""
+    items = structured.get("passages") if isinstance(structured, dict) else None
+    if not isinstance(items, list):
+        return None
+    texts = [item for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
+    if len(texts) < len(items):
+        return None
+    return tuple(_passage(item, f"{address}#{number}") for number, item in enumerate(texts, 1))
+
+
+def _passage(item: dict[str, JsonValue], address: str) -> ReadPassage:
+    text, start = _string(item, "text"), item.get("start")
+    begins = start if isinstance(start, int) and start >= 0 else 0
+    return ReadPassage(
+        address=_string(item, "address") or address,
+        title=_string(item, "title"),
+        heading=_string(item, "heading"),
+        text=text,
+        start=begins,
+        # Quotes are located by offset into `text`, so its length decides, whatever the server says.
+        end=begins + len(text),
+    )
+
+
+def _string(item: dict[str, JsonValue], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,269 @@
+"""The one place where tools are listed and called, whichever MCP server they live on."""
+
+import asyncio
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from jsonschema import Draft202012Validator, SchemaError
+from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+from mcp.server import MCPServer
+from mcp.types import CallToolResult, Tool
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from models.errors import BadConfiguration, HoldfastError, ToolFailed
+from models.tools import ToolAnswer, ToolSignature
+from tools.answers import plain_text, read_answer, read_text, storable
+from tools.config import ServerConfig
+from tools.link import ServerLink
+from tools.wires import Connect, configured, in_process
+
+_LONGEST_ERROR = 2_000
+"""How many characters of a tool's own error message are passed on."""
+
+
+@dataclass(frozen=True)
+class BuiltinServer:
+    """A server that is part of this process; `bind` is as in `holdfast.toml`."""
+
+    server: MCPServer
+    bind: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 600
+    concurrency: int = 32
+    max_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A server as the hub uses it."""
+
+    link: ServerLink
+    bind: Mapping[str, str]
+    timeout: timedelta
+    max_bytes: int
+
+
+def _place(
+    name: str, server: ServerConfig | BuiltinServer, connect: Connect, patience: timedelta
+) -> _Place:
+    link = ServerLink(name, connect, concurrency=server.concurrency, patience=patience)
+    return _Place(link, server.bind, timedelta(seconds=server.timeout_s), server.max_bytes)
+
+
+class Hub:
+    """All tools of all servers, from entering to leaving the hub.
+
+    A server that is away costs only its own tools, and at most `patience` of waiting.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, ServerConfig],
+        builtin: Mapping[str, BuiltinServer],
+        *,
+        patience: timedelta = timedelta(seconds=10),
+        log_folder: Path | None = None,
+    ) -> None:
+        for name in servers.keys() & builtin.keys():
+            raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
+        self._faults: tuple[str, ...] = ()
+        self._places = {
+            name: _place(name, server, configured(name, server, log_folder), patience)
+            for name, server in servers.items()
+        } | {
+            name: _place(name, server, in_process(server.server), patience)
+            for name, server in builtin.items()
+        }
+
+    async def __aenter__(self) -> Self:
+        for place in self._places.values():
+            place.link.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.gather(*(place.link.stop() for place in self._places.values()))
+
+    async def signatures(self) -> tuple[ToolSignature, ...]:
+        """What can be called now, sorted by name; `faults` then says what was left out and why."""
+        absences = await asyncio.gather(*(_absence(place.link) for place in self._places.values()))
+        faults = [absence for absence in absences if absence]
+        found: list[ToolSignature] = []
+        for place, absence in zip(self._places.values(), absences, strict=True):
+            if absence is None:
+                faults += _refusals(place.link)
+                found += _signatures(place)
+        self._faults = tuple(sorted(faults))
+        return tuple(sorted(found, key=lambda signature: signature.name))
+
+    def faults(self) -> tuple[str, ...]:
+        """What the last `signatures` left out: servers that were away, tools that are unusable."""
+        return self._faults
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: timedelta,  # noqa: ASYNC109  # passed on to the server, so that it stops as well
+        facts: Mapping[str, str] | None = None,
+    ) -> ToolAnswer:
+        """The answer of `server.tool`, within the shorter of `timeout` and the server's own.
+
+        Bound parameters are taken from `facts` alone, whatever `arguments` says. A call whose
+        outcome is unknown is sent again once, and only if the tool is declared repeatable; with
+        the wait for a place and for the server, a call takes at most three times its time and
+        twice the hub's patience.
+
+        Raises:
+            ToolFailed: no such tool, unfit arguments, an error or no answer from the tool.
+            ToolBusy: the server is away, and the call never left.
+            OutcomeUnknown: the call left, no answer came, and the tool is not repeatable.
+        """
+        place, found = await self._find(tool)
+        filled = _filled(arguments, place.bind, facts or {}, found)
+        _check_arguments(tool, filled, found.input_schema)
+        result = await place.link.call(
+            found.name,
+            filled,
+            seconds=min(timeout, place.timeout).total_seconds(),
+            is_repeatable=_is_read_only(found) or _is_idempotent(found),
+        )
+        return _answer(result, tool, place.max_bytes)
+
+    async def _find(self, name: str) -> tuple[_Place, Tool]:
+        server, _, tool = name.partition(".")
+        place = self._places.get(server)
+        if place is None:
+            raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
+        if tool not in place.link.tools:
+            await place.link.connected()
+        if tool not in place.link.tools:
+            raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
+        found = place.link.tools[tool]
+        if fault := _fault(found):
+            raise ToolFailed(f"tool {name!r} cannot be called: {fault}")
+        return place, found
+
+    def _near(self, name: str) -> str:
+        known = [
+            f"{server}.{tool}"
+            for server, place in self._places.items()
+            for tool in place.link.tools
+        ]
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5]
+        return f"; near are: {', '.join(near)}" if near else "; no server offers any tool now"
+
+
+async def _absence(link: ServerLink) -> str | None:
+    try:
+        await link.connected()
+    except HoldfastError as error:
+        return str(error)
+    return None
+
+
+def _refusals(link: ServerLink) -> Iterator[str]:
+    for name, reason in link.refused.items():
+        yield plain_text(f"tool '{link.name}.{name}' was left out: {reason}")
+    for tool in link.tools.values():
+        if fault := _fault(tool):
+            yield plain_text(f"tool '{link.name}.{tool.name}' was left out: {fault}")
+
+
+def _fault(tool: Tool) -> str | None:
+    """Why the tool cannot be used, if it cannot."""
+    if not tool.name or not tool.name.isprintable():
+        return "its name cannot be written"
+    if tool.input_schema.get("type") != "object":
+        return "its input schema is not of type 'object'"
+    try:
+        _validator_class(tool.input_schema).check_schema(tool.input_schema)
+    except SchemaError as error:
+        return f"its input schema is not valid: {error.message[:200]} at {error.json_path}"
+    except RecursionError:
+        return "its input schema is nested too deeply"
+    return None
+
+
+def _validator_class(schema: Mapping[str, Any]) -> type[Validator]:
+    return validator_for(schema, default=Draft202012Validator)
+
+
+def _signatures(place: _Place) -> Iterator[ToolSignature]:
+    for tool in place.link.tools.values():
+        if _fault(tool) is None:
+            yield ToolSignature(
+                name=f"{place.link.name}.{tool.name}",
+                description=plain_text(tool.description or ""),
+                input_schema=_visible(tool.input_schema, place.bind),
+                output_schema=tool.output_schema,
+                read_only=_is_read_only(tool),
+                idempotent=_is_idempotent(tool),
+            )
+
+
+def _visible(schema: Mapping[str, Any], bind: Mapping[str, str]) -> dict[str, Any]:
+    """The schema without the parameters that Holdfast fills in."""
+    shown = dict(schema)
+    if "properties" in schema:
+        shown["properties"] = {
+            name: value for name, value in schema["properties"].items() if name not in bind
+        }
+    if "required" in schema:
+        shown["required"] = [name for name in schema["required"] if name not in bind]
+    return {key: storable(value) for key, value in shown.items()}
+
+
+def _is_read_only(tool: Tool) -> bool:
+    return bool(tool.annotations and tool.annotations.read_only_hint)
+
+
+def _is_idempotent(tool: Tool) -> bool:
+    return bool(tool.annotations and tool.annotations.idempotent_hint)
+
+
+def _filled(
+    arguments: Mapping[str, Any], bind: Mapping[str, str], facts: Mapping[str, str], tool: Tool
+) -> dict[str, Any]:
+    chosen = {name: value for name, value in arguments.items() if name not in bind}
+    taken = tool.input_schema.get("properties", {})
+    bound = {name: facts[fact] for name, fact in bind.items() if name in taken and fact in facts}
+    return chosen | bound
+
+
+def _check_arguments(tool: str, arguments: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    try:
+        # Half a surrogate pair from a model would otherwise break the pipe to the server.
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as odd:
+        raise ToolFailed(f"arguments of {tool} cannot be written as JSON: {odd}") from odd
+    # An empty registry, so that no schema can make the worker fetch an address.
+    validator = _validator_class(schema)(schema, registry=Registry())
+    try:
+        error = best_match(validator.iter_errors(arguments))
+    except (Unresolvable, RecursionError) as broken:
+        raise ToolFailed(f"{tool}: its input schema cannot be followed: {broken}") from broken
+    if error is not None:
+        place = "".join(f"{part}." for part in error.absolute_path).rstrip(".")
+        where = f"argument {place!r}" if place else "arguments"
+        raise ToolFailed(f"{where} of {tool} do not fit: {error.message[:300]}")
+
+
+def _answer(result: CallToolResult, tool: str, limit: int) -> ToolAnswer:
+    if result.is_error:
+        said, _ = read_text(result, _LONGEST_ERROR)
+        raise ToolFailed(f"{tool} answered with an error: {said or 'no reason given'}")
+    return read_answer(result, tool=tool, limit=limit)

@@ -1,0 +1,110 @@
+"""How a connection to an MCP server is opened: in this process, as a program, or over HTTP."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.client import responses
+from pathlib import Path
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client._transport import TransportStreams
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import MCPServer
+
+from models.errors import BadConfiguration
+from tools.config import HttpServer, ServerConfig, StdioServer
+from tools.streams import LARGEST_BYTES, Ears, Mouth, Posts
+
+
+@dataclass(frozen=True)
+class Wire:
+    """An open connection, and the tools that were kept away from the library, with reasons."""
+
+    client: Client
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+Connect = Callable[[], AbstractAsyncContextManager[Wire]]
+
+
+def in_process(server: MCPServer) -> Connect:
+    """How to reach a server that is an object in this process."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Wire]:
+        async with Client(server) as client:
+            yield Wire(client)
+
+    return connect
+
+
+def configured(name: str, server: ServerConfig, log_folder: Path | None) -> Connect:
+    """How to reach a server of `holdfast.toml`; what it writes to stderr goes to the log folder."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Wire]:
+        refused: dict[str, str] = {}
+        if isinstance(server, HttpServer):
+            streams = _http(name, server, refused)
+        else:
+            streams = _stdio(name, server, refused, log_folder)
+        async with Client(streams) as client:
+            yield Wire(client, refused)
+
+    return connect
+
+
+@asynccontextmanager
+async def _stdio(
+    name: str, server: StdioServer, refused: dict[str, str], log_folder: Path | None
+) -> AsyncIterator[TransportStreams]:
+    parameters = StdioServerParameters(
+        command=server.command[0],
+        args=list(server.command[1:]),
+        env={variable: _secret(name, variable) for variable in server.env},
+        cwd=server.cwd,
+        encoding_error_handler="replace",
+    )
+    log = Path(os.devnull) if log_folder is None else log_folder / f"{name}.log"
+    with log.open("a", encoding="utf-8") as errors:
+        async with stdio_client(parameters, errlog=errors) as (reading, writing):
+            yield Ears(reading, refused), Mouth(writing)
+
+
+@asynccontextmanager
+async def _http(
+    name: str, server: HttpServer, refused: dict[str, str]
+) -> AsyncIterator[TransportStreams]:
+    headers = {header: _secret(name, variable) for header, variable in server.headers_env.items()}
+    # No read timeout: a modern tool answers in one body, however long it takes to come.
+    async with (
+        Posts(headers=headers, timeout=httpx2.Timeout(30, read=None)) as posts,
+        streamable_http_client(server.url, http_client=posts, max_sse_event_size=LARGEST_BYTES) as (
+            reading,
+            writing,
+        ),
+    ):
+        yield Ears(reading, refused), writing
+
+
+def _secret(name: str, variable: str) -> str:
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise BadConfiguration(
+            f"server {name!r} needs the environment variable {variable!r};"
+            " set it where the worker is started"
+        )
+    return value
+
+
+def status_words(status: int) -> str:
+    words = f"HTTP {status} {responses.get(status, '')}".rstrip()
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return f"{words}; check its headers_env in holdfast.toml"
+    if status == HTTPStatus.NOT_FOUND:
+        return f"{words}; check its url in holdfast.toml"
+    return words

@@ -1,0 +1,154 @@
+"""The worker: opens what activities need, registers everything, polls until it is told to stop."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.begin import Begin
+from activities.ending import Ending
+from activities.interceptors import Heartbeat, TypedErrors
+from activities.parts import Models, Requests
+from activities.plan import Planning
+from activities.report import Reporting
+from activities.tasks import TaskWork
+from holdfast.logs import configure_logs
+from holdfast.services.lifecycle import attach
+from holdfast.settings import Settings, load_settings
+from holdfast.temporal import connect, register_search_attributes
+from models.errors import HoldfastError
+from roles.endpoint import EndpointModel
+from roles.extractive.model import ExtractiveModel
+from storage.corpus import Corpus
+from storage.database import Database
+from tools.config import read_servers
+from tools.hub import BuiltinServer, Hub
+from tools.servers.corpus import corpus_server
+from workflows.job import ResearchJob
+
+log = structlog.get_logger(__name__)
+
+SANDBOX = SandboxedWorkflowRunner(
+    restrictions=SandboxRestrictions.default.with_passthrough_modules(
+        "activities", "models", "planning", "workflows"
+    )
+)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a worker has opened."""
+
+    db: Database
+    hub: Hub
+    models: Models
+
+
+@asynccontextmanager
+async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
+    """Open the database, the models and the tools; close them in reverse."""
+    if not logging.getLogger().handlers:
+        # An MCP server in this process would install a handler that renders tracebacks for seconds.
+        configure_logs(settings.log_level)
+    async with AsyncExitStack() as stack:
+        db = Database(database_url, pool_size=settings.pool_size)
+        stack.push_async_callback(db.close)
+        endpoint = _endpoint(settings)
+        if endpoint is not None:
+            stack.push_async_callback(endpoint.aclose)
+        corpus = BuiltinServer(corpus_server(Corpus(db)), {"collection": "collection"})
+        servers = read_servers(settings.config_file) if settings.config_file else {}
+        hub = Hub(servers, {"corpus": corpus})
+        await stack.enter_async_context(hub)
+        yield Parts(db, hub, Models(ExtractiveModel(), endpoint))
+
+
+def _endpoint(settings: Settings) -> EndpointModel | None:
+    if not settings.has_model_endpoint:
+        return None
+    return EndpointModel(base_url=settings.openai_base_url, api_key=settings.openai_api_key)
+
+
+def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
+    """A worker over opened parts; it polls once it is entered."""
+    requests = Requests(parts.db)
+    begin, ending = Begin(parts.db), Ending(parts.db)
+    planning = Planning(parts.db, parts.models, requests, parts.hub)
+    tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
+    reporting = Reporting(parts.db, parts.models, requests)
+    return Worker(
+        client,
+        task_queue=settings.task_queue,
+        workflows=[ResearchJob],
+        activities=[
+            begin.begin_job,
+            begin.read_tasks,
+            planning.make_plan,
+            planning.replan,
+            tasks.tool_task,
+            tasks.reasoning_task,
+            tasks.fail_task,
+            reporting.write_report,
+            ending.end_job,
+        ],
+        interceptors=[Heartbeat(), TypedErrors()],
+        workflow_runner=SANDBOX,
+        max_concurrent_activities=settings.max_concurrent_tasks,
+        # The default of 10 s is what a job waits for after its worker was killed.
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+        max_heartbeat_throttle_interval=timedelta(seconds=1),
+        graceful_shutdown_timeout=timedelta(seconds=20),
+    )
+
+
+async def serve(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT; then finish what runs, for 20 s at the most."""
+    stop = asyncio.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(sign, stop.set)
+    endpoints = await attach(settings)
+    client = await connect(settings, endpoints)
+    await register_search_attributes(client)
+    async with opened(settings, endpoints.database_url) as parts:
+        async with build_worker(client, parts, settings):
+            log.info("worker.started", task_queue=settings.task_queue)
+            _tell_ready()
+            await stop.wait()
+        log.info("worker.stopped")
+
+
+def _tell_ready() -> None:
+    """`holdfast up` waits for this file."""
+    path = os.environ.get("HOLDFAST_READY_FILE")
+    if path:
+        Path(path).touch()
+
+
+def main() -> None:
+    """`python -m worker`."""
+    try:
+        settings = load_settings()
+        configure_logs(settings.log_level)
+        asyncio.run(serve(settings))
+    except HoldfastError as error:
+        log.error("worker.refused", error=str(error))  # noqa: TRY400 - a user's mistake, no trace
+        sys.stderr.flush()
+        os._exit(2)
+    # The SDK's threads can crash an interpreter that shuts down in order.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The durable part: carries out, step by step, what `planning` decides."""
