@@ -14,8 +14,7 @@ from models.errors import HoldfastError
 from planning.values import storable_text
 from roles.base import Role
 from roles.dialogue import Asked, ask
-from storage import ledger
-from storage.database import Database
+from storage.ledger import Ledger
 
 TaskT = TypeVar("TaskT", bound=Frozen)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -25,7 +24,7 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 class Desk:
     """Where one activity asks from: its place in the job, and what it has spent so far."""
 
-    db: Database
+    ledger: Ledger
     models: Models
     model: str
     job_id: str
@@ -66,16 +65,16 @@ class Desk:
             part=part,
             request_hash=request.hash,
         )
-        opened = await ledger.open_model_call(self.db, key, request)
+        opened = await self.ledger.open_model_call(key, request)
         if isinstance(opened.answer, Completion):
             return self._counted(opened.answer)
         try:
             completion = await self.models.named(self.model).complete(request)
         except HoldfastError as error:
-            await ledger.fail_call(self.db, opened.row_id, is_model=True, error=str(error))
+            await self.ledger.fail_model_call(opened.row_id, str(error))
             raise
         completion = _storable(completion)
-        await ledger.close_model_call(self.db, opened.row_id, completion)
+        await self.ledger.close_model_call(opened.row_id, completion)
         return self._counted(completion)
 
     def _counted(self, completion: Completion) -> Completion:

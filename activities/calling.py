@@ -6,10 +6,9 @@ from typing import Any
 
 from models.calls import CallKey
 from models.completions import canonical_hash
-from models.errors import HoldfastError, OutcomeUnknown
+from models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
-from storage import ledger
-from storage.database import Database
+from storage.ledger import Ledger
 from tools.hub import Hub
 
 
@@ -25,7 +24,7 @@ class Called:
 class Bench:
     """Where one task calls its tool from."""
 
-    db: Database
+    ledger: Ledger
     hub: Hub
     job_id: str
     task_id: str
@@ -48,27 +47,31 @@ class Bench:
             attempt=self.attempt,
             request_hash=canonical_hash({"tool": tool, "arguments": arguments}),
         )
-        earlier = await ledger.same_tool_call(self.db, key, tool)
-        opened = await ledger.open_tool_call(self.db, key, tool, arguments)
+        opened = await self.ledger.open_tool_call(key, tool, arguments)
         if isinstance(opened.answer, ToolAnswer):
             return Called(opened.answer)
-        if earlier is not None:
-            row, answer = earlier
-            await ledger.close_tool_call(self.db, opened.row_id, answer, repeats=row)
+        if opened.refusal is not None:
+            raise ToolFailed(opened.refusal)
+        if opened.earlier is not None:
+            row, answer = opened.earlier
+            await self.ledger.close_tool_call(opened.row_id, answer, repeats=row)
             return Called(answer, f"{tool} was called with these arguments before in this job")
         if opened.is_unclear and not await self._is_repeatable(tool):
-            raise OutcomeUnknown(
+            error = OutcomeUnknown(
                 f"{tool} was called before, no answer came, and it is not declared safe to repeat"
             )
+            await self.ledger.fail_tool_call(opened.row_id, str(error), may_repeat=False)
+            raise error
         return Called(await self._call(opened.row_id, tool, arguments))
 
     async def _call(self, row_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         try:
             answer = await self.hub.call(tool, arguments, timeout=self.timeout, facts=self.facts)
         except HoldfastError as error:
-            await ledger.fail_call(self.db, row_id, is_model=False, error=str(error))
+            may_repeat = isinstance(error, Passing)
+            await self.ledger.fail_tool_call(row_id, str(error), may_repeat=may_repeat)
             raise
-        await ledger.close_tool_call(self.db, row_id, answer)
+        await self.ledger.close_tool_call(row_id, answer)
         return answer
 
     async def _is_repeatable(self, tool: str) -> bool:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from activities import interfaces
 from activities.interfaces import implements
+from models.jobs import JobStatus
 from models.orders import EndOrder, JobOutcome
-from storage import jobs, receipts
+from storage import jobs, plans, receipts
 from storage.database import Database
 
 _KEY = "end"
@@ -19,8 +20,7 @@ class Ending:
 
     @implements(interfaces.end_job)
     async def end_job(self, order: EndOrder) -> JobOutcome:
-        key = f"{_KEY}:{order.epoch}"
-        stored = await receipts.find(self.db, order.job_id, key, JobOutcome)
+        stored = await receipts.find(self.db, order, _KEY, JobOutcome)
         if stored is not None:
             return stored
         outcome = JobOutcome(
@@ -30,6 +30,8 @@ class Ending:
             message=order.message[:2000],
         )
         async with self.db.job(order.job_id, order.epoch) as write:
+            if order.status is JobStatus.CANCELLED:
+                await plans.cancel_open_tasks(write)
             await jobs.end(write, order.status, order.reason, order.message)
-            await receipts.keep(write, key, outcome)
+            await receipts.keep(write, receipts.of_run(_KEY, order.epoch), outcome)
         return outcome

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import (
     ActivityInboundInterceptor,
     ExecuteActivityInput,
@@ -13,6 +13,8 @@ from temporalio.worker import (
 )
 
 from models.errors import HoldfastError, Passing
+
+_TRIES_AT_A_FAULT = 3
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +67,24 @@ class _Typed(ActivityInboundInterceptor):
                     "activity.failed", error=str(error)[:500], kind=type(error).__name__,
                     attempt=info.attempt,
                 )  # fmt: skip
-                raise _translated(error) from error
+                # Not `from error`: Temporal would store its causes, down to SQL with its values.
+                raise _translated(error) from None
+            except (ApplicationError, CancelledError):
+                raise
+            except Exception as error:
+                # A fault of ours. It is retried in case a deploy mends it, but not for hours.
+                log.exception("activity.broke", attempt=info.attempt)
+                raise _broken(error, info.attempt) from None
+
+
+def _broken(error: Exception, attempt: int) -> ApplicationError:
+    """Says what kind of fault it was and no more: its text may hold what was worked on."""
+    kind = type(error).__name__
+    return ApplicationError(
+        f"Holdfast failed with {kind}; the worker's log has the details",
+        type=kind,
+        non_retryable=attempt >= _TRIES_AT_A_FAULT,
+    )
 
 
 def _translated(error: HoldfastError) -> ApplicationError:

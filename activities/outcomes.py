@@ -21,8 +21,9 @@ from models.plan import Task, TaskStatus
 from models.state import Halt, TaskReceipt
 from models.tools import ReadPassage
 from planning.kpis import Candidate
-from storage import evidence, jobs, memory, plans, receipts
-from storage.database import Database
+from storage import tasks
+from storage.ledger import Ledger
+from storage.tasks import Attempt
 
 _PREVIEW = 200
 
@@ -74,7 +75,7 @@ def given_up(message: str) -> Outcome:
 
 
 async def store(
-    db: Database, order: TaskOrder, task: Task, outcome: Outcome, tokens: int
+    ledger: Ledger, order: TaskOrder, task: Task, outcome: Outcome, tokens: int
 ) -> TaskReceipt:
     """Store the outcome and the receipt in one transaction; a failed task leaves no entities."""
     status = TaskStatus.FAILED if outcome.failure else TaskStatus.DONE
@@ -88,21 +89,16 @@ async def store(
         halt=outcome.halt,
         tokens=tokens,
     )
-    async with db.job(order.job_id, order.epoch) as write:
-        await evidence.store_evidence(write, task.id, outcome.read, outcome.found)
-        if not outcome.failure:
-            await memory.remember(write, task.id, task.expects, outcome.kept)
-        await plans.finish_task(
-            write,
-            task.id,
-            status,
-            confidence=outcome.confidence,
-            failure=outcome.failure,
-            trace=outcome.trace,
-        )
-        if task.is_final and not outcome.failure:
-            await jobs.answer(write, outcome.kept[0].value)
-        await receipts.keep(write, receipt_key(order), receipt)
+    attempt = Attempt(
+        task=task,
+        receipt=receipt,
+        kept=outcome.kept,
+        failure=outcome.failure,
+        read=outcome.read,
+        found=outcome.found,
+        trace=outcome.trace,
+    )
+    await tasks.finish(ledger, order, receipt_key(order), attempt)
     return receipt
 
 

@@ -24,6 +24,7 @@ from roles.planner import PLANNER, PlannerTask
 from roles.replanner import REPLANNER, ReplannerTask
 from storage import plans, receipts
 from storage.database import Database
+from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
 
@@ -40,7 +41,7 @@ class Planning:
     @implements(interfaces.make_plan)
     async def make_plan(self, order: RunOrder) -> PlanReceipt:
         key = "plan"
-        stored = await receipts.find(self.db, order.job_id, key, PlanReceipt)
+        stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order.job_id)
@@ -70,7 +71,7 @@ class Planning:
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:
         key = f"replan:{order.task_id}"
-        stored = await receipts.find(self.db, order.job_id, key, PlanReceipt)
+        stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order.job_id)
@@ -113,7 +114,7 @@ class Planning:
 
     def _desk(self, job_id: str, request: JobRequest, place: str) -> Desk:
         return Desk(
-            db=self.db,
+            ledger=Ledger(self.db),
             models=self.models,
             model=request.model,
             job_id=job_id,
@@ -150,7 +151,8 @@ class Planning:
         receipt = PlanReceipt(halt=halt, tokens=desk.tokens)
         async with self.db.job(order.job_id, order.epoch) as write:
             write.event("plan.refused", reason=halt.reason.value, message=halt.message[:2000])
-            await receipts.keep(write, key, receipt)
+            # Of this run alone: a key that is refused today may be accepted by the next run.
+            await receipts.keep(write, receipts.of_run(key, order.epoch), receipt)
         return receipt
 
 

@@ -16,6 +16,7 @@ from models.state import Halt, ReportReceipt
 from roles.synthesiser import SYNTHESISER, SynthesiserAnswer, SynthesiserTask
 from storage import evidence, jobs, plans, receipts
 from storage.database import Database
+from storage.ledger import Ledger
 
 _KEY = "report"
 
@@ -30,7 +31,7 @@ class Reporting:
 
     @implements(interfaces.write_report)
     async def write_report(self, order: RunOrder) -> ReportReceipt:
-        stored = await receipts.find(self.db, order.job_id, _KEY, ReportReceipt)
+        stored = await receipts.find(self.db, order, _KEY, ReportReceipt)
         if stored is not None:
             return stored
         job = await jobs.load(self.db, order.job_id)
@@ -57,7 +58,7 @@ class Reporting:
 
     def _desk(self, order: RunOrder, model: str, tries: int) -> Desk:
         return Desk(
-            db=self.db,
+            ledger=Ledger(self.db),
             models=self.models,
             model=model,
             job_id=order.job_id,
@@ -82,7 +83,7 @@ class Reporting:
         receipt = ReportReceipt(halt=halt, tokens=tokens)
         async with self.db.job(order.job_id, order.epoch) as write:
             write.event("report.refused", message=halt.message[:2000])
-            await receipts.keep(write, _KEY, receipt)
+            await receipts.keep(write, receipts.of_run(_KEY, order.epoch), receipt)
         return receipt
 
 

@@ -13,12 +13,13 @@ from models.errors import Lasting
 from models.failures import Component
 from models.jobs import JobRequest
 from models.orders import FailTaskOrder, TaskOrder
-from models.plan import Task
 from models.state import TaskReceipt
-from planning.references import references_in, resolve
+from planning.references import resolve
 from roles.reasoner import Given
-from storage import memory, plans, receipts
+from storage import plans, receipts, tasks
 from storage.database import Database
+from storage.ledger import Ledger
+from storage.tasks import Begun
 from tools.hub import Hub
 
 
@@ -41,61 +42,45 @@ class TaskWork:
 
     @implements(interfaces.fail_task)
     async def fail_task(self, order: FailTaskOrder) -> TaskReceipt:
-        stored = await self._stored(order)
+        stored = await receipts.find(self.db, order, receipt_key(order), TaskReceipt)
         if stored is not None:
             return stored
         task = (await plans.load_task(self.db, order.job_id, order.task_id)).task
-        return await store(self.db, order, task, given_up(order.message), 0)
-
-    async def _stored(self, order: TaskOrder) -> TaskReceipt | None:
-        return await receipts.find(self.db, order.job_id, receipt_key(order), TaskReceipt)
+        return await store(Ledger(self.db), order, task, given_up(order.message), 0)
 
     async def _work(self, order: TaskOrder, component: Component) -> TaskReceipt:
-        stored = await self._stored(order)
-        if stored is not None:
-            return stored
-        async with self.db.job(order.job_id, order.epoch) as write:
-            await plans.start_task(write, order.task_id)
+        begun = await tasks.begin(self.db, order, receipt_key(order))
+        if isinstance(begun, TaskReceipt):
+            return begun
         request = await self.requests.of(order.job_id)
-        task = (await plans.load_task(self.db, order.job_id, order.task_id)).task
         desk = self._desk(order, request)
         try:
-            outcome = await self._outcome(order, task, request, desk)
-        except Lasting as error:
-            outcome = failed_with(error, component)
-        return await store(self.db, order, task, outcome, desk.tokens)
+            outcome = await self._outcome(order, begun, request, desk, component)
+            return await store(desk.ledger, order, begun.task, outcome, desk.tokens)
+        finally:
+            # Whatever went wrong, an answer that came back is not asked for again.
+            await desk.ledger.settle()
 
     async def _outcome(
-        self, order: TaskOrder, task: Task, request: JobRequest, desk: Desk
+        self,
+        order: TaskOrder,
+        begun: Begun,
+        request: JobRequest,
+        desk: Desk,
+        component: Component,
     ) -> Outcome:
-        inputs = await self._inputs(order, task)
-        context = await self._context(order, task)
-        if not task.tool:
-            return await reason(desk, request, task, inputs, context)
-        work = ToolWork(self.db, self.hub, desk, request, order)
-        return await use_tool(work, task, inputs, context)
-
-    async def _inputs(self, order: TaskOrder, task: Task) -> tuple[Given, ...]:
-        """The inputs with every reference resolved, before any tool or model is called."""
-        names = {r.task_id for given in task.inputs for r in references_in(given.value)}
-        known = await memory.recall(self.db, order.job_id, names) if names else {}
-        return tuple(
-            Given(name=given.name, value=resolve(given.value, known)) for given in task.inputs
-        )
-
-    async def _context(self, order: TaskOrder, task: Task) -> tuple[Given, ...]:
-        if not task.include_context or not task.depends_on:
-            return ()
-        known = await memory.recall(self.db, order.job_id, task.depends_on)
-        return tuple(
-            Given(name=f"{task_id}.{name}", value=value)
-            for task_id, values in known.items()
-            for name, value in values.items()
-        )
+        try:
+            inputs, context = _inputs(begun), _context(begun)
+            if not begun.task.tool:
+                return await reason(desk, request, begun.task, inputs, context)
+            work = ToolWork(self.hub, desk, request, order)
+            return await use_tool(work, begun.task, inputs, context)
+        except Lasting as error:
+            return failed_with(error, component)
 
     def _desk(self, order: TaskOrder, request: JobRequest) -> Desk:
         return Desk(
-            db=self.db,
+            ledger=Ledger(self.db, may_wait=True),
             models=self.models,
             model=request.model,
             job_id=order.job_id,
@@ -103,3 +88,21 @@ class TaskWork:
             attempt=order.attempt,
             tries=request.strategy.plan_tries,
         )
+
+
+def _inputs(begun: Begun) -> tuple[Given, ...]:
+    """The inputs with every reference resolved, before any tool or model is called."""
+    return tuple(
+        Given(name=given.name, value=resolve(given.value, begun.memory))
+        for given in begun.task.inputs
+    )
+
+
+def _context(begun: Begun) -> tuple[Given, ...]:
+    if not begun.task.include_context:
+        return ()
+    return tuple(
+        Given(name=f"{task_id}.{name}", value=value)
+        for task_id, values in sorted(begun.memory.items())
+        for name, value in values.items()
+    )

@@ -53,11 +53,11 @@ def _per_task(times: Sequence[float], graph: Graph) -> float:
 
 
 def _statements(counted: Counted, graph: Graph) -> list[Figure]:
-    """Through SQLAlchemy, with the plan and the report shared out over the tasks."""
+    """With the plan and the report shared out over the tasks."""
     tasks = len(graph.nodes)
     return [
         Figure("SQL statements", counted.statements / tasks, "per task"),
-        Figure("connections taken from the pool", counted.checkouts / tasks, "per task"),
-        Figure("transactions begun", counted.begins / tasks, "per task"),
+        Figure("of them through SQLAlchemy", counted.through_sqlalchemy / tasks, "per task"),
+        Figure("connections taken from its pool", counted.checkouts / tasks, "per task"),
         Figure("time in statements", counted.seconds * 1000 / tasks, "ms/task"),
     ]

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from holdfast.settings import Endpoints, Settings
 from holdfast.temporal import connect, ui_url
+from models.errors import ServiceDown
 from models.jobs import Job, JobRequest, JobStatus
 from models.orders import JobOrder
 from models.views import JobLine, JobView, TaskView, TemporalView
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FINAL = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
 _POLL = timedelta(milliseconds=100)
+_CHECK_EVERY = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,9 @@ class Holdfast:
             ServiceDown: Temporal does not answer; the job is stored and can be started again.
         """
         temporal = await connect(self.settings, self.endpoints)
-        job_id, _ = await jobs.submit(self.db, new_job_id(), request, key)
-        await start_workflow(temporal, self.settings.task_queue, job_id, request)
+        job_id, is_new = await jobs.submit(self.db, new_job_id(), request, key)
+        if is_new or (await jobs.load(self.db, job_id)).status not in FINAL:
+            await _started(temporal, self.settings.task_queue, job_id, request)
         return job_id
 
     async def show(self, job_id: str) -> JobView:
@@ -98,11 +101,35 @@ class Holdfast:
         """
         loop = asyncio.get_running_loop()
         end = None if within is None else loop.time() + within.total_seconds()
+        next_check = loop.time() + _CHECK_EVERY.total_seconds()
         while True:
             job = await jobs.load(self.db, job_id)
             if job.status in FINAL or (end is not None and loop.time() >= end):
                 return job
+            if loop.time() >= next_check:
+                await self.check_is_worked(job_id)
+                next_check = loop.time() + _CHECK_EVERY.total_seconds()
             await asyncio.sleep(_POLL.total_seconds())
+
+    async def check_is_worked(self, job_id: str) -> None:
+        """Make sure that somebody may still end the job.
+
+        Raises:
+            ServiceDown: its workflow was ended from outside, so that nobody will.
+        """
+        from temporalio.client import WorkflowExecutionStatus
+        from temporalio.service import RPCError
+
+        temporal = await connect(self.settings, self.endpoints)
+        try:
+            described = await temporal.get_workflow_handle(job_id).describe()
+        except RPCError as error:
+            raise ServiceDown(f"Temporal knows no workflow of {job_id}: {error.message}") from error
+        is_open = described.status in (None, WorkflowExecutionStatus.RUNNING)
+        if is_open or (await jobs.load(self.db, job_id)).status in FINAL:
+            return
+        how = described.status.name.lower() if described.status else "closed"
+        raise ServiceDown(f"job {job_id} will not end: its workflow is {how} in Temporal")
 
 
 @asynccontextmanager
@@ -115,8 +142,25 @@ async def connected(settings: Settings, endpoints: Endpoints) -> AsyncIterator[H
         await db.close()
 
 
+async def _started(temporal: "Client", task_queue: str, job_id: str, request: JobRequest) -> None:
+    from temporalio.service import RPCError
+
+    try:
+        await start_workflow(temporal, task_queue, job_id, request)
+    except RPCError as error:
+        raise ServiceDown(
+            f"job {job_id} is stored, but Temporal did not start it ({error.message}); submit it "
+            "again with the same --id once Temporal answers"
+        ) from error
+
+
 async def start_workflow(
-    temporal: "Client", task_queue: str, job_id: str, request: JobRequest
+    temporal: "Client",
+    task_queue: str,
+    job_id: str,
+    request: JobRequest,
+    *,
+    delay: timedelta | None = None,
 ) -> None:
     """Start the job's workflow, unless it runs already."""
     from temporalio.common import (
@@ -144,6 +188,7 @@ async def start_workflow(
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            start_delay=delay,
             static_summary=question[:180],
             static_details=_details(job_id, request),
             memo={"preset": request.preset, "model": request.model},

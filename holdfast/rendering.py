@@ -61,7 +61,7 @@ def _with_marks(statement: ReportStatement) -> str:
 
 def _source(citation: Citation) -> str:
     quote = _plain(" ".join(citation.quote.split()))
-    return f"{citation.mark}. {_plain(citation.title)} ({_place(citation)})\n   > {quote}"
+    return f"{citation.mark}. {_plain(citation.title)} ({_plain(_place(citation))})\n   > {quote}"
 
 
 def _place(citation: Citation) -> str:
@@ -74,7 +74,8 @@ def _plain(text: str) -> str:
     line = " ".join(text.split())
     for sign in "\\`<[":
         line = line.replace(sign, f"\\{sign}")
-    return line
+    # At the start of a line these would open a heading, a quote or a list.
+    return f"\\{line}" if line.startswith(("#", ">", "-", "+", "*")) else line
 
 
 def _html_all(statements: Iterable[ReportStatement]) -> str:

@@ -38,6 +38,8 @@ class ReplanOrder(RunOrder):
     """Continue the plan from a failed task."""
 
     task_id: str
+    under_way: tuple[str, ...] = ()
+    """Tasks that were started, whether or not PostgreSQL knows yet: they are not replaced."""
 
 
 class TaskOrder(RunOrder):

@@ -222,7 +222,8 @@ def _call_columns() -> list[Column[object]]:
     ]
 
 
-_CALL_STATUS = "status in ('started', 'done', 'failed')"
+# `failed` may be sent again; `refused` came back with an error that stays.
+_CALL_STATUS = "status in ('started', 'done', 'failed', 'refused')"
 
 llm_calls = Table(
     "llm_calls",

@@ -99,13 +99,18 @@ def _limit(state: JobState) -> EndJob | None:
     """The limit that ends the job, if one does."""
     failed = _failed(state)
     lets_go = state.strategy.on_exhausted is OnExhausted.CONTINUE
+    if not failed or lets_go:
+        return None
+    if state.total_replans >= state.strategy.max_replans:
+        return _retry_limit(state, failed[0])
     spent = [task for task in failed if not _may_replan(task, state)]
-    if spent and not lets_go:
-        return _exhausted(state, spent[0])
-    if failed and not spent and state.total_replans >= state.strategy.max_replans and not lets_go:
-        limit = state.strategy.max_replans
-        return _failure(StopReason.RETRY_LIMIT, f"{limit} replans of the job are used up")
-    return None
+    return _exhausted(state, spent[0]) if spent else None
+
+
+def _retry_limit(state: JobState, task: TaskState) -> EndJob:
+    limit = state.strategy.max_replans
+    message = f"{limit} replans of the job are used up; last {task.id} failed: {task.note}"
+    return _failure(StopReason.RETRY_LIMIT, message)
 
 
 def _exhausted(state: JobState, task: TaskState) -> EndJob:

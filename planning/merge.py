@@ -8,6 +8,7 @@ from models.strategy import ReplanScope
 from planning.graph import dependents, edges
 
 _KEPT = (TaskStatus.DONE, TaskStatus.RUNNING)
+_OPEN = (TaskStatus.PENDING, TaskStatus.FAILED)
 
 
 class Merged(Frozen):
@@ -22,7 +23,8 @@ def replaced_by(plan: Plan, failed: str, scope: ReplanScope) -> tuple[str, ...]:
     """The tasks that a continuation of `failed` replaces, in plan order.
 
     `DEPENDENTS`: the failed task and everything that waits for it (KPI-Chain, section 3.5.2).
-    `REMAINING`: also all that has not started (the planning-horizon paper's lazy replanning).
+    `REMAINING`: also all that has not started or has failed (the planning-horizon paper's lazy
+    replanning, which plans everything that remains).
     Finished and running tasks are never among them.
     """
     waiting = dependents(edges(plan), failed)
@@ -31,7 +33,7 @@ def replaced_by(plan: Plan, failed: str, scope: ReplanScope) -> tuple[str, ...]:
         for task in plan.live
         if task.id == failed
         or (task.id in waiting and task.status not in _KEPT)
-        or (scope is ReplanScope.REMAINING and task.status is TaskStatus.PENDING)
+        or (scope is ReplanScope.REMAINING and task.status in _OPEN)
     ]
     return tuple(chosen)
 

@@ -1,6 +1,7 @@
 """The JSON Schema of an answer, in the subset that every structured-output endpoint enforces."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,12 +11,15 @@ _REFUSED = ("prefixItems", "patternProperties", "allOf", "not")
 _ANY = ("type", "enum", "anyOf")
 
 
+@lru_cache(maxsize=64)
 def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of `model` with every object closed and every property required.
 
     Definitions are inlined and what endpoints do not enforce (ranges, patterns, defaults) is left
     out: pydantic checks it when the answer is read. Docstrings are for us and do not go along;
     `Field(description=...)` does.
+
+    One dict per model, made once: nobody may change it.
 
     Raises:
         TypeError: the model has a free dict, a tuple, recursion or an untyped field.

@@ -1,19 +1,23 @@
 """The connection pool, and the one way to write to a job: locked, fenced, with its events."""
 
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+import psycopg
 from pydantic import JsonValue
 from sqlalchemy import insert, select, update
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from models.errors import NotFound, StaleEpoch, StorageAway
+from models.errors import BadConfiguration, HoldfastError, NotFound, StaleEpoch, StorageAway
 from models.tables import events, jobs
-from planning.values import storable
+from storage.constant import ConstantStatements, Value, as_json
+
+_AWAY_STATES = frozenset({"08", "40", "53", "57"})
+"""Classes of SQLSTATE: connection, rollback, resources, operator (PostgreSQL, appendix A)."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,27 @@ class Database:
             pool_timeout=30,
             # A restarted server leaves dead connections behind; a ping costs 0.1 ms.
             pool_pre_ping=True,
-            json_serializer=_json,
+            pool_use_lifo=True,
+            json_serializer=as_json,
+            # What is worked on must not be in an error's text, which goes to logs and screens.
+            hide_parameters=True,
         )
+        self._constant = ConstantStatements(url, connections=pool_size)
 
     async def close(self) -> None:
+        await self._constant.close()
         await self.engine.dispose()
+
+    async def row(self, statement: str, values: Mapping[str, Value]) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+        """The first row of a constant statement, which is a transaction of its own.
+
+        The way of what every task does; the rest goes through SQLAlchemy. See docs/decisions/0002.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        with _translated():
+            return await self._constant.row(statement, values)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -97,18 +117,18 @@ class Database:
                     .with_for_update()
                 )
             ).one_or_none()
-            if row is None:
-                raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
-            if epoch is not None and row.epoch != epoch:
-                raise StaleEpoch(f"job {job_id!r} is at epoch {row.epoch}, this run at {epoch}")
+            if row is None or (epoch is not None and row.epoch != epoch):
+                raise refusal(job_id, row and row.epoch, epoch)
             write = JobWrite(connection, job_id, row.last_event)
             yield write
             await _append(write)
 
 
-def _json(value: JsonValue) -> str:
-    """JSON that PostgreSQL can hold, whatever a model or a page has put into it."""
-    return json.dumps(storable(value), ensure_ascii=False)
+def refusal(job_id: str, at: int | None, epoch: int | None) -> HoldfastError:
+    """Why a job takes no write from a run of `epoch`: it is `at` another, or not there (None)."""
+    if at is None:
+        return NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
+    return StaleEpoch(f"job {job_id!r} is at epoch {at}, this run at {epoch}")
 
 
 async def _append(write: JobWrite) -> None:
@@ -137,8 +157,28 @@ class _translated:  # noqa: N801 - reads as a verb where it is used
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        away = isinstance(error, OperationalError | InterfaceError | PoolTimeout)
-        if away or (isinstance(error, DBAPIError) and error.connection_invalidated):
+        driver = getattr(error, "orig", error)
+        if isinstance(driver, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+            raise BadConfiguration(
+                "the database has not the schema of this release; run `holdfast up`, or "
+                "`python -m storage.migrate` for a database of your own"
+            ) from error
+        if _is_away(error, driver):
             # The driver's text can hold the address; it never holds the password.
-            reason = str(getattr(error, "orig", error)).strip().splitlines()[:1]
+            reason = str(driver).strip().splitlines()[:1]
             raise StorageAway(f"PostgreSQL does not answer: {' '.join(reason)}") from error
+
+
+def _is_away(error: BaseException | None, driver: object) -> bool:
+    """Whether a connection was lost or refused, or the server is shutting down or overloaded.
+
+    Not every operational error is one: a value too large for an index stays too large.
+    """
+    if isinstance(error, PoolTimeout):
+        return True
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    if not isinstance(driver, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    state = getattr(driver, "sqlstate", None)
+    return state is None or state[:2] in _AWAY_STATES

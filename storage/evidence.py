@@ -1,67 +1,13 @@
-"""Sources and evidence: what was read, letter by letter, and the quotes that rest on it."""
+"""Evidence with its sources, and the report that cites it."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import and_, insert, select, tuple_
+from sqlalchemy import and_, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.evidence import Located, Report, StoredEvidence
+from models.evidence import Report, StoredEvidence
 from models.tables import entities, evidence, reports, sources
-from models.tools import ReadPassage
 from storage.database import Database, JobWrite
-
-Place = tuple[str, str, int]
-
-
-async def store_evidence(
-    write: JobWrite, task_id: str, read: Sequence[ReadPassage], found: Iterable[Located]
-) -> None:
-    """Store the passages that were read, once per content, and the quotes found in them."""
-    ids = await _store_sources(write, read)
-    rows = [
-        {
-            "job_id": write.job_id,
-            "task_id": task_id,
-            "entity": each.entity,
-            "source_id": ids[_place(each.passage)],
-            "start_char": each.start,
-            "end_char": each.end,
-            "quote": each.quote,
-        }
-        for each in found
-    ]
-    if rows:
-        await write.connection.execute(insert(evidence), rows)
-
-
-async def _store_sources(write: JobWrite, read: Sequence[ReadPassage]) -> dict[Place, int]:
-    rows = {_place(passage): _row(passage) for passage in read if passage.text}
-    if not rows:
-        return {}
-    await write.connection.execute(upsert(sources).on_conflict_do_nothing(), list(rows.values()))
-    columns = (sources.c.sha256, sources.c.address, sources.c.start_char)
-    query = select(sources.c.id, *columns).where(tuple_(*columns).in_(list(rows)))
-    found = (await write.connection.execute(query)).all()
-    return {(row.sha256, row.address, row.start_char): row.id for row in found}
-
-
-def _place(passage: ReadPassage) -> Place:
-    digest = hashlib.sha256(passage.text.encode()).hexdigest()
-    return (digest, passage.address, passage.start)
-
-
-def _row(passage: ReadPassage) -> dict[str, Any]:
-    return {
-        "sha256": _place(passage)[0],
-        "address": passage.address,
-        "title": passage.title or passage.address,
-        "heading": passage.heading,
-        "text": passage.text,
-        "start_char": passage.start,
-        "end_char": passage.end,
-    }
 
 
 async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:

@@ -129,13 +129,6 @@ async def end(write: JobWrite, status: JobStatus, reason: StopReason, message: s
     write.event("job.ended", status=status.value, reason=reason.value, message=message[:500])
 
 
-async def answer(write: JobWrite, value: JsonValue) -> None:
-    """Store the final answer."""
-    await write.connection.execute(
-        update(jobs).where(jobs.c.id == write.job_id).values(answer=value)
-    )
-
-
 def _job(row: Row[Any]) -> Job:
     request = JobRequest(
         question=row.question,

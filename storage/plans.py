@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
 from sqlalchemy import Row, and_, func, insert, select, update
 
 from models.base import Frozen
@@ -153,40 +152,15 @@ async def task_states(db: Database, job_id: str, after: int, limit: int) -> list
         return [_state(row) for row in (await connection.execute(query)).all()]
 
 
-async def start_task(write: JobWrite, task_id: str) -> None:
-    """Mark a task as running; repeating it changes nothing but the event log."""
+async def cancel_open_tasks(write: JobWrite) -> None:
+    """Mark what had not ended as cancelled; what was found stays."""
+    is_open = tasks.c.status.in_([TaskStatus.PENDING.value, TaskStatus.RUNNING.value])
     statement = (
         update(tasks)
-        .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
-        .values(status=TaskStatus.RUNNING.value, started_at=func.now())
+        .where(tasks.c.job_id == write.job_id, is_open)
+        .values(status=TaskStatus.CANCELLED.value)
     )
     await write.connection.execute(statement)
-    write.event("task.started", task_id)
-
-
-async def finish_task(
-    write: JobWrite,
-    task_id: str,
-    status: TaskStatus,
-    *,
-    confidence: float | None,
-    failure: Failure | None,
-    trace: Any,  # noqa: ANN401 - any JSON
-) -> None:
-    """Record how the task's attempt ended."""
-    values = {
-        "status": status.value,
-        "confidence": confidence,
-        "failure": failure.model_dump(mode="json") if failure else None,
-        "trace": trace,
-        "finished_at": func.now(),
-    }
-    where = (tasks.c.job_id == write.job_id, tasks.c.id == task_id)
-    await write.connection.execute(update(tasks).where(*where).values(values))
-    facts: dict[str, JsonValue] = {"confidence": confidence}
-    if failure:
-        facts |= {"failure": failure.first_line, "class": failure.failure_class.value}
-    write.event(f"task.{status.value}", task_id, **facts)
 
 
 async def revisions(db: Database, job_id: str) -> list[Revision]:
@@ -210,7 +184,7 @@ def label_of(task: Task) -> str:
 
 def _stored(row: Row[Any]) -> StoredTask:
     return StoredTask(
-        task=_task(row),
+        task=task_of(row),
         position=row.position,
         attempt=row.attempt,
         root=row.root,
@@ -222,7 +196,8 @@ def _stored(row: Row[Any]) -> StoredTask:
     )
 
 
-def _task(row: Row[Any]) -> Task:
+def task_of(row: Any) -> Task:  # noqa: ANN401 - a row of either driver
+    """The task in a row that has its columns."""
     return Task(
         id=row.id,
         kind=TaskKind(row.kind),
@@ -240,7 +215,7 @@ def _task(row: Row[Any]) -> Task:
 
 
 def _state(row: Row[Any]) -> TaskState:
-    task = _task(row)
+    task = task_of(row)
     status = TaskStatus.PENDING if task.status is TaskStatus.RUNNING else task.status
     failure = Failure.model_validate(row.failure) if row.failure else None
     return TaskState(

@@ -5,15 +5,24 @@ from typing import TypeVar
 from pydantic import BaseModel
 from sqlalchemy import insert, select
 
+from models.orders import RunOrder
 from models.tables import receipts
 from storage.database import Database, JobWrite
 
 ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
 
 
-async def find(db: Database, job_id: str, key: str, kind: type[ReceiptT]) -> ReceiptT | None:
-    """The receipt under `key`, if the work was finished before."""
-    query = select(receipts.c.body).where(receipts.c.job_id == job_id, receipts.c.key == key)
+def of_run(key: str, epoch: int) -> str:
+    """The key of a receipt that counts for one workflow run and not for the next."""
+    return f"{key}@{epoch}"
+
+
+async def find(db: Database, order: RunOrder, key: str, kind: type[ReceiptT]) -> ReceiptT | None:
+    """The receipt under `key`, of any run or of this one, if the work was finished before."""
+    keys = (key, of_run(key, order.epoch))
+    query = select(receipts.c.body).where(
+        receipts.c.job_id == order.job_id, receipts.c.key.in_(keys)
+    )
     async with db.reading() as connection:
         body = (await connection.execute(query)).scalar_one_or_none()
     return None if body is None else kind.model_validate(body)

@@ -21,6 +21,11 @@ from models.tools import ReadPassage, ToolAnswer
 _STAND_IN = "\ufffd"
 
 
+_LARGEST_OFFSET = 2**30
+_LONGEST_NAME = 1_000
+"""Characters of an address, a title or a heading; longer ones cannot be indexed, or read."""
+
+
 def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
     """The answer of `server.tool` with at most `limit` characters of text.
 
@@ -149,11 +154,11 @@ def _passages(structured: JsonValue, address: str) -> tuple[ReadPassage, ...] | 
 
 def _passage(item: dict[str, JsonValue], address: str) -> ReadPassage:
     text, start = _string(item, "text"), item.get("start")
-    begins = start if isinstance(start, int) and start >= 0 else 0
+    begins = start if isinstance(start, int) and 0 <= start <= _LARGEST_OFFSET else 0
     return ReadPassage(
-        address=_string(item, "address") or address,
-        title=_string(item, "title"),
-        heading=_string(item, "heading"),
+        address=_string(item, "address")[:_LONGEST_NAME] or address,
+        title=_string(item, "title")[:_LONGEST_NAME],
+        heading=_string(item, "heading")[:_LONGEST_NAME],
         text=text,
         start=begins,
         # Quotes are located by offset into `text`, so its length decides, whatever the server says.

@@ -2,7 +2,6 @@
 
 import asyncio
 import difflib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,18 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from jsonschema import Draft202012Validator, SchemaError
-from jsonschema.exceptions import best_match
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from models.errors import BadConfiguration, HoldfastError, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
 from tools.answers import plain_text, read_answer, read_text, storable
+from tools.arguments import CheckedTool
 from tools.config import ServerConfig
 from tools.link import ServerLink
 from tools.wires import Connect, configured, in_process
@@ -41,6 +35,20 @@ class BuiltinServer:
     max_bytes: int = 1_000_000
 
 
+class _Listing:
+    """The tools that a server lists now, checked; made anew when it lists them anew."""
+
+    def __init__(self) -> None:
+        self._tools: Mapping[str, Tool] = {}
+        self._checked: dict[str, CheckedTool] = {}
+
+    def of(self, tools: Mapping[str, Tool]) -> Mapping[str, CheckedTool]:
+        if tools is not self._tools:
+            self._tools = tools
+            self._checked = {name: CheckedTool(tool) for name, tool in tools.items()}
+        return self._checked
+
+
 @dataclass(frozen=True)
 class _Place:
     """A server as the hub uses it."""
@@ -49,6 +57,11 @@ class _Place:
     bind: Mapping[str, str]
     timeout: timedelta
     max_bytes: int
+    listing: _Listing = field(default_factory=_Listing)
+
+    @property
+    def tools(self) -> Mapping[str, CheckedTool]:
+        return self.listing.of(self.link.tools)
 
 
 def _place(
@@ -103,7 +116,7 @@ class Hub:
         found: list[ToolSignature] = []
         for place, absence in zip(self._places.values(), absences, strict=True):
             if absence is None:
-                faults += _refusals(place.link)
+                faults += _refusals(place)
                 found += _signatures(place)
         self._faults = tuple(sorted(faults))
         return tuple(sorted(found, key=lambda signature: signature.name))
@@ -132,9 +145,10 @@ class Hub:
             ToolBusy: the server is away, and the call never left.
             OutcomeUnknown: the call left, no answer came, and the tool is not repeatable.
         """
-        place, found = await self._find(tool)
+        place, checked = await self._find(tool)
+        found = checked.tool
         filled = _filled(arguments, place.bind, facts or {}, found)
-        _check_arguments(tool, filled, found.input_schema)
+        checked.check(tool, filled)
         result = await place.link.call(
             found.name,
             filled,
@@ -143,7 +157,7 @@ class Hub:
         )
         return _answer(result, tool, place.max_bytes)
 
-    async def _find(self, name: str) -> tuple[_Place, Tool]:
+    async def _find(self, name: str) -> tuple[_Place, CheckedTool]:
         server, _, tool = name.partition(".")
         place = self._places.get(server)
         if place is None:
@@ -152,9 +166,9 @@ class Hub:
             await place.link.connected()
         if tool not in place.link.tools:
             raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
-        found = place.link.tools[tool]
-        if fault := _fault(found):
-            raise ToolFailed(f"tool {name!r} cannot be called: {fault}")
+        found = place.tools[tool]
+        if found.fault:
+            raise ToolFailed(f"tool {name!r} cannot be called: {found.fault}")
         return place, found
 
     def _near(self, name: str) -> str:
@@ -175,36 +189,19 @@ async def _absence(link: ServerLink) -> str | None:
     return None
 
 
-def _refusals(link: ServerLink) -> Iterator[str]:
-    for name, reason in link.refused.items():
-        yield plain_text(f"tool '{link.name}.{name}' was left out: {reason}")
-    for tool in link.tools.values():
-        if fault := _fault(tool):
-            yield plain_text(f"tool '{link.name}.{tool.name}' was left out: {fault}")
-
-
-def _fault(tool: Tool) -> str | None:
-    """Why the tool cannot be used, if it cannot."""
-    if not tool.name or not tool.name.isprintable():
-        return "its name cannot be written"
-    if tool.input_schema.get("type") != "object":
-        return "its input schema is not of type 'object'"
-    try:
-        _validator_class(tool.input_schema).check_schema(tool.input_schema)
-    except SchemaError as error:
-        return f"its input schema is not valid: {error.message[:200]} at {error.json_path}"
-    except RecursionError:
-        return "its input schema is nested too deeply"
-    return None
-
-
-def _validator_class(schema: Mapping[str, Any]) -> type[Validator]:
-    return validator_for(schema, default=Draft202012Validator)
+def _refusals(place: _Place) -> Iterator[str]:
+    server = place.link.name
+    for name, reason in place.link.refused.items():
+        yield plain_text(f"tool '{server}.{name}' was left out: {reason}")
+    for each in place.tools.values():
+        if each.fault:
+            yield plain_text(f"tool '{server}.{each.tool.name}' was left out: {each.fault}")
 
 
 def _signatures(place: _Place) -> Iterator[ToolSignature]:
-    for tool in place.link.tools.values():
-        if _fault(tool) is None:
+    for each in place.tools.values():
+        if each.fault is None:
+            tool = each.tool
             yield ToolSignature(
                 name=f"{place.link.name}.{tool.name}",
                 description=plain_text(tool.description or ""),
@@ -242,24 +239,6 @@ def _filled(
     taken = tool.input_schema.get("properties", {})
     bound = {name: facts[fact] for name, fact in bind.items() if name in taken and fact in facts}
     return chosen | bound
-
-
-def _check_arguments(tool: str, arguments: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    try:
-        # Half a surrogate pair from a model would otherwise break the pipe to the server.
-        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError) as odd:
-        raise ToolFailed(f"arguments of {tool} cannot be written as JSON: {odd}") from odd
-    # An empty registry, so that no schema can make the worker fetch an address.
-    validator = _validator_class(schema)(schema, registry=Registry())
-    try:
-        error = best_match(validator.iter_errors(arguments))
-    except (Unresolvable, RecursionError) as broken:
-        raise ToolFailed(f"{tool}: its input schema cannot be followed: {broken}") from broken
-    if error is not None:
-        place = "".join(f"{part}." for part in error.absolute_path).rstrip(".")
-        where = f"argument {place!r}" if place else "arguments"
-        raise ToolFailed(f"{where} of {tool} do not fit: {error.message[:300]}")
 
 
 def _answer(result: CallToolResult, tool: str, limit: int) -> ToolAnswer:

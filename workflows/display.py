@@ -1,5 +1,7 @@
 """What a person sees of a job in the Temporal UI: the plan as a table, and search attributes."""
 
+from functools import lru_cache
+
 from temporalio.common import SearchAttributeKey
 
 from models.plan import TaskStatus
@@ -48,6 +50,8 @@ def _row(task: TaskState) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+# The table is made anew at every step of a job, from nearly the same texts.
+@lru_cache(maxsize=4096)
 def _cell(text: str) -> str:
     """Text that cannot leave its cell: what tools return must not shape the page."""
     short = text if len(text) <= 120 else f"{text[:119]}…"

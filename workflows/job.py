@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 from temporalio.exceptions import TimeoutError as OutOfTime
 
 with workflow.unsafe.imports_passed_through():
@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
         RunOrder,
         TaskOrder,
     )
-    from models.plan import TaskKind
+    from models.plan import TaskKind, TaskStatus
     from models.state import (
         Action,
         EndJob,
@@ -38,6 +38,7 @@ with workflow.unsafe.imports_passed_through():
         Replan,
         StartTask,
         TaskReceipt,
+        TaskState,
         WriteReport,
     )
     from planning import state as changes
@@ -57,7 +58,8 @@ class ResearchJob:
         self.state: JobState | None = None
         self.epoch = 0
         self.tokens = 0
-        self.under_way: set[asyncio.Task[None]] = set()
+        # A dict and not a set: what is cancelled in turn must be in the same turn on replay.
+        self.under_way: dict[asyncio.Task[None], None] = {}
         self.has_news = False
         self.broken: BaseException | None = None
         self.job_id = ""
@@ -66,14 +68,33 @@ class ResearchJob:
     async def run(self, order: JobOrder) -> JobOutcome:
         """Work the job to its end; the outcome's content is in PostgreSQL."""
         self.job_id = order.job_id
+        ending = await self._worked()
+        recording = asyncio.create_task(self._end(ending), name="end")
+        try:
+            return await asyncio.shield(recording)
+        except asyncio.CancelledError:
+            # Too late to cancel anything but the record of how it ended, and that must be made.
+            return await recording
+
+    async def _worked(self) -> EndJob:
+        """Work until there is a reason to end; being cancelled or given up is one."""
         try:
             await self._begin()
-            ending = await self._work()
+            return await self._work()
         except asyncio.CancelledError:
-            await self._stop_work()
             ending = EndJob(status=JobStatus.CANCELLED, reason=StopReason.CANCELLED)
-            return await asyncio.shield(self._end(ending))
-        return await self._end(ending)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                ending = EndJob(status=JobStatus.CANCELLED, reason=StopReason.CANCELLED)
+            else:
+                halt = _halt(error, "the job")
+                reason = StopReason.ERROR
+                ending = EndJob(status=JobStatus.FAILED, reason=reason, message=halt.message)
+        await self._stop_work()
+        if self.state is None:
+            # Without the epoch nothing can be recorded.
+            await self._begin()
+        return ending
 
     async def _begin(self) -> None:
         order = BeginOrder(job_id=self.job_id, run_id=workflow.info().run_id)
@@ -81,19 +102,21 @@ class ResearchJob:
             interfaces.begin_job, order, **bookkeeping("begin", "take the job over")
         )
         self.epoch, self.tokens = brief.epoch, brief.tokens
-        self.state = _state(brief)
-        await self._read_on(brief.page.next_after)
+        state = _state(brief)
+        self.state = changes.with_tasks(state, await self._read_on(brief.page.next_after))
         workflow.upsert_search_attributes([STATUS.value_set(JobStatus.RUNNING.value)])
 
-    async def _read_on(self, after: int | None) -> None:
-        """The pages of a plan that does not fit into one payload."""
+    async def _read_on(self, after: int | None) -> list[TaskState]:
+        """The further pages of a plan that does not fit into one payload."""
+        tasks: list[TaskState] = []
         while after is not None:
             order = ReadTasksOrder(job_id=self.job_id, epoch=self.epoch, after=after)
             page = await workflow.execute_activity(
                 interfaces.read_tasks, order, **bookkeeping(f"read-{after}", "read the plan on")
             )
-            self.state = changes.with_tasks(self._known, page.tasks)
+            tasks += page.tasks
             after = page.next_after
+        return tasks
 
     async def _work(self) -> EndJob:
         while True:
@@ -107,7 +130,8 @@ class ResearchJob:
             await workflow.wait_condition(lambda: self.has_news)
             self.has_news = False
             if self.broken is not None:
-                # A fault of ours: the workflow task fails and waits for a mended worker.
+                # An activity that was given up ends the job; a fault of ours fails the workflow
+                # task, which waits for a mended worker.
                 raise self.broken
 
     @property
@@ -117,7 +141,12 @@ class ResearchJob:
 
     @property
     def _is_rolling(self) -> bool:
-        """Whether this run is long enough: it starts nothing more, and a fresh one goes on."""
+        """Whether this run is long enough: it starts nothing more, and a fresh one goes on.
+
+        Not once the job is about to end: only this run knows of its halt.
+        """
+        if self._known.halt is not None or self._known.has_report:
+            return False
         info = workflow.info()
         is_long = info.get_current_history_length() > _EVENTS_PER_RUN
         return is_long or info.is_continue_as_new_suggested()
@@ -138,11 +167,11 @@ class ResearchJob:
 
     def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name=name)
-        self.under_way.add(task)
+        self.under_way[task] = None
         task.add_done_callback(self._came_back)
 
     def _came_back(self, task: asyncio.Task[None]) -> None:
-        self.under_way.discard(task)
+        self.under_way.pop(task, None)
         self.has_news = True
         if not task.cancelled() and task.exception() is not None:
             self.broken = task.exception()
@@ -153,7 +182,10 @@ class ResearchJob:
         await self._revise(workflow.execute_activity(interfaces.make_plan, order, **config))
 
     async def _replan(self, task_id: str) -> None:
-        order = ReplanOrder(job_id=self.job_id, epoch=self.epoch, task_id=task_id)
+        running = [t.id for t in self._known.tasks.values() if t.status is TaskStatus.RUNNING]
+        order = ReplanOrder(
+            job_id=self.job_id, epoch=self.epoch, task_id=task_id, under_way=tuple(running)
+        )
         summary = f"replan from {task_id}: {self._known.tasks[task_id].note}"
         config = working(f"replan-{task_id}", summary[:200], self._known.strategy)
         await self._revise(workflow.execute_activity(interfaces.replan, order, **config))
@@ -165,9 +197,10 @@ class ResearchJob:
             self.state = changes.halted(self._known, _halt(error, "planning"))
             return
         self._spent(receipt.tokens)
-        self.state = changes.planned(self._known, receipt)
-        if receipt.is_partial:
-            await self._read_on(len(self._known.tasks))
+        # Read first, fold then: half a continuation must not be decided upon.
+        behind = len(self._known.tasks) + len(receipt.added)
+        rest = await self._read_on(behind if receipt.is_partial else None)
+        self.state = changes.with_tasks(changes.planned(self._known, receipt), rest)
 
     async def _task(self, task_id: str) -> None:
         task = self._known.tasks[task_id]
@@ -181,6 +214,8 @@ class ResearchJob:
         try:
             receipt = await workflow.execute_activity(stub, order, **config)
         except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
             receipt = await self._give_up(order, error)
         self._spent(receipt.tokens)
         self.state = changes.finished(self._known, receipt)
@@ -209,9 +244,10 @@ class ResearchJob:
 
     async def _stop_work(self) -> None:
         """Cancelling the workflow does not cancel the tasks it created."""
-        for task in self.under_way:
+        tasks = list(self.under_way)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self.under_way, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _end(self, ending: EndJob) -> JobOutcome:
         order = EndOrder(

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_WIDE = 240
+
 STYLES = {
     "done": "green",
     "running": "yellow",
@@ -21,13 +23,14 @@ STYLES = {
 
 
 def console() -> Console:
-    """Standard output, without colours where it is not a terminal."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """Standard output; where it is no terminal, without colours and wide enough for a row."""
+    width = None if sys.stdout.isatty() else _WIDE
+    return Console(file=sys.stdout, highlight=False, width=width)
 
 
 def say(line: str) -> None:
     """Progress and hints go to standard error, so that standard output stays the result."""
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{printable(line)}\n")
     sys.stderr.flush()
 
 

@@ -106,6 +106,8 @@ async def _prepared(wish: Wish, work: Callable[[Holdfast, JobRequest], Awaitable
             request = request.model_copy(update={"collection": collection})
         elif request.collection:
             await _check_collection(holdfast, request.collection)
+        elif settings.config_file is None and settings.uses_embedded_temporal:
+            say("note: no documents were given, so there is nothing to search; use --docs DIR")
         return await work(holdfast, request)
 
 

@@ -34,7 +34,8 @@ def start_detached(
     with log.open("ab") as output:
         log.chmod(0o600)
         shell = subprocess.run(  # noqa: S603 (our own programs; nothing from outside is shell text)
-            [_SHELL, "-c", '"$@" >&2 & echo $!', "sh", *command],
+            # umask: what a service writes, such as Temporal's database, is nobody else's to read.
+            [_SHELL, "-c", 'umask 077; "$@" >&2 & echo $!', "sh", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=output,

@@ -153,7 +153,7 @@ def upgrade() -> None:
         sa.Column("reasoning_tokens", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("is_estimated", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.CheckConstraint(
-            "status in ('started', 'done', 'failed')", name=op.f("ck_llm_calls_status")
+            "status in ('started', 'done', 'failed', 'refused')", name=op.f("ck_llm_calls_status")
         ),
         sa.ForeignKeyConstraint(
             ["job_id"], ["jobs.id"], name=op.f("fk_llm_calls_job_id"), ondelete="CASCADE"
@@ -341,7 +341,7 @@ def upgrade() -> None:
         ),
         sa.Column("is_cut", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.CheckConstraint(
-            "status in ('started', 'done', 'failed')", name=op.f("ck_tool_calls_status")
+            "status in ('started', 'done', 'failed', 'refused')", name=op.f("ck_tool_calls_status")
         ),
         sa.ForeignKeyConstraint(
             ["job_id"], ["jobs.id"], name=op.f("fk_tool_calls_job_id"), ondelete="CASCADE"

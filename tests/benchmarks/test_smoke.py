@@ -12,7 +12,6 @@ from benchmarks.figures import Figure, as_data, as_table, ratio
 from benchmarks.graphs import LAST, chain, critical_path_s, layered, wide
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def named(figures: list[Figure]) -> dict[str, float]:

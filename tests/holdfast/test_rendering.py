@@ -55,3 +55,15 @@ def test_foreign_text_forges_neither_markup_nor_marks() -> None:
 def test_any_text_makes_a_report(text: str) -> None:
     assert "<script" not in to_html(report(text=text, quote=text or "q"))
     assert to_markdown(report(text=text, quote=text or "q"))
+
+
+def test_a_foreign_heading_opens_neither_a_page_nor_a_picture() -> None:
+    hostile = '<img src="http://evil.example/x.png"> [click](http://evil.example)'
+    one = report()
+    citation = one.citations[0].model_copy(update={"heading": hostile, "address": f"# {hostile}"})
+
+    text = to_markdown(one.model_copy(update={"citations": (citation,), "question": "# not mine"}))
+
+    assert text.count("<img") == text.count("\\<img") > 0
+    assert text.count("[click]") == text.count("\\[click]") > 0
+    assert text.startswith("# \\# not mine")

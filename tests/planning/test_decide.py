@@ -25,6 +25,7 @@ from models.state import (
 from models.strategy import OnExhausted, ReplanScope, Strategy
 from planning import state as changes
 from planning.decide import decide
+from planning.presets import preset
 
 
 def task(
@@ -269,3 +270,24 @@ def _continuation(state: JobState, failed: str, data: st.DataObject) -> PlanRece
     if any(state.tasks[name].is_final for name in gone):
         added.append(task(f"{new}z", new, final=True, root=root))
     return PlanReceipt(revision=2, added=tuple(added), superseded=tuple(sorted(gone)))
+
+
+@pytest.mark.conformance("HZN-04")
+def test_the_eight_replans_of_full_horizon_end_with_the_limits_own_reason() -> None:
+    state = JobState(strategy=preset("full-horizon").strategy, has_plan=True)
+    name = "T1"
+    state = changes.with_tasks(state, [task(name)])
+    for n in range(8):
+        state = came_back(changes.started(state, StartTask(task_id=name)), name, TaskStatus.FAILED)
+        assert decide(state) == (Replan(task_id=name),)
+        state = changes.started(state, Replan(task_id=name))
+        added = (task(f"T1{n}", root="T1"),)
+        state = changes.planned(state, PlanReceipt(revision=2, added=added, superseded=(name,)))
+        name = f"T1{n}"
+    state = came_back(changes.started(state, StartTask(task_id=name)), name, TaskStatus.FAILED)
+
+    (ending,) = decide(state)
+
+    assert isinstance(ending, EndJob)
+    assert ending.reason is StopReason.RETRY_LIMIT
+    assert ending.message.startswith("8 replans of the job are used up")

@@ -10,8 +10,9 @@ from models.errors import BadInput, NotFound, StaleEpoch
 from models.jobs import JobRequest
 from models.strategy import Strategy
 from models.tools import ToolAnswer
-from storage import jobs, ledger, views
+from storage import jobs, views
 from storage.database import Database
+from storage.ledger import Ledger
 
 REQUEST = JobRequest(question="?", preset="kpi-chain", model="m", strategy=Strategy())
 
@@ -80,12 +81,12 @@ async def test_a_recorded_completion_is_given_back_and_its_reuse_counted(db: Dat
     await jobs.submit(db, "job-1", REQUEST, None)
     request = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="x"),))
     key = CallKey(job_id="job-1", request_hash=request.hash)
-    opened = await ledger.open_model_call(db, key, request)
+    opened = await Ledger(db).open_model_call(key, request)
     assert opened.answer is None
     completion = Completion(text='{"a": 1}\x00', model="m", input_tokens=7, output_tokens=3)
-    await ledger.close_model_call(db, opened.row_id, completion)
+    await Ledger(db).close_model_call(opened.row_id, completion)
 
-    again = await ledger.open_model_call(db, key, request)
+    again = await Ledger(db).open_model_call(key, request)
 
     assert isinstance(again.answer, Completion)
     assert (again.answer.text, again.answer.input_tokens) == ('{"a": 1}\ufffd', 7)
@@ -98,11 +99,11 @@ async def test_a_call_that_left_without_an_answer_is_unclear_and_one_that_failed
 ) -> None:
     await jobs.submit(db, "job-1", REQUEST, None)
     keys = [CallKey(job_id="job-1", request_hash=name) for name in ("lost", "failed")]
-    await ledger.open_tool_call(db, keys[0], "lab.note", {})
-    failed = await ledger.open_tool_call(db, keys[1], "lab.note", {})
-    await ledger.fail_call(db, failed.row_id, is_model=False, error="busy")
+    await Ledger(db).open_tool_call(keys[0], "lab.note", {})
+    failed = await Ledger(db).open_tool_call(keys[1], "lab.note", {})
+    await Ledger(db).fail_tool_call(failed.row_id, "busy", may_repeat=True)
 
-    lost, tried = [await ledger.open_tool_call(db, key, "lab.note", {}) for key in keys]
+    lost, tried = [await Ledger(db).open_tool_call(key, "lab.note", {}) for key in keys]
 
     assert (lost.is_unclear, tried.is_unclear) == (True, False)
 
@@ -110,13 +111,18 @@ async def test_a_call_that_left_without_an_answer_is_unclear_and_one_that_failed
 async def test_a_tool_answer_comes_back_with_its_passages(db: Database) -> None:
     await jobs.submit(db, "job-1", REQUEST, None)
     key = CallKey(job_id="job-1", request_hash="h")
-    opened = await ledger.open_tool_call(db, key, "lab.search", {"q": "x"})
+    opened = await Ledger(db).open_tool_call(key, "lab.search", {"q": "x"})
     answer = ToolAnswer(text="some text", structured={"n": [1]}, is_cut=True)
-    await ledger.close_tool_call(db, opened.row_id, answer)
+    await Ledger(db).close_tool_call(opened.row_id, answer)
 
-    again = await ledger.open_tool_call(db, key, "lab.search", {"q": "x"})
+    again = await Ledger(db).open_tool_call(key, "lab.search", {"q": "x"})
 
     assert isinstance(again.answer, ToolAnswer)
     assert again.answer.structured == {"n": [1]}
     assert [passage.text for passage in again.answer.passages] == ["some text"]
-    assert await ledger.same_tool_call(db, key, "lab.search") is not None
+
+    elsewhere = await Ledger(db).open_tool_call(
+        key.model_copy(update={"task_id": "T9"}), "lab.search", {"q": "x"}
+    )
+    assert elsewhere.answer is None
+    assert elsewhere.earlier == (opened.row_id, again.answer)

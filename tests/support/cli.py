@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
-_PROGRESS = ("starting ", "bringing ")
+_PROGRESS = ("starting ", "bringing ", "note: ")
 _WITHIN_S = 120
 
 

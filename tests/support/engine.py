@@ -40,6 +40,7 @@ class Engine:
         preset_name: str = "kpi-chain",
         model: str = "scripted",
         collection: str = "",
+        start_delay: timedelta | None = None,
         **settings: Any,
     ) -> str:
         strategy = with_settings(preset(preset_name).strategy, settings)
@@ -52,7 +53,7 @@ class Engine:
         )
         job_id, _ = await jobs.submit(self.db, f"job-{uuid4().hex[:8]}", request, None)
         queue = self.holdfast.settings.task_queue
-        await start_workflow(self.temporal, queue, job_id, request)
+        await start_workflow(self.temporal, queue, job_id, request, delay=start_delay)
         return job_id
 
     async def run(self, question: str, *, within_s: float = 60, **options: Any) -> JobView:
