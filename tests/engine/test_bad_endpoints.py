@@ -19,6 +19,8 @@ from tests.support.plans import final, plan, ref, tool
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the bridge opened?"
 TEXT = "The bridge was opened in 1932."
 PLAN = plan(tool("T1"), final("T2", "T1"))

@@ -29,6 +29,8 @@ from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 from worker import build_worker, opened
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the bridge opened?"
 TEXT = "The bridge was opened in 1932."
 SERVERS = Path(__file__).parents[1] / "servers"

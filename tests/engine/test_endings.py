@@ -18,6 +18,8 @@ from tests.support.players import Players, extraction
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 SECRET = "a confidential passage of the archive"
 
 

@@ -268,6 +268,7 @@ async def test_a_connection_lost_under_a_statement_is_storage_away(
             await waiting
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_not_there_is_storage_away(tmp_path: Path) -> None:
     nowhere = Database(f"postgresql+psycopg:///none?host={tmp_path}")
     order = TaskOrder(job_id="j", epoch=1, task_id="T1", attempt=1)
