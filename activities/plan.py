@@ -16,7 +16,7 @@ from models.listing import plan_for_prompt
 from models.orders import ReplanOrder, RunOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, PlanReceipt, TaskState
-from planning.merge import continue_plan, replaced_by, roots_of
+from planning.merge import as_started, continue_plan, replaced_by, roots_of
 from planning.tool_names import with_full_tool_names
 from planning.validation import Ground, plan_faults
 from roles.drafts import PlanDraft
@@ -76,7 +76,8 @@ class Planning:
             return stored
         request = await self.requests.of(order.job_id)
         known = await plans.load_tasks(self.db, order.job_id)
-        plan = Plan(tasks=tuple(each.task for each in known))
+        stored_plan = Plan(tasks=tuple(each.task for each in known))
+        plan = as_started(stored_plan, order.under_way)
         scope = request.strategy.replan_scope
         replaced = replaced_by(plan, order.task_id, scope)
         ground = await self._ground(request, plan, replaced)

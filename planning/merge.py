@@ -1,6 +1,6 @@
 """Merging a continuation into a plan: only the failed task and what depends on it is replaced."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from models.base import Frozen
 from models.plan import Plan, Task, TaskStatus
@@ -17,6 +17,22 @@ class Merged(Frozen):
     plan: Plan
     added: tuple[str, ...]
     superseded: tuple[str, ...]
+
+
+def as_started(plan: Plan, under_way: Collection[str]) -> Plan:
+    """The plan with these tasks as running, where PostgreSQL has them as pending.
+
+    The workflow starts a task before a worker has a slot for it, and only the worker's first write
+    says so: until then a replan would replace what is about to run.
+    """
+    running = {"status": TaskStatus.RUNNING}
+    tasks = (
+        task.model_copy(update=running)
+        if task.status is TaskStatus.PENDING and task.id in under_way
+        else task
+        for task in plan.tasks
+    )
+    return Plan(tasks=tuple(tasks))
 
 
 def replaced_by(plan: Plan, failed: str, scope: ReplanScope) -> tuple[str, ...]:
