@@ -185,6 +185,9 @@ async def _plain(holdfast: Holdfast, job_id: str) -> JobView:
         # Asked before the events are read, so that none is missed after the end.
         view = await holdfast.show(job_id)
         found = await events_after(holdfast.db, job_id, after)
+        if found:
+            # Read behind the events, so that what a finished task found is in it.
+            view = await holdfast.show(job_id)
         for event in found:
             line = progress_line(event, view)
             if line:
