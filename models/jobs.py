@@ -13,10 +13,11 @@ EXTRACTIVE = "extractive"
 
 
 class JobStatus(StrEnum):
-    """Where a job stands; the last three are final."""
+    """Where a job stands; the last three are final until somebody reopens it."""
 
     QUEUED = "queued"
     RUNNING = "running"
+    PAUSED = "paused"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -57,6 +58,8 @@ class Job(Frozen):
     request: JobRequest
     status: JobStatus
     epoch: int = 0
+    attempt: int = 1
+    """Grows when a job that had ended is reopened: what is asked then is asked anew."""
     config_hash: str = ""
     stop_reason: StopReason | None = None
     message: str = ""

@@ -87,6 +87,9 @@ jobs = Table(
     Column("answer", JSONB(none_as_null=True)),
     Column("epoch", Integer, nullable=False, server_default="0", comment="one per workflow run"),
     Column("run_id", Text, comment="the workflow run that holds the epoch"),
+    Column(
+        "attempt", Integer, nullable=False, server_default="1", comment="grows when it is reopened"
+    ),
     Column("last_event", BigInteger, nullable=False, server_default="0"),
     Column("revision", Integer, nullable=False, server_default="0"),
     Column("depth", Integer, nullable=False, server_default="0"),
@@ -95,7 +98,7 @@ jobs = Table(
     _at("started_at"),
     _at("finished_at"),
     CheckConstraint(
-        "status in ('queued', 'running', 'done', 'failed', 'cancelled')", name="status"
+        "status in ('queued', 'running', 'paused', 'done', 'failed', 'cancelled')", name="status"
     ),
     Index("ix_jobs_created_at", "created_at"),
     Index("ix_jobs_status_created_at", "status", "created_at"),
@@ -286,6 +289,54 @@ reports = Table(
     ),
     Column("body", JSONB, nullable=False),
     _at("created_at", is_now=True),
+)
+
+guidance = Table(
+    "guidance",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("job_id", Text, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("text", Text, nullable=False, comment="what the next planning is told"),
+    Column("given_by", Text, nullable=False),
+    _at("created_at", is_now=True),
+)
+
+recoveries = Table(
+    "recoveries",
+    metadata,
+    Column(
+        "job_id", Text, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True, nullable=False
+    ),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("cause", Text, nullable=False),
+    Column("lost", Text, nullable=False, comment="the identity of the worker that died, or empty"),
+    Column("lost_at", DateTime(timezone=True), nullable=False, comment="the last sign of life"),
+    Column("resumed_at", DateTime(timezone=True), nullable=False, comment="first work after it"),
+    CheckConstraint("cause in ('worker', 'database')", name="cause"),
+    Index(
+        "uq_recoveries_job_id_lost",
+        "job_id",
+        "lost",
+        unique=True,
+        postgresql_where=text("cause = 'worker'"),
+    ),
+)
+
+recovered_calls = Table(
+    "recovered_calls",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("recovery", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, primary_key=True),
+    Column("call_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("was_reused", Boolean, nullable=False, comment="else it was in flight: sent again"),
+    ForeignKeyConstraint(
+        ["job_id", "recovery"],
+        ["recoveries.job_id", "recoveries.number"],
+        name="fk_recovered_calls_recovery",
+        ondelete="CASCADE",
+    ),
+    CheckConstraint("kind in ('model', 'tool')", name="kind"),
 )
 
 documents = Table(

@@ -143,6 +143,7 @@ def _job(row: Row[Any]) -> Job:
         request=request,
         status=JobStatus(row.status),
         epoch=row.epoch,
+        attempt=row.attempt,
         config_hash=row.config_hash,
         stop_reason=StopReason(row.stop_reason) if row.stop_reason else None,
         message=row.message,
