@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from activities.parts import Models
 from models.base import Frozen
@@ -56,6 +56,20 @@ class Desk:
         return await ask(
             role, task, model_name=self.model, send=send, tries=self.tries, check=check
         )
+
+    async def as_begun(self, role: Role[TaskT, AnswerT], task: TaskT) -> TaskT:
+        """The task in the words of the attempt that was lost, if there was one.
+
+        For tasks that are put together from what is changing, such as the plan's statuses: in
+        other words the question would be another one, and its answer paid for twice.
+        """
+        words = await self.ledger.first_words(self.job_id, self.task_id, self.attempt, role.name)
+        if words is None:
+            return task
+        try:
+            return role.task.model_validate_json(words)
+        except ValidationError:
+            return task  # an earlier release put it in another shape
 
     async def _send(self, request: ModelRequest, part: str) -> Completion:
         key = CallKey(

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from activities import interfaces
 from activities.interfaces import implements
+from models.jobs import FINAL, Job, JobStatus, StopReason
 from models.orders import BeginOrder, JobBrief, ReadTasksOrder, TaskPage
-from models.state import TaskState
+from models.state import EndJob, TaskState
 from storage import jobs, plans, views
 from storage.database import Database
 
@@ -31,12 +32,32 @@ class Begin:
             label=question[:200],
             strategy=job.request.strategy,
             page=await _page(self.db, order.job_id, 0),
+            attempt=job.attempt,
+            is_paused=job.status is JobStatus.PAUSED,
+            closing=_closing(job),
+            outcome=_outcome(job),
             **counts.model_dump(),
         )
 
     @implements(interfaces.read_tasks)
     async def read_tasks(self, order: ReadTasksOrder) -> TaskPage:
         return await _page(self.db, order.job_id, order.after)
+
+
+def _outcome(job: Job) -> EndJob | None:
+    """How the job has ended, if it has: a run that was started too late changes nothing."""
+    if job.status not in FINAL or job.stop_reason is None:
+        return None
+    return EndJob(status=job.status, reason=job.stop_reason, message=job.message)
+
+
+def _closing(job: Job) -> EndJob | None:
+    """How the job is to end again after its report: it had ended, and was reopened for that."""
+    if job.status in FINAL or job.stop_reason is None:
+        return None
+    was_cancelled = job.stop_reason is StopReason.CANCELLED
+    status = JobStatus.CANCELLED if was_cancelled else JobStatus.FAILED
+    return EndJob(status=status, reason=job.stop_reason, message=job.message)
 
 
 async def _page(db: Database, job_id: str, after: int) -> TaskPage:

@@ -36,7 +36,7 @@ class Bench:
         """The tool's answer to these arguments.
 
         Raises:
-            ToolBusy: the server is away, and the call never left.
+            ToolBusy: the server is away, or says that its error passes.
             ToolFailed: the tool answered with an error.
             OutcomeUnknown: it left before, nobody knows what became of it, and it is not safe to
                 repeat.
@@ -60,7 +60,7 @@ class Bench:
             error = OutcomeUnknown(
                 f"{tool} was called before, no answer came, and it is not declared safe to repeat"
             )
-            await self.ledger.fail_tool_call(opened.row_id, str(error), may_repeat=False)
+            await self.ledger.withhold_tool_call(opened.row_id, str(error))
             raise error
         return Called(await self._call(opened.row_id, tool, arguments))
 

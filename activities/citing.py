@@ -39,8 +39,9 @@ def _upstream(plan: Plan, task_id: str) -> set[str]:
 
 def gaps_of(plan: Plan) -> tuple[str, ...]:
     """What the plan set out to find and did not, in the words of its tasks."""
-    failed = [task for task in plan.live if task.status is TaskStatus.FAILED]
-    waiting = [t for t in plan.live if t.status is TaskStatus.PENDING and not t.is_final]
+    failed = [task for task in plan.tasks if task.status is TaskStatus.FAILED]
+    not_done = (TaskStatus.PENDING, TaskStatus.CANCELLED)
+    waiting = [task for task in plan.tasks if task.status in not_done and not task.is_final]
     return tuple(f"{task.id}: {task.description}" for task in (*failed, *waiting))
 
 

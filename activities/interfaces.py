@@ -10,15 +10,17 @@ from temporalio import activity
 
 from models.orders import (
     BeginOrder,
+    ControlOrder,
     EndOrder,
     FailTaskOrder,
     JobBrief,
     JobOutcome,
     ReadTasksOrder,
     ReplanOrder,
-    RunOrder,
+    RetryOrder,
     TaskOrder,
     TaskPage,
+    WorkOrder,
 )
 from models.state import PlanReceipt, ReportReceipt, TaskReceipt
 
@@ -44,7 +46,7 @@ async def read_tasks(order: ReadTasksOrder) -> TaskPage:
 
 
 @activity.defn
-async def make_plan(order: RunOrder) -> PlanReceipt:
+async def make_plan(order: WorkOrder) -> PlanReceipt:
     """Have the planner plan, check the plan, store it as revision 1.
 
     Repeating: gives the stored receipt; model calls that came back are taken from the ledger.
@@ -87,11 +89,23 @@ async def fail_task(order: FailTaskOrder) -> TaskReceipt:
 
 
 @activity.defn
-async def write_report(order: RunOrder) -> ReportReceipt:
+async def write_report(order: WorkOrder) -> ReportReceipt:
     """Have the synthesiser write the report, refuse marks that do not resolve, deliver it.
 
     Repeating: gives the stored receipt.
     """
+    raise NotImplementedError
+
+
+@activity.defn
+async def record_control(order: ControlOrder) -> None:
+    """Record what somebody did to the job. Repeating: recorded once under its key."""
+    raise NotImplementedError
+
+
+@activity.defn
+async def retry_tasks(order: RetryOrder) -> None:
+    """Make tasks wait for another attempt and forget what they found. Repeating: done once."""
     raise NotImplementedError
 
 

@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from models.errors import (
-    BadConfiguration,
     FailureClass,
     Lasting,
-    ModelRefused,
     OutcomeUnknown,
     ToolFailed,
     Unresolved,
 )
 from models.evidence import Located
-from models.failures import Component, Failure
+from models.failures import REMEDIES, Component, Failure, Remedy
 from models.jobs import StopReason
 from models.orders import TaskOrder
 from models.plan import Task, TaskStatus
@@ -55,7 +53,7 @@ def failed_with(error: Lasting, component: Component) -> Outcome:
         component = Component.TOOL
     elif isinstance(error, Unresolved):
         component = Component.ENGINE
-    is_fatal = isinstance(error, ModelRefused | BadConfiguration)
+    is_fatal = REMEDIES[error.failure_class] is Remedy.STOP
     failure = Failure(
         component=component,
         failure_class=error.failure_class,

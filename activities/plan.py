@@ -10,10 +10,11 @@ from activities.asking import Desk
 from activities.begin import fitted
 from activities.interfaces import implements
 from activities.parts import Models, Requests
+from activities.recovery import current_recovery
 from models.errors import BadConfiguration, Lasting, ModelRefused
 from models.jobs import JobRequest, StopReason
 from models.listing import plan_for_prompt
-from models.orders import ReplanOrder, RunOrder
+from models.orders import ReplanOrder, WorkOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, PlanReceipt, TaskState
 from planning.merge import as_started, continue_plan, replaced_by, roots_of
@@ -23,6 +24,7 @@ from roles.drafts import PlanDraft
 from roles.planner import PLANNER, PlannerTask
 from roles.replanner import REPLANNER, ReplannerTask
 from storage import plans, receipts
+from storage.control import guidance_of
 from storage.database import Database
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
@@ -39,20 +41,25 @@ class Planning:
     hub: Hub
 
     @implements(interfaces.make_plan)
-    async def make_plan(self, order: RunOrder) -> PlanReceipt:
+    async def make_plan(self, order: WorkOrder) -> PlanReceipt:
         key = "plan"
         stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order.job_id)
-        desk = self._desk(order.job_id, request, "")
+        desk = self._desk(order, request, "")
         signatures = await self.hub.signatures()
         ground = Ground(
             tools={tool.name: tool for tool in signatures},
             promises_kpis=request.strategy.extraction,
         )
-        task = PlannerTask(question=request.question, tools=signatures)
+        task = PlannerTask(
+            question=request.question,
+            tools=signatures,
+            guidance=await guidance_of(self.db, order.job_id),
+        )
         try:
+            task = await desk.as_begun(PLANNER, task)
             asked = await desk.ask(PLANNER, task, check=_checker(ground))
         except Lasting as error:
             return await self._halt(order, key, desk, _halt(error, "planner"))
@@ -81,9 +88,11 @@ class Planning:
         scope = request.strategy.replan_scope
         replaced = replaced_by(plan, order.task_id, scope)
         ground = await self._ground(request, plan, replaced)
-        desk = self._desk(order.job_id, request, key)
-        task = _replanner_task(request, ground, known, order.task_id, replaced)
+        desk = self._desk(order, request, key)
+        told = await guidance_of(self.db, order.job_id)
+        task = _replanner_task(request, ground, known, order.task_id, replaced, told)
         try:
+            task = await desk.as_begun(REPLANNER, task)
             asked = await desk.ask(REPLANNER, task, check=_checker(ground))
         except Lasting as error:
             return await self._halt(order, key, desk, _halt(error, "replanner"))
@@ -113,19 +122,20 @@ class Planning:
             needs_final=not any(task.is_final for task in kept.values()),
         )
 
-    def _desk(self, job_id: str, request: JobRequest, place: str) -> Desk:
+    def _desk(self, order: WorkOrder, request: JobRequest, place: str) -> Desk:
         return Desk(
-            ledger=Ledger(self.db),
+            ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
             model=request.model,
-            job_id=job_id,
+            job_id=order.job_id,
             task_id=place,
+            attempt=order.attempt,
             tries=request.strategy.plan_tries,
         )
 
     async def _store(
         self,
-        order: RunOrder,
+        order: WorkOrder,
         key: str,
         desk: Desk,
         plan: Plan,
@@ -148,7 +158,7 @@ class Planning:
             await receipts.keep(write, key, receipt)
             return receipt
 
-    async def _halt(self, order: RunOrder, key: str, desk: Desk, halt: Halt) -> PlanReceipt:
+    async def _halt(self, order: WorkOrder, key: str, desk: Desk, halt: Halt) -> PlanReceipt:
         receipt = PlanReceipt(halt=halt, tokens=desk.tokens)
         async with self.db.job(order.job_id, order.epoch) as write:
             write.event("plan.refused", reason=halt.reason.value, message=halt.message[:2000])
@@ -177,6 +187,7 @@ def _replanner_task(
     known: Sequence[StoredTask],
     failed: str,
     replaced: tuple[str, ...],
+    guidance: tuple[str, ...],
 ) -> ReplannerTask:
     failure = next(each.failure for each in known if each.task.id == failed)
     return ReplannerTask(
@@ -187,6 +198,7 @@ def _replanner_task(
         feedback=failure.message if failure else "the task failed without a reason",
         replaced=replaced,
         used_ids=tuple(each.task.id for each in known),
+        guidance=guidance,
     )
 
 

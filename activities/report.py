@@ -8,17 +8,17 @@ from activities.asking import Desk
 from activities.citing import cited_report, evidence_items, gaps_of, in_support, statement_faults
 from activities.interfaces import implements
 from activities.parts import Models, Requests
+from activities.recovery import current_recovery
 from models.errors import Lasting, ModelRefused
 from models.evidence import Report, StoredEvidence
 from models.jobs import StopReason
-from models.orders import RunOrder
+from models.orders import WorkOrder
 from models.state import Halt, ReportReceipt
 from roles.synthesiser import SYNTHESISER, SynthesiserAnswer, SynthesiserTask
 from storage import evidence, jobs, plans, receipts
+from storage.control import REPORT_KEY
 from storage.database import Database
 from storage.ledger import Ledger
-
-_KEY = "report"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Reporting:
     requests: Requests
 
     @implements(interfaces.write_report)
-    async def write_report(self, order: RunOrder) -> ReportReceipt:
-        stored = await receipts.find(self.db, order, _KEY, ReportReceipt)
+    async def write_report(self, order: WorkOrder) -> ReportReceipt:
+        stored = await receipts.find(self.db, order, REPORT_KEY, ReportReceipt)
         if stored is not None:
             return stored
         job = await jobs.load(self.db, order.job_id)
@@ -56,17 +56,18 @@ class Reporting:
         report = cited_report(task, answer, found, job.request.model)
         return await self._deliver(order, desk.tokens, report)
 
-    def _desk(self, order: RunOrder, model: str, tries: int) -> Desk:
+    def _desk(self, order: WorkOrder, model: str, tries: int) -> Desk:
         return Desk(
-            ledger=Ledger(self.db),
+            ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
             model=model,
             job_id=order.job_id,
             task_id="report",
+            attempt=order.attempt,
             tries=tries,
         )
 
-    async def _deliver(self, order: RunOrder, tokens: int, report: Report) -> ReportReceipt:
+    async def _deliver(self, order: WorkOrder, tokens: int, report: Report) -> ReportReceipt:
         receipt = ReportReceipt(
             statements=len(report.summary) + len(report.findings),
             citations=len(report.citations),
@@ -76,14 +77,14 @@ class Reporting:
         async with self.db.job(order.job_id, order.epoch) as write:
             await evidence.keep_report(write, report)
             write.event("report.delivered", citations=receipt.citations)
-            await receipts.keep(write, _KEY, receipt)
+            await receipts.keep(write, REPORT_KEY, receipt)
         return receipt
 
-    async def _refuse(self, order: RunOrder, tokens: int, halt: Halt) -> ReportReceipt:
+    async def _refuse(self, order: WorkOrder, tokens: int, halt: Halt) -> ReportReceipt:
         receipt = ReportReceipt(halt=halt, tokens=tokens)
         async with self.db.job(order.job_id, order.epoch) as write:
             write.event("report.refused", message=halt.message[:2000])
-            await receipts.keep(write, receipts.of_run(_KEY, order.epoch), receipt)
+            await receipts.keep(write, receipts.of_run(REPORT_KEY, order.epoch), receipt)
         return receipt
 
 

@@ -8,6 +8,7 @@ from activities.interfaces import implements
 from activities.outcomes import Outcome, failed_with, given_up, receipt_key, store
 from activities.parts import Models, Requests
 from activities.reasoning import reason
+from activities.recovery import current_recovery
 from activities.tooling import ToolWork, use_tool
 from models.errors import Lasting
 from models.failures import Component
@@ -80,7 +81,7 @@ class TaskWork:
 
     def _desk(self, order: TaskOrder, request: JobRequest) -> Desk:
         return Desk(
-            ledger=Ledger(self.db, may_wait=True),
+            ledger=Ledger(self.db, may_wait=True, recovery=current_recovery()),
             models=self.models,
             model=request.model,
             job_id=order.job_id,

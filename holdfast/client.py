@@ -11,17 +11,19 @@ from uuid import uuid4
 from holdfast.settings import Endpoints, Settings
 from holdfast.temporal import connect, ui_url
 from models.errors import ServiceDown
-from models.jobs import Job, JobRequest, JobStatus
+from models.jobs import FINAL, Job, JobRequest, JobStatus
 from models.orders import JobOrder
 from models.views import JobLine, JobView, TaskView, TemporalView
-from storage import jobs, plans, views
+from storage import jobs, plans, recoveries, views
 from storage.database import Database
 from storage.plans import StoredTask
 
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-FINAL = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
+_WORKFLOW_TASK = timedelta(seconds=3)
+"""What a killed worker had just begun to decide is decided elsewhere after so long; a replay of the
+longest run takes a second. The server's default is 10 s."""
 _POLL = timedelta(milliseconds=100)
 _CHECK_EVERY = timedelta(seconds=5)
 
@@ -46,7 +48,7 @@ class Holdfast:
         temporal = await connect(self.settings, self.endpoints)
         job_id, is_new = await jobs.submit(self.db, new_job_id(), request, key)
         if is_new or (await jobs.load(self.db, job_id)).status not in FINAL:
-            await _started(temporal, self.settings.task_queue, job_id, request)
+            await start_workflow(temporal, self.settings.task_queue, job_id, request)
         return job_id
 
     async def show(self, job_id: str) -> JobView:
@@ -78,6 +80,7 @@ class Holdfast:
             calls=spent.calls,
             repeated_calls=spent.repeated_calls,
             reused_calls=spent.reused_calls,
+            recoveries=tuple(await recoveries.of_job(self.db, job_id)),
             config_hash=job.config_hash,
             created_at=job.created_at,
             seconds=_seconds(job),
@@ -142,18 +145,6 @@ async def connected(settings: Settings, endpoints: Endpoints) -> AsyncIterator[H
         await db.close()
 
 
-async def _started(temporal: "Client", task_queue: str, job_id: str, request: JobRequest) -> None:
-    from temporalio.service import RPCError
-
-    try:
-        await start_workflow(temporal, task_queue, job_id, request)
-    except RPCError as error:
-        raise ServiceDown(
-            f"job {job_id} is stored, but Temporal did not start it ({error.message}); submit it "
-            "again with the same --id once Temporal answers"
-        ) from error
-
-
 async def start_workflow(
     temporal: "Client",
     task_queue: str,
@@ -162,14 +153,18 @@ async def start_workflow(
     *,
     delay: timedelta | None = None,
 ) -> None:
-    """Start the job's workflow, unless it runs already."""
+    """Start the job's workflow, unless it runs already.
+
+    Raises:
+        ServiceDown: Temporal refused.
+    """
     from temporalio.common import (
         SearchAttributePair,
         TypedSearchAttributes,
         WorkflowIDConflictPolicy,
         WorkflowIDReusePolicy,
     )
-    from temporalio.exceptions import WorkflowAlreadyStartedError
+    from temporalio.service import RPCError
 
     from workflows.display import OWNER, PRESET, STATUS
 
@@ -187,15 +182,21 @@ async def start_workflow(
             id=job_id,
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            # Whether there is work left is for PostgreSQL to say: a run of a job that has ended
+            # changes nothing.
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             start_delay=delay,
+            task_timeout=_WORKFLOW_TASK,
             static_summary=question[:180],
             static_details=_details(job_id, request),
             memo={"preset": request.preset, "model": request.model},
             search_attributes=TypedSearchAttributes(pairs),
         )
-    except WorkflowAlreadyStartedError:
-        return  # it ended well before: there is nothing to start
+    except RPCError as error:
+        raise ServiceDown(
+            f"job {job_id} is stored, but Temporal did not start it ({error.message}); start it "
+            f"with `holdfast resume {job_id}` once Temporal answers"
+        ) from error
 
 
 def _details(job_id: str, request: JobRequest) -> str:

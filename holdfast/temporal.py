@@ -29,9 +29,15 @@ _PATIENCE_S = 5.0
 
 
 async def connect(
-    settings: Settings, endpoints: Endpoints, *, within_s: float = _PATIENCE_S
+    settings: Settings,
+    endpoints: Endpoints,
+    *,
+    identity: str | None = None,
+    within_s: float = _PATIENCE_S,
 ) -> "Client":
     """A client that speaks our data converter, for the embedded or the configured server.
+
+    `identity` is its name in Temporal, `pid@host` if left out.
 
     Raises:
         BadConfiguration: the Temporal profile, key or certificate cannot be used.
@@ -45,7 +51,9 @@ async def connect(
     address = config["target_host"]
     try:
         async with asyncio.timeout(within_s):
-            return await Client.connect(**config, data_converter=pydantic_data_converter)
+            return await Client.connect(
+                **config, data_converter=pydantic_data_converter, identity=identity
+            )
     except TimeoutError as error:
         raise ServiceDown(_silent(settings, address, f"within {within_s:g} s")) from error
     except (RuntimeError, RPCError) as error:

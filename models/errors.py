@@ -4,12 +4,15 @@ HoldfastError
 ├── Passing                 trying again may help
 │   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
-│   └── StorageAway         PostgreSQL does not answer
+│   ├── StorageAway         PostgreSQL does not answer
+│   └── Overtaken           another attempt at the same work was stored first
+├── Suspending              trying again helps once a person has acted: the job pauses
+│   └── QuotaExhausted      the account at the endpoint has no credit left
 └── Lasting                 trying again will not help
 ├── BadInput            what the user gave cannot be used
 │   └── NotFound        a job, preset or setting of that name does not exist
 ├── BadConfiguration    settings or holdfast.toml are wrong
-├── ModelRefused        401, 403, 404, an exhausted quota: carries `status`
+├── ModelRefused        401, 403, 404: carries `status`
 ├── ModelUnusable       the endpoint answers, but not with what the protocol promises
 ├── ContextTooLong      the request does not fit into the model's context
 ├── ToolFailed          the tool answered with an error
@@ -19,7 +22,7 @@ HoldfastError
 └── ServiceDown         an embedded or configured service cannot be reached
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -59,7 +62,25 @@ class ToolBusy(Passing):
 
 
 class StorageAway(Passing):
-    """PostgreSQL does not answer."""
+    """PostgreSQL does not answer, `since` when as far as this process knows."""
+
+    def __init__(self, message: str, *, since: datetime | None = None) -> None:
+        super().__init__(message)
+        self.since = since
+
+
+class Overtaken(Passing):
+    """Another attempt at the same work was stored first; trying again gives what it stored."""
+
+
+class Suspending(HoldfastError):
+    """Trying again helps once a person has acted; until then the job is paused, not failed."""
+
+    failure_class = FailureClass.QUOTA
+
+
+class QuotaExhausted(Suspending):
+    """The account at the model's endpoint has no credit left."""
 
 
 class Lasting(HoldfastError):
@@ -83,15 +104,13 @@ class BadConfiguration(Lasting):
 
 
 class ModelRefused(Lasting):
-    """The endpoint will not serve this request, now or later: key, permission, name or quota."""
+    """The endpoint will not serve this request, now or later: key, permission or name."""
 
     failure_class = FailureClass.POLICY
 
-    def __init__(self, message: str, *, status: int | None = None, quota: bool = False) -> None:
+    def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        if quota:
-            self.failure_class = FailureClass.QUOTA
 
 
 class ModelUnusable(Lasting):

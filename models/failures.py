@@ -1,6 +1,8 @@
 """What went wrong with a task, in a form that a replanner, a reader and a query can use."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 from models.base import Frozen
 from models.errors import FailureClass
@@ -17,6 +19,30 @@ class Component(StrEnum):
     ENGINE = "engine"
 
 
+class Remedy(StrEnum):
+    """What a failure leads to."""
+
+    RETRY = "retry"
+    """By Temporal, until the task's patience is over; then it is replanned."""
+    ASK = "ask"
+    """The job pauses until a person has acted."""
+    REPLAN = "replan"
+    STOP = "stop"
+    """Every later call would fail as well: the job ends, with what it found."""
+
+
+REMEDIES: Mapping[FailureClass, Remedy] = MappingProxyType(
+    {
+        FailureClass.TRANSPORT: Remedy.RETRY,
+        FailureClass.QUOTA: Remedy.ASK,
+        FailureClass.SEMANTIC: Remedy.REPLAN,
+        FailureClass.TOOL: Remedy.REPLAN,
+        FailureClass.STATE: Remedy.REPLAN,
+        FailureClass.POLICY: Remedy.STOP,
+    }
+)
+
+
 class Failure(Frozen):
     """Why a task failed; `message` is the whole feedback, `first_line` of it goes to lists."""
 
@@ -31,6 +57,12 @@ class Failure(Frozen):
     """The extractor's summary or the reasoner's explanation."""
     is_fatal: bool = False
     """Whether the job cannot go on: a refused key fails every later call as well."""
+
+    @property
+    def remedy(self) -> Remedy:
+        """What it leads to now that the task has failed: retrying is over."""
+        remedy = REMEDIES[self.failure_class]
+        return Remedy.REPLAN if remedy is Remedy.RETRY else remedy
 
     @property
     def first_line(self) -> str:

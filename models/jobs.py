@@ -23,6 +23,10 @@ class JobStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+FINAL = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
+"""A job that has ended; it can be reopened."""
+
+
 class StopReason(StrEnum):
     """Why a job ended."""
 

@@ -3,8 +3,9 @@
 from pydantic import Field
 
 from models.base import Frozen
+from models.control import Control
 from models.jobs import JobStatus, StopReason
-from models.state import TaskState
+from models.state import EndJob, TaskState
 from models.strategy import Strategy
 
 
@@ -34,7 +35,13 @@ class ReadTasksOrder(RunOrder):
     after: int
 
 
-class ReplanOrder(RunOrder):
+class WorkOrder(RunOrder):
+    """Work under one attempt, of the job or of a task: within it nothing is paid for twice."""
+
+    attempt: int = 1
+
+
+class ReplanOrder(WorkOrder):
     """Continue the plan from a failed task."""
 
     task_id: str
@@ -42,17 +49,38 @@ class ReplanOrder(RunOrder):
     """Tasks that were started, whether or not PostgreSQL knows yet: they are not replaced."""
 
 
-class TaskOrder(RunOrder):
+class TaskOrder(WorkOrder):
     """Work on one attempt of a task."""
 
     task_id: str
-    attempt: int
 
 
 class FailTaskOrder(TaskOrder):
     """Record that Temporal gave the attempt up, and why."""
 
     message: str
+
+
+class ControlOrder(RunOrder):
+    """Record what somebody did to the job; `key` is the update's, so that it is recorded once."""
+
+    key: str
+    kind: Control
+    by: str
+    message: str = ""
+    put_back: tuple[str, ...] = ()
+    """Tasks that had begun and wait again."""
+    guidance: int | None = None
+    strategy: Strategy | None = None
+
+
+class RetryOrder(RunOrder):
+    """Make tasks run again; `tasks` were named, `again` are these and what rests on them."""
+
+    key: str
+    by: str
+    tasks: tuple[str, ...]
+    again: tuple[str, ...]
 
 
 class EndOrder(RunOrder):
@@ -83,6 +111,12 @@ class JobBrief(Frozen):
     tool_calls: int = 0
     has_report: bool = False
     tokens: int = 0
+    attempt: int = 1
+    is_paused: bool = False
+    closing: EndJob | None = None
+    """How the job is to end once its findings are reported."""
+    outcome: EndJob | None = None
+    """How it has ended already: there is nothing to do."""
 
 
 class JobOutcome(Frozen):

@@ -35,6 +35,14 @@ class Halt(Frozen):
     message: str
 
 
+class EndJob(Frozen):
+    """Record how the job ended; nothing is under way any more."""
+
+    status: JobStatus
+    reason: StopReason
+    message: str = ""
+
+
 class JobState(Frozen):
     """All that `decide` looks at. The same value can be rebuilt from PostgreSQL at any time."""
 
@@ -51,6 +59,10 @@ class JobState(Frozen):
     halt: Halt | None = None
     is_reporting: bool = False
     has_report: bool = False
+    is_paused: bool = False
+    """Nothing new starts until somebody resumes the job; what runs comes to its end."""
+    closing: EndJob | None = None
+    """How the job is to end, once what it found is reported: nothing else is done any more."""
 
     @property
     def total_replans(self) -> int:
@@ -84,14 +96,6 @@ class Replan(Frozen):
 
 class WriteReport(Frozen):
     """Ask the synthesiser."""
-
-
-class EndJob(Frozen):
-    """Record how the job ended; nothing is under way any more."""
-
-    status: JobStatus
-    reason: StopReason
-    message: str = ""
 
 
 Action = MakePlan | StartTask | Replan | WriteReport | EndJob

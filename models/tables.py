@@ -225,8 +225,9 @@ def _call_columns() -> list[Column[object]]:
     ]
 
 
-# `failed` may be sent again; `refused` came back with an error that stays.
-_CALL_STATUS = "status in ('started', 'done', 'failed', 'refused')"
+# `failed` may be sent again; `refused` came back with an error that stays; `unknown` was under way
+# when the job ended.
+_CALL_STATUS = "status in ('started', 'done', 'failed', 'refused', 'unknown')"
 
 llm_calls = Table(
     "llm_calls",
@@ -299,6 +300,7 @@ guidance = Table(
     Column("text", Text, nullable=False, comment="what the next planning is told"),
     Column("given_by", Text, nullable=False),
     _at("created_at", is_now=True),
+    _at("accepted_at"),
 )
 
 recoveries = Table(

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field, JsonValue
 
 from models.base import Frozen
+from models.recoveries import Recovery
 
 
 class TaskView(Frozen):
@@ -70,6 +71,8 @@ class JobView(Frozen):
     """Tool calls that were answered from an earlier identical one."""
     reused_calls: int
     """Times a recorded answer was used after a restart instead of calling again."""
+    recoveries: tuple[Recovery, ...]
+    """A receipt for each time that work was lost and went on."""
     config_hash: str
     created_at: datetime
     seconds: float | None

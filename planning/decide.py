@@ -22,23 +22,33 @@ def decide(state: JobState) -> tuple[Action, ...]:
 
     Independent tasks go on while a failed one is replanned, and a freed slot is refilled at once.
     A limit that is reached starts nothing new, lets what runs finish, and then ends the job; what
-    was found until then is reported all the same.
+    was found until then is reported all the same. A paused job starts nothing at all.
     """
-    if state.has_report or state.halt is not None:
-        return () if state.is_busy else (_ending(state),)
+    if state.is_paused and state.halt is None and not state.has_report:
+        return ()
+    last = _last(state)
+    if last is not None:
+        return () if state.is_busy else (last,)
     if not state.has_plan:
         return () if state.is_planning else (MakePlan(),)
-    if _has_answer(state):
-        return () if state.is_busy else (WriteReport(),)
-    stop = _limit(state)
-    if stop is not None:
-        return () if state.is_busy else (_reported_first(state, stop),)
     actions: list[Action] = list(_replan(state))
     if not _is_all_replaced(state, actions):
         actions += _starts(state)
     if actions or state.is_busy:
         return tuple(actions)
     return (_reported_first(state, _stuck(state)),)
+
+
+def _last(state: JobState) -> Action | None:
+    """What is left to do once nothing new is to start; none while there is work."""
+    if state.has_report or state.halt is not None:
+        return _ending(state)
+    if state.closing is not None:
+        return _reported_first(state, state.closing)
+    if _has_answer(state):
+        return WriteReport()
+    stop = _limit(state)
+    return None if stop is None else _reported_first(state, stop)
 
 
 def ready(state: JobState) -> Sequence[TaskState]:
@@ -152,6 +162,8 @@ def _has_findings(state: JobState) -> bool:
 
 def _ending(state: JobState) -> EndJob:
     """How the job ends: by its answer, by what stopped it, or by what halted it."""
+    if state.closing is not None:
+        return state.closing
     stop = None if _has_answer(state) else _limit(state)
     if state.halt is None:
         answered = EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)

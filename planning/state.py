@@ -40,6 +40,36 @@ def started(state: JobState, action: Action) -> JobState:
             return state
 
 
+def taken_back(state: JobState, action: Action) -> JobState:
+    """The state as if `action` had not been started: it could not be done, and may be done later.
+
+    Raises:
+        KeyError: the task is not there.
+    """
+    match action:
+        case MakePlan():
+            return state.model_copy(update={"is_planning": False})
+        case Replan(task_id=task_id):
+            root = state.tasks[task_id].root
+            replans = {**state.replans, root: state.replans[root] - 1}
+            return state.model_copy(update={"replanning": None, "replans": replans})
+        case StartTask(task_id=task_id):
+            task = state.tasks[task_id]
+            calls = state.tool_calls - (task.kind is TaskKind.TOOL)
+            return _with_task(state, task, status=TaskStatus.PENDING).model_copy(
+                update={"tool_calls": calls}
+            )
+        case WriteReport():
+            return state.model_copy(update={"is_reporting": False})
+        case EndJob():
+            return state
+
+
+def paused(state: JobState, *, is_paused: bool = True) -> JobState:
+    """The state of a job that starts nothing more, or goes on."""
+    return state.model_copy(update={"is_paused": is_paused})
+
+
 def with_tasks(state: JobState, tasks: Iterable[TaskState]) -> JobState:
     """The state with tasks added behind those it has."""
     return state.model_copy(update={"tasks": {**state.tasks, **{t.id: t for t in tasks}}})

@@ -30,7 +30,8 @@ class Model(Protocol):
 
         Raises:
             ModelBusy: trying again may help.
-            ModelRefused: key, permission, model name or quota.
+            ModelRefused: key, permission or model name.
+            QuotaExhausted: the account has no credit left.
             ContextTooLong: the request does not fit.
             ModelUnusable: the endpoint does not speak the protocol.
         """

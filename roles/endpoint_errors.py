@@ -10,7 +10,14 @@ from typing import TypeGuard
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 from pydantic import SecretStr
 
-from models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelRefused, ModelUnusable
+from models.errors import (
+    ContextTooLong,
+    HoldfastError,
+    ModelBusy,
+    ModelRefused,
+    ModelUnusable,
+    QuotaExhausted,
+)
 
 LONGEST_WAIT = timedelta(minutes=10)
 _SHOWN = 300  # characters of the server's text
@@ -79,7 +86,7 @@ def _by_status(error: APIStatusError, told: str, now: datetime) -> HoldfastError
     if _is_too_long(error):
         return ContextTooLong(told)
     if _is_out_of_quota(error):
-        return ModelRefused(f"{told}; {_ADVICE[402]}", status=status, quota=True)
+        return QuotaExhausted(f"{told}; {_ADVICE[402]}")
     if status in _ADVICE:
         return ModelRefused(f"{told}; {_ADVICE[status]}", status=status)
     if status == 429 or _may_pass(error):

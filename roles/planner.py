@@ -22,6 +22,7 @@ Each task is of kind `tool` (one call of one tool; entities are then read from i
 - Descriptions are in plain words and use entity names, not references.
 - Tasks that do not need each other do not depend on each other: they run at the same time.
 - Use only what the tools can give; put no knowledge of your own into values.
+- Where there is `guidance`, it is from the person who asked: heed it.
 - The last task is of kind `reasoning` and yields exactly one entity, `final_answer`, from the
   entities it takes as inputs: short, complete, in the form the question asks for.
 """
@@ -32,6 +33,9 @@ class PlannerTask(Frozen):
 
     question: str
     tools: tuple[ToolSignature, ...] = Field(description="the tools that tasks may call")
+    guidance: tuple[str, ...] = Field(
+        default=(), description="what the person who asked wants the plan to heed"
+    )
 
 
 PLANNER = Role(

@@ -23,6 +23,9 @@ class ReplannerTask(Frozen):
         description="the tasks that your continuation replaces: the failed one and what needs it"
     )
     used_ids: tuple[str, ...] = Field(description="ids that are taken")
+    guidance: tuple[str, ...] = Field(
+        default=(), description="what the person who asked has said since; heed it"
+    )
 
 
 REPLANNER = Role(

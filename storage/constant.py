@@ -1,5 +1,6 @@
 """Constant SQL on connections of its own: each statement a transaction, each one round trip."""
 
+import asyncio
 import json
 import select
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import Any, TypeAlias
 from psycopg import AsyncConnection
 from psycopg.rows import namedtuple_row
 from psycopg.types.numeric import Int8Dumper
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import JsonValue
 
 from planning.values import storable, storable_text
@@ -19,6 +20,9 @@ Value: TypeAlias = str | int | float | bool | None
 _MOST_CONNECTIONS = 4
 """A statement takes a millisecond: more connections only prepare the same statements again."""
 _PATIENCE_S = 10.0
+"""How long a statement waits for those before it."""
+_TRY_S = 1.0
+"""How long it waits where none runs: the server is away, and whoever asked knows how to wait."""
 
 
 class ConstantStatements:
@@ -30,13 +34,14 @@ class ConstantStatements:
             min_size=1,
             max_size=min(connections, _MOST_CONNECTIONS),
             open=False,
-            timeout=_PATIENCE_S,
+            timeout=_TRY_S,
             # A later request connects anew: an outage must not stretch the pauses between tries.
-            reconnect_timeout=_PATIENCE_S,
+            reconnect_timeout=_TRY_S,
             kwargs={"autocommit": True, "row_factory": namedtuple_row, "prepare_threshold": 0},
             configure=_configure,
             check=_check_if_spoken_to,
         )
+        self._running = 0
 
     async def close(self) -> None:
         await self._pool.close()
@@ -49,9 +54,23 @@ class ConstantStatements:
         if self._pool.closed:
             await self._pool.open()
         clean = {name: _clean(value) for name, value in values.items()}
+        given_up = asyncio.get_running_loop().time() + _PATIENCE_S
+        while True:
+            try:
+                return await self._row(statement, clean)
+            except PoolTimeout:
+                is_busy = self._running > 0
+                if not is_busy or asyncio.get_running_loop().time() > given_up:
+                    raise
+
+    async def _row(self, statement: str, values: Mapping[str, Value]) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         async with self._pool.connection() as connection:
-            cursor = await connection.execute(statement, clean)
-            return await cursor.fetchone()
+            self._running += 1
+            try:
+                cursor = await connection.execute(statement, values)
+                return await cursor.fetchone()
+            finally:
+                self._running -= 1
 
 
 def as_json(value: JsonValue) -> str:

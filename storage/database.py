@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -12,8 +13,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from models.errors import BadConfiguration, HoldfastError, NotFound, StaleEpoch, StorageAway
-from models.tables import events, jobs
+from models.errors import (
+    BadConfiguration,
+    HoldfastError,
+    NotFound,
+    Overtaken,
+    StaleEpoch,
+    StorageAway,
+)
+from models.tables import events, jobs, receipts
 from storage.constant import ConstantStatements, Value, as_json
 
 _AWAY_STATES = frozenset({"08", "40", "53", "57"})
@@ -60,6 +68,12 @@ class Database:
             hide_parameters=True,
         )
         self._constant = ConstantStatements(url, connections=pool_size)
+        self._outage = _Outage()
+
+    @property
+    def away_since(self) -> datetime | None:
+        """Since when PostgreSQL has not answered, as far as was seen; None while it answers."""
+        return self._outage.since
 
     async def close(self) -> None:
         await self._constant.close()
@@ -73,7 +87,7 @@ class Database:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        with _translated():
+        with _translated(self._outage):
             return await self._constant.row(statement, values)
 
     @asynccontextmanager
@@ -83,7 +97,7 @@ class Database:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        with _translated():
+        with _translated(self._outage):
             async with self.engine.connect() as connection:
                 yield connection
 
@@ -94,7 +108,7 @@ class Database:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        with _translated():
+        with _translated(self._outage):
             async with self.engine.begin() as connection:
                 yield connection
 
@@ -150,23 +164,51 @@ async def _append(write: JobWrite) -> None:
     )
 
 
+@dataclass
+class _Outage:
+    """Since when PostgreSQL has been away, if it is."""
+
+    since: datetime | None = None
+
+    def begin(self) -> datetime:
+        if self.since is None:
+            self.since = datetime.now(UTC)
+        return self.since
+
+
 class _translated:  # noqa: N801 - reads as a verb where it is used
-    """Turns a lost or refused connection into `StorageAway`."""
+    """Turns what the driver says into our errors, where it means something to callers."""
+
+    def __init__(self, outage: _Outage) -> None:
+        self._outage = outage
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self._outage.since = None
         driver = getattr(error, "orig", error)
         if isinstance(driver, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise BadConfiguration(
                 "the database has not the schema of this release; run `holdfast up`, or "
                 "`python -m storage.migrate` for a database of your own"
             ) from error
+        if isinstance(driver, psycopg.errors.UniqueViolation) and _is_receipt(driver):
+            raise Overtaken(
+                "another attempt was stored first", after=timedelta(milliseconds=1)
+            ) from error
         if _is_away(error, driver):
             # The driver's text can hold the address; it never holds the password.
             reason = str(driver).strip().splitlines()[:1]
-            raise StorageAway(f"PostgreSQL does not answer: {' '.join(reason)}") from error
+            raise StorageAway(
+                f"PostgreSQL does not answer: {' '.join(reason)}", since=self._outage.begin()
+            ) from error
+
+
+def _is_receipt(error: psycopg.errors.UniqueViolation) -> bool:
+    """Whether the work was done twice, as by a worker that was cut off and came back."""
+    return error.diag.table_name == receipts.name
 
 
 def _is_away(error: BaseException | None, driver: object) -> bool:

@@ -9,9 +9,9 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from models.completions import canonical_hash
 from models.errors import BadInput, NotFound
-from models.jobs import Job, JobRequest, JobStatus, StopReason
+from models.jobs import FINAL, Job, JobRequest, JobStatus, StopReason
 from models.strategy import Strategy
-from models.tables import jobs
+from models.tables import jobs, llm_calls, tool_calls
 from storage.database import Database, JobWrite
 
 
@@ -95,30 +95,39 @@ async def begin(db: Database, job_id: str, run_id: str) -> int:
     """Take the job over for a workflow run; gives the run's epoch.
 
     Repeating it with the same run gives the same epoch; another run gets the next one, and from
-    then on every write of the older run is refused.
+    then on every write of the older run is refused. A job that has ended stays as it is.
     """
     async with db.job(job_id) as write:
         row = (
             await write.connection.execute(
-                select(jobs.c.epoch, jobs.c.run_id).where(jobs.c.id == job_id)
+                select(jobs.c.epoch, jobs.c.run_id, jobs.c.status, jobs.c.started_at).where(
+                    jobs.c.id == job_id
+                )
             )
         ).one()
-        if row.run_id == run_id:
+        if row.run_id == run_id or row.status in FINAL:
             return int(row.epoch)
         epoch = int(row.epoch) + 1
+        is_paused = row.status == JobStatus.PAUSED
         values = {
             "epoch": epoch,
             "run_id": run_id,
-            "status": JobStatus.RUNNING.value,
+            "status": JobStatus.PAUSED.value if is_paused else JobStatus.RUNNING.value,
             "started_at": func.coalesce(jobs.c.started_at, func.now()),
         }
         await write.connection.execute(update(jobs).where(jobs.c.id == job_id).values(values))
-        write.event("job.began" if epoch == 1 else "job.taken_over", epoch=epoch)
+        write.event("job.began" if row.started_at is None else "job.taken_over", epoch=epoch)
         return epoch
 
 
 async def end(write: JobWrite, status: JobStatus, reason: StopReason, message: str) -> None:
-    """Record how the job ended."""
+    """Record how the job ended, and that nobody waits for the calls that are still under way."""
+    for table in (llm_calls, tool_calls):
+        await write.connection.execute(
+            update(table)
+            .where(table.c.job_id == write.job_id, table.c.status == "started")
+            .values(status="unknown", finished_at=func.now())
+        )
     values = {
         "status": status.value,
         "stop_reason": reason.value,
@@ -166,3 +175,10 @@ def _text(answer: JsonValue) -> str | None:
     if answer is None or isinstance(answer, str):
         return answer
     return json.dumps(answer, ensure_ascii=False)
+
+
+async def open_ids(db: Database, limit: int) -> list[str]:
+    """The ids of the jobs that have not ended, the oldest first."""
+    query = select(jobs.c.id).where(jobs.c.status.not_in(FINAL)).order_by(jobs.c.created_at)
+    async with db.reading() as connection:
+        return list((await connection.execute(query.limit(limit))).scalars())

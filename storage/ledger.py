@@ -2,7 +2,8 @@
 
 Before a call leaves, its row says `started`, committed. An answer is committed before the next
 call leaves: alone, or with what directly follows it. So a worker killed at any point loses at most
-the calls in flight, and PostgreSQL commits once where one call follows another.
+the calls in flight, and PostgreSQL commits once where one call follows another. An answer that
+comes back while PostgreSQL is away is kept until it can be written.
 """
 
 import json
@@ -16,81 +17,23 @@ from models.completions import Completion, ModelRequest
 from models.tools import ReadPassage, ToolAnswer
 from storage.constant import Value, as_json
 from storage.database import Database
+from storage.ledger_statements import (
+    FAIL_MODEL,
+    FAIL_TOOL,
+    FIRST_REQUEST,
+    OPEN_MODEL,
+    OPEN_MODEL_RECOVERED,
+    OPEN_TOOL,
+    OPEN_TOOL_RECOVERED,
+    SETTLE,
+    WITHHOLD_TOOL,
+)
+from storage.patience import until_back
 
 _DONE = "done"
 _UNCLEAR = "it was sent before, and no answer came"
 _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "is_estimated")
-
-SETTLED: LiteralString = """
-tool_settled as (
-    update tool_calls set response = a.response, is_cut = a.is_cut, repeats = a.repeats,
-        status = 'done', finished_at = now(), error = null
-    from jsonb_to_record(%(tool_answer)s::jsonb) as a(
-        id bigint, response text, is_cut boolean, repeats bigint)
-    where tool_calls.id = a.id),
-model_settled as (
-    update llm_calls set response = a.text, model = a.model, finish = a.finish,
-        refusal = a.refusal, input_tokens = a.input_tokens, output_tokens = a.output_tokens,
-        cached_tokens = a.cached_tokens, reasoning_tokens = a.reasoning_tokens,
-        is_estimated = a.is_estimated, status = 'done', finished_at = now(), error = null
-    from jsonb_to_record(%(model_answer)s::jsonb) as a(
-        id bigint, text text, model text, finish text, refusal text, input_tokens bigint,
-        output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, is_estimated boolean)
-    where llm_calls.id = a.id)
-"""
-"""Part of a statement: what `Ledger.unsettled` gives is written along with it."""
-
-_SETTLE: LiteralString = "with " + SETTLED + " select 1"
-
-_OPEN_MODEL: LiteralString = (
-    "with "
-    + SETTLED
-    + """
-insert into llm_calls
-    (job_id, task_id, attempt, part, request_hash, role, model, request, status)
-values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
-    %(request)s, 'started')
-on conflict (job_id, task_id, attempt, role, part, request_hash) do update set
-    reused = llm_calls.reused + case when llm_calls.status = 'done' then 1 else 0 end,
-    sends = llm_calls.sends + case when llm_calls.status = 'done' then 0 else 1 end,
-    status = case when llm_calls.status = 'done' then 'done' else 'started' end,
-    error = case when llm_calls.status = 'started' then %(unclear)s else llm_calls.error end
-returning id, status, response, model, finish, refusal, input_tokens, output_tokens,
-    cached_tokens, reasoning_tokens, is_estimated
-"""
-)
-
-_OPEN_TOOL: LiteralString = """
-with earlier as (
-    select id, response from tool_calls
-    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
-        and status = 'done' and repeats is null
-    order by id limit 1),
-opened as (
-    insert into tool_calls (job_id, task_id, attempt, part, request_hash, tool, request, status)
-    values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(tool)s,
-        %(request)s, 'started')
-    on conflict (job_id, task_id, attempt, tool, part, request_hash) do update set
-        reused = tool_calls.reused + case when tool_calls.status = 'done' then 1 else 0 end,
-        sends = tool_calls.sends
-            + case when tool_calls.status in ('done', 'refused') then 0 else 1 end,
-        status = case when tool_calls.status in ('done', 'refused') then tool_calls.status
-            else 'started' end,
-        error = case when tool_calls.status = 'started' then %(unclear)s else tool_calls.error end
-    returning id, status, response, error)
-select opened.*, earlier.id as earlier_id, earlier.response as earlier_response
-from opened left join earlier on true
-"""
-
-_FAIL_TOOL: LiteralString = """
-update tool_calls set status = %(status)s, error = %(error)s, finished_at = now()
-where id = %(id)s
-returning id
-"""
-_FAIL_MODEL: LiteralString = """
-update llm_calls set status = 'failed', error = %(error)s, finished_at = now() where id = %(id)s
-returning id
-"""
+_NONE_WAITS: dict[str, Value] = {"tool_answer": None, "model_answer": None}
 
 
 class Opened(Frozen):
@@ -103,7 +46,10 @@ class Opened(Frozen):
     refusal: str | None = None
     """The error with which it came back before, when sending it again cannot help."""
     earlier: tuple[int, ToolAnswer] | None = None
-    """The job's first call of the same tool with the same arguments, and its answer."""
+    """The job's last call of the same tool with the same arguments, and its answer.
+
+    A person who has a task run again wants its tool called again: then there is none.
+    """
 
 
 @dataclass
@@ -116,20 +62,33 @@ class Ledger:
 
     db: Database
     may_wait: bool = False
+    recovery: int | None = None
+    """Under which of the job's recoveries this activity goes on, if it does under one."""
     _waiting: dict[str, Value] = field(default_factory=dict, init=False)
 
     async def open_model_call(self, key: CallKey, request: ModelRequest) -> Opened:
         """Announce a model call; carries the recorded completion if there is one."""
-        facts = {
+        facts: dict[str, Value] = {
             "role": request.role,
             "model": request.model,
             "request": request.model_dump_json(exclude={"answer_schema"}),
             "unclear": _UNCLEAR,
         }
         waiting = self.unsettled()
-        row = await self.db.row(_OPEN_MODEL, key.model_dump() | facts | waiting)
+        row = await self._opened(OPEN_MODEL, OPEN_MODEL_RECOVERED, key, facts | waiting)
         self.settled(waiting)
         return Opened(row_id=row.id, answer=_completion(row) if row.status == _DONE else None)
+
+    async def first_words(self, job_id: str, task_id: str, attempt: int, role: str) -> str | None:
+        """The typed task with which this dialogue began, as JSON, if it has begun."""
+        place: dict[str, Value] = {
+            "job_id": job_id, "task_id": task_id, "attempt": attempt, "role": role,
+        }  # fmt: skip
+        row = await self.db.row(FIRST_REQUEST, place)
+        if row is None:
+            return None
+        turns = json.loads(row.request)["messages"]
+        return next((str(turn["content"]) for turn in turns if turn["role"] == "user"), None)
 
     async def close_model_call(self, row_id: int, completion: Completion) -> None:
         """Record what came back, with what it cost."""
@@ -138,8 +97,8 @@ class Ledger:
     async def open_tool_call(self, key: CallKey, tool: str, arguments: dict[str, Any]) -> Opened:
         """Announce a tool call; carries the recorded answer if there is one."""
         request = json.dumps(arguments, ensure_ascii=False)
-        facts = {"tool": tool, "request": request, "unclear": _UNCLEAR}
-        row = await self.db.row(_OPEN_TOOL, key.model_dump() | facts)
+        facts: dict[str, Value] = {"tool": tool, "request": request, "unclear": _UNCLEAR}
+        row = await self._opened(OPEN_TOOL, OPEN_TOOL_RECOVERED, key, facts)
         found = row.earlier_id and (row.earlier_id, _unpacked(row.earlier_response, tool))
         return Opened(
             row_id=row.id,
@@ -159,11 +118,16 @@ class Ledger:
     async def fail_tool_call(self, row_id: int, error: str, *, may_repeat: bool) -> None:
         """Record that the call came back with an error, and whether it may be sent again."""
         status = "failed" if may_repeat else "refused"
-        await self.db.row(_FAIL_TOOL, {"id": row_id, "error": error[:2000], "status": status})
+        await self._write(FAIL_TOOL, {"id": row_id, "error": error[:2000], "status": status})
+
+    async def withhold_tool_call(self, row_id: int, error: str) -> None:
+        """Record that an announced call is never sent, because that would not be safe."""
+        values: dict[str, Value] = {"id": row_id, "recovery": self.recovery}
+        await self._write(WITHHOLD_TOOL, values | {"error": error[:2000]})
 
     async def fail_model_call(self, row_id: int, error: str) -> None:
         """Record that the call came back with an error; it may be sent again."""
-        await self.db.row(_FAIL_MODEL, {"id": row_id, "error": error[:2000]})
+        await self._write(FAIL_MODEL, {"id": row_id, "error": error[:2000]})
 
     async def write_at_once(self) -> None:
         """Let no answer wait from here on, because calls run side by side."""
@@ -174,25 +138,42 @@ class Ledger:
         """Write the answers that wait, if any do."""
         if self._waiting:
             waiting = self.unsettled()
-            await self.db.row(_SETTLE, waiting)
+            await self._write(SETTLE, waiting)
             self.settled(waiting)
 
     def unsettled(self) -> dict[str, Value]:
         """The values of a statement with `SETTLED` in it."""
-        return {"tool_answer": None, "model_answer": None} | self._waiting
+        return _NONE_WAITS | self._waiting
 
     def settled(self, written: Mapping[str, Value]) -> None:
         """Say that a statement with `SETTLED` in it and these values was committed."""
         for kind in [kind for kind, answer in self._waiting.items() if written[kind] is answer]:
             del self._waiting[kind]
 
+    async def _opened(
+        self,
+        statement: LiteralString,
+        under_recovery: LiteralString,
+        key: CallKey,
+        facts: dict[str, Value],
+    ) -> Any:  # noqa: ANN401 - a named tuple of columns
+        values = key.model_dump() | facts
+        if self.recovery is None:
+            return await self.db.row(statement, values)
+        return await self.db.row(under_recovery, values | {"recovery": self.recovery})
+
     async def _keep(self, kind: str, answer: dict[str, Any]) -> None:
-        while self.may_wait and kind in self._waiting:
+        if not self.may_wait:
+            await self._write(SETTLE, _NONE_WAITS | {kind: as_json(answer)})
+            return
+        while kind in self._waiting:
             # There is room for one answer of a kind: the second would take the first one's place.
             await self.settle()
         self._waiting[kind] = as_json(answer)
-        if not self.may_wait:
-            await self.settle()
+
+    async def _write(self, statement: LiteralString, values: Mapping[str, Value]) -> None:
+        """Write what came back, however long PostgreSQL is away."""
+        await until_back(lambda: self.db.row(statement, values))
 
 
 def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of columns

@@ -136,11 +136,13 @@ async def load_plan(db: Database, job_id: str) -> Plan:
     return Plan(tasks=tuple(each.task for each in await load_tasks(db, job_id)))
 
 
-async def task_states(db: Database, job_id: str, after: int, limit: int) -> list[TaskState]:
+async def task_states(
+    db: Database, job_id: str, after: int = 0, limit: int | None = None, *, of_new_run: bool = True
+) -> list[TaskState]:
     """Tasks behind position `after` as the scheduler sees them.
 
-    A task that was running when its workflow run ended is pending again: its receipt, if there is
-    one, answers at once.
+    For a new workflow run a task that was running is pending again: its receipt, if there is one,
+    answers at once.
     """
     query = (
         select(tasks)
@@ -149,7 +151,8 @@ async def task_states(db: Database, job_id: str, after: int, limit: int) -> list
         .limit(limit)
     )
     async with db.reading() as connection:
-        return [_state(row) for row in (await connection.execute(query)).all()]
+        states = [_state(row) for row in (await connection.execute(query)).all()]
+    return [_begun_anew(state) for state in states] if of_new_run else states
 
 
 async def cancel_open_tasks(write: JobWrite) -> None:
@@ -214,9 +217,14 @@ def task_of(row: Any) -> Task:  # noqa: ANN401 - a row of either driver
     )
 
 
+def _begun_anew(state: TaskState) -> TaskState:
+    if state.status is not TaskStatus.RUNNING:
+        return state
+    return state.model_copy(update={"status": TaskStatus.PENDING})
+
+
 def _state(row: Row[Any]) -> TaskState:
     task = task_of(row)
-    status = TaskStatus.PENDING if task.status is TaskStatus.RUNNING else task.status
     failure = Failure.model_validate(row.failure) if row.failure else None
     return TaskState(
         id=task.id,
@@ -224,7 +232,7 @@ def _state(row: Row[Any]) -> TaskState:
         label=label_of(task),
         depends_on=task.depends_on,
         priority=task.priority,
-        status=status,
+        status=task.status,
         attempt=row.attempt,
         root=row.root,
         is_final=task.is_final,

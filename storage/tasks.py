@@ -18,7 +18,8 @@ from planning.kpis import Candidate
 from planning.values import storable_text
 from storage.constant import Value, as_json
 from storage.database import Database, refusal
-from storage.ledger import SETTLED, Ledger
+from storage.ledger import Ledger
+from storage.ledger_statements import SETTLED
 from storage.plans import task_of
 
 # `held` locks the job's row, so a job's writes come one by one and its events have no gaps; where
@@ -164,6 +165,7 @@ async def finish(ledger: Ledger, order: TaskOrder, key: str, attempt: Attempt) -
     Raises:
         NotFound: there is no such job.
         StaleEpoch: a newer run has taken over.
+        Overtaken: the same attempt was worked twice, and the other one was stored.
         StorageAway: PostgreSQL does not answer.
     """
     values = _place(order, key) | _ending(attempt) | _findings(attempt)
@@ -183,7 +185,11 @@ def _ending(attempt: Attempt) -> dict[str, Value]:
     failure = attempt.failure
     facts: dict[str, JsonValue] = {"confidence": confidence}
     if failure:
-        facts |= {"failure": failure.first_line, "class": failure.failure_class.value}
+        facts |= {
+            "failure": failure.first_line,
+            "class": failure.failure_class.value,
+            "remedy": failure.remedy.value,
+        }
     is_answer = attempt.task.is_final and not failure
     return {
         "answer": as_json(attempt.kept[0].value) if is_answer else None,

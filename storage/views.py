@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from sqlalchemy import Table, func, literal, select, union_all
+from sqlalchemy import Table, case, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
 from models.calls import CallView
-from models.tables import events, jobs, llm_calls, plan_revisions, reports, tasks, tool_calls
+from models.tables import events, jobs, llm_calls, plan_revisions, receipts, tasks, tool_calls
 from models.views import CallCounts, EventView, Tokens
+from storage.control import REPORT_KEY
 from storage.database import Database
 
 
@@ -34,11 +35,15 @@ async def counts(db: Database, job_id: str) -> Counts:
         .where(tasks.c.job_id == job_id)
         .group_by(tasks.c.root)
     )
-    finished_tools = select(func.count()).where(
-        tasks.c.job_id == job_id, tasks.c.kind == "tool", tasks.c.finished_at.is_not(None)
+    # An attempt that has not finished is started again, and counted then.
+    ended = tasks.c.attempt - case((tasks.c.finished_at.is_(None), 1), else_=0)
+    finished_tools = select(func.coalesce(func.sum(ended), 0)).where(
+        tasks.c.job_id == job_id, tasks.c.kind == "tool"
     )
     has_plan = select(func.count()).where(plan_revisions.c.job_id == job_id)
-    has_report = select(func.count()).where(reports.c.job_id == job_id)
+    has_report = select(func.count()).where(
+        receipts.c.job_id == job_id, receipts.c.key == REPORT_KEY
+    )
     async with db.reading() as connection:
         replans = {row[0]: int(row[1]) for row in (await connection.execute(by_root)).all()}
         tokens = await tokens_of(connection, job_id)
@@ -129,6 +134,18 @@ async def calls(db: Database, job_id: str) -> list[CallView]:
     query = select(both).order_by(both.c.started_at, both.c.kind, both.c.task)
     async with db.reading() as connection:
         return [_call(row) for row in (await connection.execute(query)).mappings().all()]
+
+
+async def has_answers_under_way(db: Database, job_id: str) -> bool:
+    """Whether a task that runs has an answer in the ledger: what a crash now would not lose."""
+    query = (
+        select(func.count())
+        .select_from(tasks.join(tool_calls, tool_calls.c.job_id == tasks.c.job_id))
+        .where(tasks.c.job_id == job_id, tasks.c.status == "running")
+        .where(tool_calls.c.task_id == tasks.c.id, tool_calls.c.status == "done")
+    )
+    async with db.reading() as connection:
+        return bool(await connection.scalar(query))
 
 
 def _common(table: Table) -> list[Any]:

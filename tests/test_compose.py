@@ -1,5 +1,6 @@
 """No Docker here: what can be known of docker-compose.yml and the image without running them."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -139,3 +140,12 @@ def test_the_image_does_not_run_as_root() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
 
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
+
+
+def test_the_image_runs_a_worker_that_is_started_again_when_it_dies() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+
+    [command] = [line.removeprefix("CMD ") for line in lines if line.startswith("CMD ")]
+    assert json.loads(command)[-3:] == ["-m", "worker", "--supervise"]
+    # Nothing in the composition takes its place.
+    assert "command" not in compose()["services"]["worker"]

@@ -12,12 +12,13 @@ from typing import Any, Self
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
-from models.errors import BadConfiguration, HoldfastError, ToolFailed
+from models.errors import BadConfiguration, HoldfastError, ToolBusy, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
 from tools.answers import plain_text, read_answer, read_text, storable
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
 from tools.link import ServerLink
+from tools.passing import is_passing
 from tools.wires import Connect, configured, in_process
 
 _LONGEST_ERROR = 2_000
@@ -142,7 +143,7 @@ class Hub:
 
         Raises:
             ToolFailed: no such tool, unfit arguments, an error or no answer from the tool.
-            ToolBusy: the server is away, and the call never left.
+            ToolBusy: the server is away, and the call never left; or it says that its error passes.
             OutcomeUnknown: the call left, no answer came, and the tool is not repeatable.
         """
         place, checked = await self._find(tool)
@@ -244,5 +245,6 @@ def _filled(
 def _answer(result: CallToolResult, tool: str, limit: int) -> ToolAnswer:
     if result.is_error:
         said, _ = read_text(result, _LONGEST_ERROR)
-        raise ToolFailed(f"{tool} answered with an error: {said or 'no reason given'}")
+        kind = ToolBusy if is_passing(result) else ToolFailed
+        raise kind(f"{tool} answered with an error: {said or 'no reason given'}")
     return read_answer(result, tool=tool, limit=limit)

@@ -91,6 +91,14 @@ def show(job: JobId, json_output: Json = False) -> None:
 
 
 @app.command()
+def status(job: JobId, json_output: Json = False) -> None:
+    """Say what a job is doing, what blocks it, and what happens next."""
+    from holdfast.cli.status_lines import status_command
+
+    status_command(job, json_output=json_output)
+
+
+@app.command()
 def wait(
     job: JobId,
     timeout: Annotated[
@@ -108,12 +116,70 @@ def wait(
 def report(
     job: JobId,
     form: Annotated[str, typer.Option("--format", help="md, json or html.")] = "md",
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Have what a stopped job found written up first.")
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Print the report of a finished job."""
     from holdfast.cli.looking import report_command
 
+    if partial:
+        from holdfast.cli.acting import write_up_command
+
+        write_up_command(job)
     report_command(job, "json" if json_output else form)
+
+
+@app.command()
+def pause(job: JobId, json_output: Json = False) -> None:
+    """Start nothing more of a job; what runs comes to its end."""
+    from holdfast.cli.acting import pause_command
+
+    pause_command(job, json_output=json_output)
+
+
+@app.command()
+def resume(job: JobId, settings: Settings = None, json_output: Json = False) -> None:
+    """Let a paused, failed, cancelled or lost job go on, with all it had."""
+    from holdfast.cli.acting import resume_command
+
+    resume_command(job, tuple(settings or ()), json_output=json_output)
+
+
+@app.command()
+def cancel(job: JobId, json_output: Json = False) -> None:
+    """Stop a job and its calls in flight; what it found is kept."""
+    from holdfast.cli.acting import cancel_command
+
+    cancel_command(job, json_output=json_output)
+
+
+@app.command()
+def retry(
+    job: JobId,
+    tasks: Annotated[list[str], typer.Argument(metavar="TASK...", help="Their ids, such as T3.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would run again.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Run tasks again with what rests on them; everything else is kept."""
+    from holdfast.cli.acting import retry_command
+
+    retry_command(job, tasks, dry_run=dry_run, json_output=json_output)
+
+
+@app.command()
+def steer(
+    job: JobId,
+    guidance: Annotated[str, typer.Argument(help="What the next planning is told; - reads it.")],
+    json_output: Json = False,
+) -> None:
+    """Tell a job's next planning what to heed."""
+    from holdfast.cli.acting import steer_command
+
+    steer_command(job, guidance, json_output=json_output)
 
 
 @app.command()
@@ -170,11 +236,16 @@ def stats(
 
 
 @app.command()
-def demo(json_output: Json = False) -> None:
+def demo(
+    crash: Annotated[
+        bool, typer.Option("--crash", help="Kill the worker in mid-run, and see what that cost.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
     """Run a question over the documents that come with Holdfast; no key, no network."""
-    from holdfast.cli.running import demo_command
+    from holdfast.cli.demo import demo_command
 
-    raise typer.Exit(demo_command(json_output=json_output))
+    raise typer.Exit(demo_command(crash=crash, json_output=json_output))
 
 
 @app.command()

@@ -13,22 +13,23 @@ ResultT = TypeVar("ResultT")
 
 
 @asynccontextmanager
-async def attached() -> AsyncIterator[Holdfast]:
+async def attached(*, needs_temporal: bool = True) -> AsyncIterator[Holdfast]:
     """The installation as it runs; nothing is started.
 
     Raises:
         ServiceDown: it does not run.
     """
     settings = load_settings()
-    async with connected(settings, await attach(settings)) as holdfast:
+    endpoints = await attach(settings, needs_temporal=needs_temporal)
+    async with connected(settings, endpoints) as holdfast:
         yield holdfast
 
 
 def ask(question: Callable[[Holdfast], Awaitable[ResultT]]) -> ResultT:
-    """The answer to one question to the installation."""
+    """The answer to one question that PostgreSQL can answer, if need be without Temporal."""
 
     async def answer() -> ResultT:
-        async with attached() as holdfast:
+        async with attached(needs_temporal=False) as holdfast:
             return await question(holdfast)
 
     return asyncio.run(answer())

@@ -6,15 +6,16 @@ import json
 from holdfast.cli.installation import ask, attached
 from holdfast.cli.output import console, print_json, print_text, printable, short, table
 from holdfast.cli.tasks_table import job_lines, tasks_table
-from holdfast.client import FINAL, Holdfast
+from holdfast.client import Holdfast
 from holdfast.rendering import to_html, to_markdown
+from holdfast.status import status_of
 from models.calls import CallView
 from models.errors import BadInput, NotFound
 from models.evidence import Report
-from models.jobs import Job, JobStatus
+from models.jobs import FINAL, Job, JobStatus
 from models.listing import memory_document
 from models.plan import Plan
-from models.views import EventView, Stats
+from models.views import EventView, JobView, Stats
 from planning.presets import preset as known_preset
 from storage import jobs, plans, views
 from storage import stats as statistics
@@ -48,11 +49,17 @@ def list_command(limit: int, status: str | None, preset: str | None, *, json_out
 
 
 def show_command(job_id: str, *, json_output: bool) -> None:
-    view = ask(lambda holdfast: holdfast.show(job_id))
+    async def read(holdfast: Holdfast) -> tuple[JobView, tuple[str, ...]]:
+        view = await holdfast.show(job_id)
+        if json_output or JobStatus(view.status) in FINAL:
+            return view, ()
+        return view, (await status_of(holdfast, job_id)).blocked_by
+
+    view, blocked_by = ask(read)
     if json_output:
         print_json(view)
         return
-    for line in job_lines(view):
+    for line in (*job_lines(view), *(f"blocked:  {reason}" for reason in blocked_by)):
         print_text(printable(line))
     console().print(tasks_table(view))
 

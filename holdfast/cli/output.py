@@ -66,6 +66,11 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 replan`, `2 replans`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def short(text: str, width: int) -> str:
     """The text on one line, cut with an ellipsis."""
     line = " ".join(text.split())

@@ -35,19 +35,36 @@ def checked_question(given: str) -> str:
     Raises:
         BadInput: it is empty, too long, or not text.
     """
-    question = _read_stdin() if given == "-" else given
-    question = question.replace("\x00", "").strip()
+    question = _checked_words("question", given)
     if not question:
         raise BadInput('the question is empty; ask one, as in `holdfast run "Who built ...?"`')
-    if len(question) > MAX_QUESTION:
-        raise BadInput(
-            f"the question has {len(question):,} characters, the limit is {MAX_QUESTION:,}; put "
-            "long material into a folder and give it with --docs"
-        )
     return question
 
 
-def _read_stdin() -> str:
+def checked_guidance(given: str) -> str:
+    """What a person tells the next planning; `-` reads it from standard input.
+
+    Raises:
+        BadInput: it is empty, too long, or not text.
+    """
+    words = _checked_words("guidance", given)
+    if not words:
+        raise BadInput("the guidance is empty; say what the next planning is to heed")
+    return words
+
+
+def _checked_words(what: str, given: str) -> str:
+    words = _read_stdin(what) if given == "-" else given
+    words = words.replace("\x00", "").strip()
+    if len(words) > MAX_QUESTION:
+        raise BadInput(
+            f"the {what} has {len(words):,} characters, the limit is {MAX_QUESTION:,}; put "
+            "long material into a folder and give it with --docs"
+        )
+    return words
+
+
+def _read_stdin(what: str) -> str:
     # One character over the limit is enough to know; the rest of a huge input is never read.
     data = sys.stdin.buffer.read(4 * MAX_QUESTION + 4)
     try:
@@ -55,7 +72,7 @@ def _read_stdin() -> str:
     except UnicodeDecodeError as error:
         if error.end >= len(data) and len(data) > MAX_QUESTION:
             return data.decode("utf-8-sig", "ignore")
-        raise BadInput(f"the question on standard input is not valid UTF-8: {error}") from error
+        raise BadInput(f"the {what} on standard input is not valid UTF-8: {error}") from error
 
 
 def checked_request(wish: Wish, settings: Settings) -> JobRequest:
@@ -66,7 +83,7 @@ def checked_request(wish: Wish, settings: Settings) -> JobRequest:
     """
     question = checked_question(wish.question)
     name = wish.preset or settings.preset
-    strategy = with_settings(preset(name).strategy, _changes(wish.settings))
+    strategy = with_settings(preset(name).strategy, changes_of(wish.settings))
     model = _model(wish.model or settings.model)
     _check_endpoint(model, settings)
     return JobRequest(
@@ -75,7 +92,7 @@ def checked_request(wish: Wish, settings: Settings) -> JobRequest:
         model=model,
         strategy=strategy,
         collection=wish.collection or "",
-        owner=_owner(),
+        owner=who_asks(),
     )
 
 
@@ -98,7 +115,12 @@ def _model(name: str) -> str:
     return name
 
 
-def _changes(settings: Sequence[str]) -> dict[str, JsonValue]:
+def changes_of(settings: Sequence[str]) -> dict[str, JsonValue]:
+    """The settings of `--set key=value`, as they were written.
+
+    Raises:
+        BadInput: one is not of that form.
+    """
     changes: dict[str, JsonValue] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
@@ -108,7 +130,8 @@ def _changes(settings: Sequence[str]) -> dict[str, JsonValue]:
     return changes
 
 
-def _owner() -> str:
+def who_asks() -> str:
+    """The user of this computer, or nobody where it has no name for one."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -2,10 +2,8 @@
 
 import asyncio
 import sys
-import tomllib
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from rich.console import Group
@@ -13,16 +11,16 @@ from rich.live import Live
 from rich.text import Text
 
 from holdfast.cli.installation import attached
-from holdfast.cli.output import console, print_json, print_text, printable, say
+from holdfast.cli.output import console, counted, print_json, print_text, printable, say
 from holdfast.cli.requests import Wish, checked_request
 from holdfast.cli.tasks_table import job_lines, progress_line, tasks_table
-from holdfast.client import FINAL, Holdfast, connected
+from holdfast.client import Holdfast, connected
 from holdfast.ingest import ingest
 from holdfast.rendering import to_markdown
 from holdfast.services.lifecycle import up
 from holdfast.settings import load_settings
 from models.errors import BadInput, NotFound
-from models.jobs import EXTRACTIVE, JobRequest, JobStatus
+from models.jobs import FINAL, JobRequest, JobStatus
 from models.views import JobView
 from storage.corpus import Corpus
 from storage.evidence import load_report
@@ -39,9 +37,9 @@ def run_command(wish: Wish, *, json_output: bool) -> int:
 
     async def work(holdfast: Holdfast, request: JobRequest) -> int:
         job_id = await holdfast.submit(request)
-        return await _watched(holdfast, job_id, json_output=json_output)
+        return await watched(holdfast, job_id, json_output=json_output)
 
-    return asyncio.run(_prepared(wish, work))
+    return asyncio.run(prepared(wish, work))
 
 
 def submit_command(wish: Wish, key: str | None, *, json_output: bool) -> None:
@@ -57,7 +55,7 @@ def submit_command(wish: Wish, key: str | None, *, json_output: bool) -> None:
             print_text(job_id)
         return 0
 
-    asyncio.run(_prepared(wish, work))
+    asyncio.run(prepared(wish, work))
 
 
 def wait_command(job_id: str, timeout_s: float | None, *, json_output: bool) -> int:
@@ -81,19 +79,7 @@ def wait_command(job_id: str, timeout_s: float | None, *, json_output: bool) -> 
     return 0 if view.status == JobStatus.DONE else 1
 
 
-def demo_command(*, json_output: bool) -> int:
-    """The first question of the collection that comes with Holdfast."""
-    folder = files("holdfast").joinpath("demo")
-    asked = tomllib.loads(folder.joinpath("questions.toml").read_text("utf-8"))
-    question = asked["question"][0]["question"]
-    with as_file(folder.joinpath("collection")) as collection:
-        say(f"question: {question}")
-        say(f"documents: {collection}")
-        wish = Wish(question, docs=Path(collection), preset="kpi-chain", model=EXTRACTIVE)
-        return run_command(wish, json_output=json_output)
-
-
-async def _prepared(wish: Wish, work: Callable[[Holdfast, JobRequest], Awaitable[int]]) -> int:
+async def prepared(wish: Wish, work: Callable[[Holdfast, JobRequest], Awaitable[int]]) -> int:
     """Check the wish, bring the services up, read the documents; then do the work."""
     settings = load_settings()
     request = checked_request(wish, settings)
@@ -147,7 +133,7 @@ async def _ingested(holdfast: Holdfast, wish: Wish) -> str:
     return result.collection
 
 
-async def _watched(holdfast: Holdfast, job_id: str, *, json_output: bool) -> int:
+async def watched(holdfast: Holdfast, job_id: str, *, json_output: bool) -> int:
     try:
         watch = _live if sys.stdout.isatty() and not json_output else _plain
         view = await watch(holdfast, job_id)
@@ -208,7 +194,8 @@ async def _print_outcome(holdfast: Holdfast, view: JobView) -> None:
         say(f"see what happened with `holdfast show {view.job_id}`")
         return
     say(
-        f"{view.calls.model} model calls, {view.calls.tool} tool calls, {view.replans} replans, "
-        f"{view.tokens.input + view.tokens.output} tokens in {view.seconds or 0:.1f} s; look again "
-        f"with `holdfast show {view.job_id}`"
+        f"{counted(view.calls.model, 'model call')}, {counted(view.calls.tool, 'tool call')}, "
+        f"{counted(view.replans, 'replan')}, "
+        f"{counted(view.tokens.input + view.tokens.output, 'token')} in {view.seconds or 0:.1f} s; "
+        f"look again with `holdfast show {view.job_id}`"
     )

@@ -5,7 +5,8 @@ import json
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.output import STYLES, printable, short, table
+from holdfast.cli.output import STYLES, counted, printable, short, table
+from holdfast.cli.recovery_lines import recovery_lines
 from models.views import EventView, JobView, TaskView
 
 
@@ -22,11 +23,12 @@ def job_lines(view: JobView) -> list[str]:
     if view.message:
         lines.append(f"message:  {short(view.message, 600)}")
     lines.append(
-        f"spent:    {view.calls.model} model calls, {view.calls.tool} tool calls, "
-        f"{view.tokens.input} tokens in, {view.tokens.output} out, {view.replans} replans"
+        f"spent:    {counted(view.calls.model, 'model call')}, "
+        f"{counted(view.calls.tool, 'tool call')}, {view.tokens.input} tokens in, "
+        f"{view.tokens.output} out, {counted(view.replans, 'replan')}"
     )
-    if view.reused_calls:
-        lines.append(f"reused:   {view.reused_calls} calls answered from the ledger")
+    for recovery in view.recoveries:
+        lines += recovery_lines(recovery)
     if view.temporal.url:
         lines.append(f"temporal: {view.temporal.url}")
     return lines
@@ -79,6 +81,22 @@ def progress_line(event: EventView, view: JobView) -> str | None:
             return f"  plan  {_change(event)}"
         case "tool.left_out":
             return f"  {event.facts.get('fault')}"
+    return _job_line(event)
+
+
+def _job_line(event: EventView) -> str | None:
+    """What was done to the whole job."""
+    by = event.facts.get("by")
+    match event.kind:
+        case "job.paused":
+            why = event.facts.get("message") or f"by {by}"
+            return f"  paused   {short(str(why), 200)}; `holdfast resume` lets it go on"
+        case "job.recovered":
+            is_database = event.facts.get("cause") == "database"
+            lost = "PostgreSQL was away" if is_database else "a worker died"
+            return f"  recovery {lost}; its work goes on"
+        case "job.resumed" | "job.retried" | "job.steered" | "job.cancelling":
+            return f"  {event.kind.removeprefix('job.')} by {by}"
     return None
 
 

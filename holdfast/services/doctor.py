@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from holdfast.services import running
 from holdfast.services.lifecycle import attach
 from holdfast.services.state import load_state
+from holdfast.services.worker_process import current_worker
 from holdfast.settings import Endpoints, Settings, load_settings
 from models.errors import BadConfiguration, HoldfastError
 
@@ -165,11 +166,14 @@ async def _temporal_ui(settings: Settings, endpoints: Endpoints | None) -> _Answ
 
 
 async def _worker(settings: Settings, endpoints: Endpoints | None) -> _Answer:
+    log = settings.home / "logs" / "worker.log"
     if running.worker_is_running(settings):
-        return _Answer(True, "this machine's worker runs")
+        if worker := current_worker(settings.home):
+            return _Answer(True, f"this machine's worker runs (pid {worker.pid}), supervised")
+        cure = f"see why in its log, {log}"
+        return _Answer(False, "the worker died, and its supervisor is starting another", cure)
     if endpoints and not (endpoints.embedded_database or endpoints.embedded_temporal):
         return _Answer(None, "none on this machine; `holdfast up` starts one")
-    log = settings.home / "logs" / "worker.log"
     return _Answer(False, "no worker runs on this machine", f"{_START}; its log is {log}")
 
 

@@ -49,8 +49,10 @@ async def up(
     return endpoints
 
 
-async def attach(settings: Settings) -> Endpoints:
+async def attach(settings: Settings, *, needs_temporal: bool = True) -> Endpoints:
     """Where the services are that `up` has started, or that the settings name.
+
+    Whoever only looks needs no Temporal: all that there is to see is in PostgreSQL.
 
     Raises:
         ServiceDown: an embedded service is not running.
@@ -60,7 +62,7 @@ async def attach(settings: Settings) -> Endpoints:
         name
         for name, is_there in (
             ("PostgreSQL", running.has_postgres(settings, state)),
-            ("Temporal", running.has_temporal(settings, state)),
+            ("Temporal", not needs_temporal or running.has_temporal(settings, state)),
         )
         if not is_there
     ]
@@ -143,8 +145,11 @@ async def _temporal(settings: Settings, state: State, say: Say) -> None:
 async def _worker(settings: Settings, state: State, endpoints: Endpoints, say: Say) -> None:
     home = settings.home
     mark = worker_process.fingerprint(settings, endpoints, state.salt)
-    is_current = state.worker_mark == mark and processes.is_alive(state.worker)
-    if is_current and worker_process.is_ready(home):
+    if (
+        state.worker is not None
+        and state.worker_mark == mark
+        and await asyncio.to_thread(worker_process.is_ready, home, state.worker)
+    ):
         return
     say("starting the worker")
     for old in _without_repeats(state.worker, worker_process.strays(home)):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -106,6 +107,21 @@ def descendants(process: RunningProcess) -> list[RunningProcess]:
     except psutil.NoSuchProcess:
         return []
     return [found for child in children if (found := named(child.pid))]
+
+
+def parent(process: RunningProcess) -> int | None:
+    """The pid of the process that it is a child of, if it is alive."""
+    try:
+        return psutil.Process(process.pid).ppid()
+    except psutil.NoSuchProcess:
+        return None
+
+
+def kill_descendants() -> None:
+    """Ends, without asking, all that this process has started and what that had started."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def running_with(*arguments: str) -> list[RunningProcess]:

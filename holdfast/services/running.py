@@ -22,7 +22,7 @@ def has_temporal(settings: Settings, state: State) -> bool:
 
 
 def worker_is_running(settings: Settings) -> bool:
-    """Whether the worker that `up` started is alive."""
+    """Whether the supervisor that `up` started is alive, and so a worker is or soon will be."""
     return processes.is_alive(load_state(settings.home).worker)
 
 

@@ -31,7 +31,7 @@ class State(BaseModel):
 
     postgres: RunningProcess | None = None
     temporal: RunningProcess | None = None
-    worker: RunningProcess | None = None
+    worker: RunningProcess | None = Field(default=None, description="the worker's supervisor")
     temporal_port: int | None = None
     ui_port: int | None = None
     schema_mark: str = Field(default="", description="which migrations this database has had")

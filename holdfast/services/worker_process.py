@@ -1,4 +1,7 @@
-"""The local worker: `python -m worker`, started anew when what it was started with has changed."""
+"""The local worker and its supervisor, started anew when what they were started with has changed.
+
+What is started, waited for and ended here is the supervisor; the worker is its child.
+"""
 
 import hashlib
 import hmac
@@ -11,16 +14,17 @@ from importlib.metadata import version
 from pathlib import Path
 
 import psutil
+from pydantic import ValidationError
 
 from holdfast.services import processes
 from holdfast.services.state import RunningProcess
+from holdfast.services.supervision import READY_FILE, pid_file
 from holdfast.settings import Endpoints, Settings
 from models.errors import ServiceDown
 
-READY_FILE = "HOLDFAST_READY_FILE"
-
 _COMMAND = ("-P", "-m", "worker")  # -P: a folder `models/` of the user's must not hide ours
 _START_WITHIN_S = 30.0
+_RESTART_WITHIN_S = 3.0
 _LOOK_AGAIN_S = 0.02
 _ENDING = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
 _ENDING_OF_CHILDREN = ((signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
@@ -32,14 +36,14 @@ _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
 
 
 def launch(settings: Settings, endpoints: Endpoints) -> RunningProcess:
-    """The worker's process, started but not yet polling.
+    """The supervisor's process, started; its worker does not yet poll.
 
     Raises:
         ServiceDown: it ended at once; the message shows the end of its log.
     """
     _ready_file(settings.home).unlink(missing_ok=True)
     process = processes.start_detached(
-        [sys.executable, *_COMMAND],
+        [sys.executable, *_COMMAND, "--supervise"],
         log=_log(settings.home),
         env=environment(settings, endpoints),
         # Relative paths in holdfast.toml are meant from where it lies.
@@ -54,10 +58,10 @@ def wait_until_ready(home: Path, process: RunningProcess) -> None:
     """Returns once the worker polls.
 
     Raises:
-        ServiceDown: it ended, or did not begin to poll in time.
+        ServiceDown: the supervisor ended, or no worker began to poll in time.
     """
     given_up = time.monotonic() + _START_WITHIN_S
-    while not _ready_file(home).exists():
+    while not _polls(home):
         if not processes.is_alive(process):
             raise _failure(home, "ended while it started")
         if time.monotonic() > given_up:
@@ -65,22 +69,47 @@ def wait_until_ready(home: Path, process: RunningProcess) -> None:
         time.sleep(_LOOK_AGAIN_S)
 
 
-def is_ready(home: Path) -> bool:
-    return _ready_file(home).exists()
+def is_ready(home: Path, supervisor: RunningProcess) -> bool:
+    """Whether a worker polls, or does so in a moment since it is being started again."""
+    given_up = time.monotonic() + _RESTART_WITHIN_S
+    while processes.is_alive(supervisor) and time.monotonic() < given_up:
+        if _polls(home):
+            return True
+        time.sleep(_LOOK_AGAIN_S)
+    return False
+
+
+def _polls(home: Path) -> bool:
+    """Whether a living worker has said so: the file of one that was killed may still be there."""
+    return _ready_file(home).exists() and current_worker(home) is not None
+
+
+def current_worker(home: Path) -> RunningProcess | None:
+    """The process that does the work, not its supervisor; None while there is none."""
+    try:
+        written = pid_file(_ready_file(home)).read_text()
+        worker = RunningProcess.model_validate_json(written)
+    except (FileNotFoundError, ValidationError):
+        return None
+    return worker if processes.is_alive(worker) else None
 
 
 def stop(home: Path, process: RunningProcess) -> None:
-    """Lets running tasks come to an end, then ends the worker and the tools it had started."""
+    """Lets running tasks come to an end, then ends what is left: the worker, its tools."""
     children = processes.descendants(process)
     processes.end(process, _ENDING)
-    for child in children:
+    # A supervisor that had to be killed may have started another worker meanwhile.
+    for child in [*children, *strays(home)]:
         processes.end(child, _ENDING_OF_CHILDREN)
-    _ready_file(home).unlink(missing_ok=True)
+    for file in (_ready_file(home), pid_file(_ready_file(home))):
+        file.unlink(missing_ok=True)
 
 
 def strays(home: Path) -> list[RunningProcess]:
-    """Workers of this home folder, whether or not the state knows them."""
-    return [p for p in processes.running_with(*_COMMAND) if _belongs_to(p, home)]
+    """Supervisors of this home folder, and workers that have lost theirs, known or not."""
+    found = [p for p in processes.running_with(*_COMMAND) if _belongs_to(p, home)]
+    pids = {process.pid for process in found}
+    return [process for process in found if processes.parent(process) not in pids]
 
 
 def environment(settings: Settings, endpoints: Endpoints) -> dict[str, str]:

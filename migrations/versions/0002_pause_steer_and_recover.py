@@ -8,6 +8,7 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+_CALL_STATUS = "status in ('started', 'done', 'failed', 'refused'{})"
 _STATUS = "status in ('queued', 'running', {}'done', 'failed', 'cancelled')"
 
 
@@ -24,6 +25,11 @@ def upgrade() -> None:
     )
     op.drop_constraint(op.f("ck_jobs_status"), "jobs")
     op.create_check_constraint(op.f("ck_jobs_status"), "jobs", _STATUS.format("'paused', "))
+    for table in ("llm_calls", "tool_calls"):
+        op.drop_constraint(op.f(f"ck_{table}_status"), table)
+        op.create_check_constraint(
+            op.f(f"ck_{table}_status"), table, _CALL_STATUS.format(", 'unknown'")
+        )
     op.create_table(
         "guidance",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -36,6 +42,7 @@ def upgrade() -> None:
             server_default=sa.text("now()"),
             nullable=False,
         ),
+        sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["job_id"], ["jobs.id"], name=op.f("fk_guidance_job_id"), ondelete="CASCADE"
         ),
@@ -102,11 +109,27 @@ def upgrade() -> None:
         ),
     )
 
+    # The log of a job is only ever added to; it goes with its job.
+    op.execute("""
+        create function refuse_change() returns trigger language plpgsql as
+        $$ begin raise exception 'the log of a job is append-only'; end $$
+    """)
+    op.execute("""
+        create trigger events_are_append_only before update on events
+        for each row execute function refuse_change()
+    """)
+
 
 def downgrade() -> None:
+    op.execute("drop trigger events_are_append_only on events")
+    op.execute("drop function refuse_change()")
     op.drop_table("recovered_calls")
     op.drop_table("recoveries")
     op.drop_table("guidance")
+    for table in ("llm_calls", "tool_calls"):
+        op.execute(f"update {table} set status = 'started' where status = 'unknown'")  # noqa: S608
+        op.drop_constraint(op.f(f"ck_{table}_status"), table)
+        op.create_check_constraint(op.f(f"ck_{table}_status"), table, _CALL_STATUS.format(""))
     op.execute("update jobs set status = 'running' where status = 'paused'")
     op.drop_constraint(op.f("ck_jobs_status"), "jobs")
     op.create_check_constraint(op.f("ck_jobs_status"), "jobs", _STATUS.format(""))

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 import holdfast
+from holdfast.services.worker_process import current_worker
 from tests.support.cli import Shell, shell
 
 pytestmark = pytest.mark.slow
@@ -32,8 +33,9 @@ def newest(here: Shell) -> str:
 
 
 def worker_of(here: Shell) -> psutil.Process:
-    state = json.loads((here.home / "services.json").read_text())
-    return psutil.Process(state["worker"]["pid"])
+    worker = current_worker(here.home)
+    assert worker
+    return psutil.Process(worker.pid)
 
 
 def test_run_without_a_terminal_prints_plain_lines_and_the_report(home: Shell) -> None:

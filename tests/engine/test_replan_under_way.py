@@ -7,6 +7,7 @@ from temporalio.client import Client
 
 from activities.parts import Requests
 from activities.plan import Planning
+from holdfast.control import Controller
 from models.errors import FailureClass
 from models.failures import Component, Failure
 from models.jobs import JobRequest
@@ -14,14 +15,16 @@ from models.orders import ReplanOrder, TaskOrder
 from models.plan import TaskStatus
 from models.state import TaskReceipt
 from planning.presets import preset
-from storage import jobs, plans, tasks
+from roles.replanner import REPLANNER
+from storage import jobs, plans, tasks, views
 from storage.ledger import Ledger
 from storage.plans import Revision
 from storage.tasks import Attempt, Begun
+from tests.engine.test_endings import under_way
 from tests.support.engine import Engine, running_engine
 from tests.support.plans import final, plan, tool
-from tests.support.players import Players
-from tests.support.scripted_model import ScriptedModel
+from tests.support.players import Players, draft, extraction
+from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
 PLAN = plan(tool("T1"), tool("T2"), tool("T3"), final("T4", "T2", "T3"))
@@ -71,3 +74,36 @@ async def test_a_task_that_was_started_and_waits_for_a_worker_is_not_replaced(
         assert receipt.superseded == ("T1", "T3", "T4")
         stored = await plans.load_plan(engine.db, "job-1")
         assert stored.by_id["T2"].status is TaskStatus.PENDING
+
+
+@pytest.mark.slow
+async def test_a_replan_that_was_lost_is_asked_for_in_the_same_words(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    """While it was under way the plan has moved on; its answer is not paid for twice."""
+    players.plan = plan(tool("T1", query="a"), tool("T2", query="b"), final("T3", "T1", "T2"))
+    tools.answers = lambda argument: f"found {argument}"
+    continued = draft(plan(tool("T1a", query="c"), final("T3a", "T1a", "T2")))
+
+    def extractor(asked: Asked) -> Reply:
+        query = asked.task["arguments"]["query"]
+        value, delay = (None if query == "a" else "found", 0.5 if query == "b" else 0)
+        return Reply.of(extraction(value, 0.9)(asked), delay=delay)
+
+    players.parts["extractor"] = extractor
+    players.parts["replanner"] = lambda _: Reply.of(
+        continued, delay=3 if players.count(REPLANNER) == 1 else 0
+    )
+    job_id = await engine.submit("Who?")
+    await under_way(engine, job_id, "task.done")
+    assert players.count(REPLANNER) == 1
+
+    await engine.temporal.get_workflow_handle(job_id).terminate("lost")
+    await Controller(engine.holdfast, "dana").resume(job_id)
+    await engine.holdfast.wait(job_id)
+
+    first, second = players.tasks(REPLANNER)
+    assert first == second
+    calls = await views.calls(engine.db, job_id)
+    assert [call.sends for call in calls if call.role == "replanner"] == [2]
+    assert (await engine.holdfast.show(job_id)).status == "done"

@@ -18,8 +18,10 @@ from temporalio.client import Client
 
 from holdfast.services import Endpoints, attach, down, up, worker_is_running
 from holdfast.services.cluster import socket_folder
-from holdfast.services.processes import is_alive
+from holdfast.services.doctor import examine
+from holdfast.services.processes import is_alive, named, wait_until_gone
 from holdfast.services.state import load_state
+from holdfast.services.worker_process import current_worker
 from holdfast.settings import Settings
 from holdfast.temporal import connect, missing_search_attributes, ui_url
 from models.errors import BadConfiguration, ServiceDown
@@ -97,10 +99,10 @@ def connection(endpoints: Endpoints) -> psycopg.Connection:
 
 
 def kill(pid: int) -> None:
+    victim = named(pid)
+    assert victim
     os.kill(pid, signal.SIGKILL)
-    end = time.monotonic() + 10
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < end
+    assert wait_until_gone(victim, 10)
 
 
 async def test_up_attach_down_leaves_nothing_running(installation: Installation) -> None:
@@ -268,7 +270,9 @@ async def test_the_worker_is_started_once_and_anew_when_its_settings_change(
     running: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await running.up(worker=True)
-    first = load_state(running.home).worker
+    first, worked = load_state(running.home).worker, current_worker(running.home)
+    assert is_alive(worked)
+    assert worked != first
     await running.up(worker=True)
     assert running.said == []
 
@@ -277,10 +281,43 @@ async def test_the_worker_is_started_once_and_anew_when_its_settings_change(
 
     assert running.said == ["starting the worker"]
     assert not is_alive(first)
+    assert not is_alive(worked)
     assert worker_is_running(running.settings)
     assert "hunter2" not in (running.home / "services.json").read_text()
     assert down(running.settings) == ["worker", "Temporal", "PostgreSQL"]
     assert not worker_is_running(running.settings)
+
+
+async def test_a_killed_worker_is_back_without_a_command(
+    running: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await running.up(worker=True)
+    supervisor, victim = load_state(running.home).worker, current_worker(running.home)
+    assert victim
+
+    kill(victim.pid)
+    await running.up(worker=True)
+
+    assert running.said == []
+    assert load_state(running.home).worker == supervisor
+    assert is_alive(current_worker(running.home))
+    monkeypatch.setenv("HOLDFAST_HOME", str(running.home))
+    found = {finding.part: finding for finding in await examine()}
+    assert "supervised" in found["worker"].found
+
+
+async def test_down_ends_a_worker_whose_supervisor_was_killed(running: Installation) -> None:
+    await running.up(worker=True)
+    supervisor, worker = load_state(running.home).worker, current_worker(running.home)
+    assert supervisor
+    assert worker
+
+    kill(supervisor.pid)
+    ended = down(running.settings)
+
+    assert "Temporal" in ended
+    assert not is_alive(worker)
+    assert current_worker(running.home) is None
 
 
 async def test_a_worker_that_cannot_start_says_why(
@@ -292,6 +329,7 @@ async def test_a_worker_that_cannot_start_says_why(
 
     with pytest.raises(ServiceDown, match=r"(?s)worker\.log.*'corpus' comes with Holdfast"):
         await up(running.settings)
+    assert not worker_is_running(running.settings)
 
 
 def test_a_workflow_has_its_page_in_the_ui() -> None:

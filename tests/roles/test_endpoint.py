@@ -19,6 +19,7 @@ from models.errors import (
     ModelBusy,
     ModelRefused,
     ModelUnusable,
+    QuotaExhausted,
 )
 from roles.endpoint import EndpointModel
 from roles.planner import PLANNER, PlannerTask
@@ -101,9 +102,9 @@ TABLE = {
     "429 past": row(
         429, ModelBusy, headers={"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, after=0 * SECONDS
     ),
-    "429 quota": row(429, ModelRefused, QUOTA, status=429, failure_class=FailureClass.QUOTA),
+    "429 quota": row(429, QuotaExhausted, QUOTA, failure_class=FailureClass.QUOTA),
     "401": row(401, ModelRefused, status=401, says="OPENAI_API_KEY"),
-    "402": row(402, ModelRefused, status=402, failure_class=FailureClass.QUOTA, says="credit"),
+    "402": row(402, QuotaExhausted, failure_class=FailureClass.QUOTA, says="credit"),
     "403": row(403, ModelRefused, status=403, failure_class=FailureClass.POLICY, says="may use"),
     "404": row(404, ModelRefused, status=404, says="OPENAI_BASE_URL"),
     "408": row(408, ModelBusy),
@@ -322,7 +323,7 @@ async def test_the_strictest_rung_that_a_server_takes_is_remembered(
     for asked in server.asked:
         assert asked.plays(PLANNER)
         assert asked.system.endswith(json.dumps(SCHEMA, separators=(",", ":")))
-        assert asked.task == {"question": "why?", "tools": []}
+        assert asked.task == {"question": "why?", "tools": [], "guidance": []}
 
 
 async def test_calls_at_once_go_down_one_rung_together() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from models.calls import CallKey
 from models.completions import Completion, Message, ModelRequest
-from models.errors import BadInput, NotFound, StaleEpoch
+from models.errors import BadInput, NotFound, StaleEpoch, StorageAway
 from models.jobs import JobRequest
 from models.strategy import Strategy
 from models.tools import ToolAnswer
@@ -126,3 +126,61 @@ async def test_a_tool_answer_comes_back_with_its_passages(db: Database) -> None:
     )
     assert elsewhere.answer is None
     assert elsewhere.earlier == (opened.row_id, again.answer)
+
+
+async def test_the_first_answer_stays_and_no_error_takes_its_place(db: Database) -> None:
+    await jobs.submit(db, "job-1", REQUEST, None)
+    request = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="x"),))
+    key = CallKey(job_id="job-1", request_hash=request.hash)
+    opened = await Ledger(db).open_model_call(key, request)
+    await Ledger(db).close_model_call(opened.row_id, Completion(text="first", model="m"))
+    (before,) = await views.calls(db, "job-1")
+
+    await Ledger(db).close_model_call(opened.row_id, Completion(text="first", model="m"))
+    await Ledger(db).close_model_call(opened.row_id, Completion(text="second", model="m"))
+    await Ledger(db).fail_model_call(opened.row_id, "too late")
+
+    assert await views.calls(db, "job-1") == [before]
+    again = await Ledger(db).open_model_call(key, request)
+    assert isinstance(again.answer, Completion)
+    assert again.answer.text == "first"
+
+
+@pytest.fixture
+async def away():
+    """A database that does not answer."""
+    database = Database("postgresql+psycopg://nobody@/none?host=/nowhere")
+    yield database
+    await database.close()
+
+
+async def test_an_answer_waits_for_postgresql_until_its_activity_is_cancelled(
+    away: Database,
+) -> None:
+    keeping = asyncio.create_task(Ledger(away).close_tool_call(1, ToolAnswer(text="found")))
+    while away.away_since is None:
+        await asyncio.sleep(0.01)
+    assert not keeping.done()
+
+    keeping.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(keeping, 10)
+
+
+async def test_who_was_cancelled_does_not_wait_for_postgresql(away: Database) -> None:
+    async def work() -> None:
+        ledger = Ledger(away, may_wait=True)
+        await ledger.close_tool_call(1, ToolAnswer(text="found"))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await ledger.settle()
+
+    working = asyncio.create_task(work())
+    await asyncio.sleep(0)
+
+    working.cancel()
+
+    with pytest.raises(StorageAway):
+        await asyncio.wait_for(working, 10)

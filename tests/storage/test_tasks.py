@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from models.calls import CallKey
 from models.completions import Completion, Message, ModelRequest
-from models.errors import NotFound, StaleEpoch, StorageAway
+from models.errors import NotFound, Overtaken, StaleEpoch, StorageAway
 from models.evidence import Located
 from models.jobs import JobRequest
 from models.orders import TaskOrder
@@ -115,6 +115,26 @@ async def test_an_older_run_stores_nothing_but_the_answers_it_paid_for(db: Datab
     assert again.answer == Completion(text="paid", model="m")
 
 
+async def test_of_an_attempt_that_was_worked_twice_one_is_stored_and_nothing_is_doubled(
+    db: Database,
+) -> None:
+    """As by a worker that was cut off, taken over, and comes back."""
+    order = await begun_job(db)
+    await tasks.begin(db, order, "T1#1")
+    await tasks.begin(db, order, "T1#1")
+
+    outcomes = await asyncio.gather(
+        *(tasks.finish(Ledger(db), order, "T1#1", attempt()) for _ in range(4)),
+        return_exceptions=True,
+    )
+
+    assert sorted(type(each).__name__ for each in outcomes) == ["NoneType", *["Overtaken"] * 3]
+    assert len(await evidence.evidence_of(db, "job-1")) == 1
+    log = await views.events_after(db, "job-1", 0)
+    assert [event.kind for event in log].count("task.done") == 1
+    assert [event.seq for event in log] == list(range(1, len(log) + 1))
+
+
 async def test_what_does_not_exist_is_named(db: Database) -> None:
     order = await begun_job(db)
 
@@ -129,7 +149,7 @@ async def test_an_outcome_that_cannot_be_stored_leaves_nothing(db: Database) -> 
     await tasks.finish(Ledger(db), order, "T1#1", attempt())
     before = await views.events_after(db, "job-1", 0)
 
-    with pytest.raises(psycopg.errors.UniqueViolation):
+    with pytest.raises(Overtaken):
         await tasks.finish(Ledger(db), order, "T1#1", attempt("other"))
 
     assert await views.events_after(db, "job-1", 0) == before

@@ -105,7 +105,8 @@ class ScriptedModel:
         self._refusal_status = refusal_status
         self._queue: deque[Reply] = deque()
         self._changed = threading.Condition()
-        self._socket = socket.socket()
+        # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._server = uvicorn.Server(_config(self._app()))
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True

@@ -63,7 +63,8 @@ class ScriptedTools:
         return server
 
     def __enter__(self) -> Self:
-        listening = socket.socket()
+        # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         app = self._server().streamable_http_app()

@@ -1,16 +1,18 @@
 """The built-in MCP server `corpus`: search and read the documents of the job's collection."""
 
 from collections.abc import Sequence
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from models.base import Frozen
-from models.errors import NotFound
+from models.errors import NotFound, Passing
 from models.tools import ReadPassage
+from tools.passing import passing_error
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
@@ -57,9 +59,23 @@ class CorpusPassages(Frozen):
     passages: tuple[CorpusPassage, ...]
 
 
+class _CorpusServer(MCPServer):
+    """Says of a store that is away that this passes, so that nobody plans around it."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError as broken:
+            if isinstance(broken.__cause__, Passing):
+                return passing_error(str(broken.__cause__))
+            raise
+
+
 def corpus_server(store: PassageStore) -> MCPServer:
     """An MCP server over the store; configure logging first, else MCPServer does it its way."""
-    server = MCPServer("corpus")
+    server = _CorpusServer("corpus")
 
     @server.tool(annotations=_SAFE)
     async def search(query: Query, collection: Collection, limit: Limit = 6) -> CorpusPassages:

@@ -1,0 +1,44 @@
+"""What people do to running jobs, recorded once with who did it."""
+
+from dataclasses import dataclass
+
+from activities import interfaces
+from activities.interfaces import implements
+from models.base import Frozen
+from models.control import Control
+from models.orders import ControlOrder, RetryOrder
+from storage import control, receipts
+from storage.database import Database
+
+
+class Done(Frozen):
+    """The receipt of something that gives nothing back."""
+
+
+@dataclass(frozen=True)
+class Controlling:
+    """The activities behind the workflow's updates."""
+
+    db: Database
+
+    @implements(interfaces.record_control)
+    async def record_control(self, order: ControlOrder) -> None:
+        if await receipts.find(self.db, order, order.key, Done) is not None:
+            return
+        async with self.db.job(order.job_id, order.epoch) as write:
+            await control.record(write, order)
+            await receipts.keep(write, order.key, Done())
+
+    @implements(interfaces.retry_tasks)
+    async def retry_tasks(self, order: RetryOrder) -> None:
+        if await receipts.find(self.db, order, order.key, Done) is not None:
+            return
+        async with self.db.job(order.job_id, order.epoch) as write:
+            await control.run_again(write, order.again)
+            write.event(
+                f"job.{Control.RETRIED.value}",
+                by=order.by,
+                tasks=list(order.tasks),
+                again=list(order.again),
+            )
+            await receipts.keep(write, order.key, Done())

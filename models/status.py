@@ -1,0 +1,61 @@
+"""What a job is doing, what blocks it, what happens next and when: one document (WAVE-02)."""
+
+from datetime import datetime
+
+from pydantic import Field, computed_field
+
+from models.base import Frozen
+
+
+class Doing(Frozen):
+    """Something under way in Temporal: a task, a planning, the report."""
+
+    what: str
+    """The activity's id: a task's id, `plan`, `replan-T2`, `report`."""
+    state: str
+    """`running`, `waiting` for its next try, or `scheduled` and taken by nobody yet."""
+    attempt: int
+    since: datetime | None = None
+    worker: str = ""
+    last_sign_of_life: datetime | None = None
+    last_failure: str = ""
+    next_try_at: datetime | None = None
+    gives_up_at: datetime | None = None
+
+
+class Waiting(Frozen):
+    """A task that has not begun, and what it waits for."""
+
+    task: str
+    what: str
+    waits_for: tuple[str, ...] = ()
+    """Unfinished tasks; none where only a slot is missing."""
+
+
+class Allowance(Frozen):
+    """How much of a limit is used."""
+
+    what: str
+    used: int
+    limit: int | None = Field(default=None, description="none: there is no limit")
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
+    @property
+    def left(self) -> int | None:
+        return None if self.limit is None else max(0, self.limit - self.used)
+
+
+class StatusDocument(Frozen):
+    """`holdfast status JOB --json`."""
+
+    job_id: str
+    status: str
+    message: str = ""
+    doing: tuple[Doing, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    """What keeps the whole job from going on, with the way out; empty when nothing does."""
+    next: tuple[str, ...] = ()
+    """What is started as soon as it can be."""
+    allowances: tuple[Allowance, ...] = ()
+    at: datetime

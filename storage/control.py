@@ -1,0 +1,170 @@
+"""What people do to jobs, as PostgreSQL keeps it: paused, resumed, reopened, steered."""
+
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from models.completions import canonical_hash
+from models.control import Control
+from models.jobs import JobStatus
+from models.orders import ControlOrder
+from models.plan import TaskStatus
+from models.strategy import Strategy
+from models.tables import entities, evidence, guidance, jobs, receipts, tasks
+from storage.database import Database, JobWrite
+
+REPORT_KEY = "report"
+"""The receipt of a delivered report: there is one exactly while the report is that of the plan."""
+
+_STATUS = {Control.PAUSED: JobStatus.PAUSED, Control.RESUMED: JobStatus.RUNNING}
+
+
+async def record(write: JobWrite, order: ControlOrder) -> None:
+    """Store what was done to a running job, by whom, and what it means for its row."""
+    values: dict[str, Any] = {}
+    if order.kind in _STATUS:
+        values = {"status": _STATUS[order.kind].value, "message": order.message}
+    if order.strategy is not None:
+        values |= await _settings(write, order.strategy)
+    if values:
+        await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await _put_back(write, order.put_back)
+    facts: dict[str, Any] = {"by": order.by}
+    if order.message:
+        facts["message"] = order.message[:500]
+    if order.guidance is not None:
+        await accept_guidance(write, order.guidance)
+        facts["guidance"] = order.guidance
+    write.event(f"job.{order.kind.value}", **facts)
+
+
+async def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
+    row = (
+        await write.connection.execute(
+            select(jobs.c.preset, jobs.c.model).where(jobs.c.id == write.job_id)
+        )
+    ).one()
+    content = strategy.model_dump(mode="json")
+    config = {"preset": row.preset, "model": row.model, "strategy": content}
+    return {"strategy": content, "config_hash": canonical_hash(config)}
+
+
+async def _put_back(write: JobWrite, names: tuple[str, ...]) -> None:
+    """A task whose call the endpoint turned away waits again."""
+    if names:
+        await write.connection.execute(
+            update(tasks)
+            .where(tasks.c.job_id == write.job_id, tasks.c.id.in_(names))
+            .where(tasks.c.status == TaskStatus.RUNNING.value)
+            .values(status=TaskStatus.PENDING.value)
+        )
+
+
+async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
+    """Make these tasks wait for another attempt, and forget what they had found.
+
+    What they had found stays in their receipts and the log; their evidence is superseded.
+    """
+    mine = tasks.c.job_id == write.job_id
+    is_final = tasks.c.id.in_(names) & tasks.c.expects.contains([{"name": "final_answer"}])
+    answered = select(func.count()).where(mine, is_final)
+    of_these = entities.c.task_id.in_(names)
+    await write.connection.execute(
+        delete(entities).where(entities.c.job_id == write.job_id, of_these)
+    )
+    await write.connection.execute(
+        update(evidence)
+        .where(evidence.c.job_id == write.job_id, evidence.c.task_id.in_(names))
+        .values(status="superseded")
+    )
+    if await write.connection.scalar(answered):
+        await write.connection.execute(
+            update(jobs).where(jobs.c.id == write.job_id).values(answer=None)
+        )
+    fresh = {
+        "status": TaskStatus.PENDING.value, "attempt": tasks.c.attempt + 1, "confidence": None,
+        "failure": None, "trace": None, "started_at": None, "finished_at": None,
+    }  # fmt: skip
+    await write.connection.execute(update(tasks).where(mine, tasks.c.id.in_(names)).values(fresh))
+
+
+async def _forget_report(write: JobWrite) -> None:
+    """Have the report written anew; the old one can be read until then."""
+    await write.connection.execute(
+        delete(receipts).where(receipts.c.job_id == write.job_id, receipts.c.key == REPORT_KEY)
+    )
+
+
+async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
+    """Make a job that has ended, or that nobody works, one that waits for a workflow run.
+
+    It keeps all it had. The epoch grows at once, so a run that was cut off cannot write any more.
+    """
+    values: dict[str, Any] = {
+        "status": JobStatus.QUEUED.value, "stop_reason": None, "message": "", "finished_at": None,
+        "epoch": jobs.c.epoch + 1, "run_id": None, "attempt": jobs.c.attempt + 1,
+    }  # fmt: skip
+    if strategy is not None:
+        values |= await _settings(write, strategy)
+    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await write.connection.execute(
+        update(tasks)
+        .where(tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.CANCELLED.value)
+        .values(status=TaskStatus.PENDING.value)
+    )
+    await _forget_report(write)
+
+
+async def reopen_to_report(write: JobWrite) -> None:
+    """Make a job that has ended wait for a run that only reports what it found, and ends as it had.
+
+    That it has a reason to stop already is how the run knows.
+    """
+    values = {
+        "status": JobStatus.QUEUED.value, "finished_at": None, "epoch": jobs.c.epoch + 1,
+        "run_id": None, "attempt": jobs.c.attempt + 1,
+    }  # fmt: skip
+    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await _forget_report(write)
+
+
+async def restart(write: JobWrite) -> None:
+    """Take a job from a workflow run that is lost; the next run goes on where it stopped."""
+    values = {"status": JobStatus.QUEUED.value, "epoch": jobs.c.epoch + 1, "run_id": None}
+    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+
+
+async def give_guidance(db: Database, job_id: str, words: str, by: str) -> int:
+    """Store guidance that nobody sees until it is accepted; gives its number."""
+    row = {"job_id": job_id, "text": words, "given_by": by}
+    statement = insert(guidance).values(row).returning(guidance.c.id)
+    async with db.writing() as connection:
+        return int((await connection.execute(statement)).scalar_one())
+
+
+async def accept_guidance(write: JobWrite, number: int) -> None:
+    """Let every later planning see it."""
+    await write.connection.execute(
+        update(guidance)
+        .where(guidance.c.job_id == write.job_id, guidance.c.id == number)
+        .values(accepted_at=func.now())
+    )
+
+
+async def withdraw_guidance(db: Database, number: int) -> None:
+    """Remove guidance that was refused."""
+    async with db.writing() as connection:
+        await connection.execute(
+            delete(guidance).where(guidance.c.id == number, guidance.c.accepted_at.is_(None))
+        )
+
+
+async def guidance_of(db: Database, job_id: str) -> tuple[str, ...]:
+    """What people told the job's planning, oldest first."""
+    query = (
+        select(guidance.c.text)
+        .where(guidance.c.job_id == job_id, guidance.c.accepted_at.is_not(None))
+        .order_by(guidance.c.id)
+    )
+    async with db.reading() as connection:
+        return tuple((await connection.execute(query)).scalars())

@@ -1,0 +1,180 @@
+"""A worker is killed with a call in flight; another goes on, and the receipt says what that took."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from temporalio.api.workflow.v1 import PendingActivityInfo
+
+from holdfast.services.lives import Death
+from holdfast.services.takeover import take_over
+from models.calls import CallView
+from models.recoveries import Cause, Recovery, Reused, SentAgain
+from roles.extractor import EXTRACTOR
+from storage import recoveries, views
+from storage.database import Database
+from tests.durability.processes import Workers
+from tests.support.engine import Engine
+from tests.support.plans import final, plan, ref, tool
+from tests.support.players import Players
+from tests.support.scripted_model import Asked, Reply
+from tests.support.scripted_tools import ScriptedTools
+from worker import build_worker
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+_WITHIN_S = 40
+_ROOT = Path(__file__).parents[2]
+
+
+@asynccontextmanager
+async def second_worker(engine: Engine) -> AsyncIterator[None]:
+    async with build_worker(engine.temporal, engine.parts, engine.holdfast.settings):
+        yield
+
+
+class Extractor:
+    """Answers T1; answers T2 with nonsense; then holds the correction until the worker is dead."""
+
+    def __init__(self, players: Players) -> None:
+        self._players = players
+        self.is_in_flight, self.may_answer = threading.Event(), threading.Event()
+
+    def __call__(self, asked: Asked) -> object:
+        if "T2" not in asked.task["description"]:
+            return self._players._extractor(asked)
+        if not asked.is_correction:
+            return Reply(content="not json")
+        self.is_in_flight.set()
+        assert self.may_answer.wait(_WITHIN_S)
+        return self._players._extractor(asked)
+
+    async def in_flight(self) -> None:
+        assert await asyncio.to_thread(self.is_in_flight.wait, _WITHIN_S)
+
+
+@pytest.fixture
+def extractor(players: Players, tools: ScriptedTools) -> Iterator[Extractor]:
+    """How a job is stopped in the middle: T1 is done, T2 has called its tool and a model once."""
+    players.plan = plan(
+        tool("T1", query="one"), tool("T2", "T1", query=ref("T1")), final("T3", "T2")
+    )
+    tools.answers = lambda query: "what one says" if query == "one" else f"more about {query}"
+    players.parts["extractor"] = extractor = Extractor(players)
+    yield extractor
+    extractor.may_answer.set()
+
+
+async def pending(engine: Engine, job_id: str) -> PendingActivityInfo:
+    """The one activity that the job has under way."""
+    described = await engine.temporal.get_workflow_handle(job_id).describe()
+    (activity,) = described.raw_description.pending_activities
+    return activity
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(_WITHIN_S):
+        while not await holds():
+            await asyncio.sleep(0.05)
+
+
+async def ended(engine: Engine, job_id: str) -> None:
+    async with asyncio.timeout(_WITHIN_S):
+        await engine.holdfast.wait(job_id)
+
+
+async def stored(database_url: str, job_id: str) -> list[Recovery]:
+    """The receipts, as somebody finds them who was not there."""
+    fresh = Database(database_url)
+    try:
+        return await recoveries.of_job(fresh, job_id)
+    finally:
+        await fresh.close()
+
+
+async def nonsense(engine: Engine, job_id: str) -> CallView:
+    """T2's first extraction, whose answer had been recorded when its worker died."""
+    found = await views.calls(engine.db, job_id)
+    return next(call for call in found if (call.role, call.task) == ("extractor", "T2"))
+
+
+@pytest.mark.conformance("BEY-01")
+@pytest.mark.parametrize("is_seen", [True, False], ids=["supervised", "unseen"])
+async def test_the_receipt_says_what_was_reused_and_what_was_sent_again(
+    client_side: Engine,
+    workers: Workers,
+    database_url: str,
+    players: Players,
+    extractor: Extractor,
+    *,
+    is_seen: bool,
+) -> None:
+    first = await workers.start()
+    job_id = await client_side.submit("What is there?")
+    await extractor.in_flight()
+
+    async def has_beaten() -> bool:
+        return bool((await pending(client_side, job_id)).heartbeat_details.payloads)
+
+    await eventually(has_beaten)
+    lost = (await pending(client_side, job_id)).last_worker_identity
+    alive_at = datetime.now(UTC)
+    first.process.send_signal(signal.SIGKILL)
+    await first.ended()
+    extractor.may_answer.set()
+    death = Death(identity=lost, died_at=datetime.now(UTC))
+    async with second_worker(client_side):
+        if is_seen:
+            await take_over(
+                client_side.temporal,
+                client_side.db,
+                client_side.holdfast.settings.task_queue,
+                [death],
+            )
+        await ended(client_side, job_id)
+
+    view, first_try = await client_side.holdfast.show(job_id), await nonsense(client_side, job_id)
+    (recovery,) = await stored(database_url, job_id)
+    assert view.status == "done", view.message
+    assert (recovery.number, recovery.cause, recovery.lost) == (1, Cause.WORKER, lost)
+    assert recovery.reused == Reused(model=1, tool=1, tokens=sum(first_try.tokens.values()))
+    assert recovery.reused.tokens > 0
+    assert recovery.sent_again == SentAgain(model=1, tool=0)
+    # T1, T2's nonsense, and its correction twice: the one in flight is all that was lost.
+    assert players.count(EXTRACTOR) == 4
+    if is_seen:
+        assert recovery.lost_at == death.died_at
+    else:
+        assert view.created_at < recovery.lost_at <= alive_at
+    assert recovery.lost_at < recovery.resumed_at
+    assert recovery.seconds_to_end is not None
+    assert 0 < recovery.seconds_until_resumed < recovery.seconds_to_end
+    events = await views.events_after(client_side.db, job_id, 0)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert [event.facts for event in events if event.kind == "job.recovered"] == [
+        {"cause": "worker", "number": 1}
+    ]
+
+
+async def test_a_busy_model_is_no_recovery(engine: Engine, players: Players) -> None:
+    told: list[Asked] = []
+
+    def busy_once(asked: Asked) -> object:
+        told.append(asked)
+        if len(told) == 1:
+            busy = {"message": "slow down"}
+            return Reply(status=429, error=busy, headers={"retry-after-ms": "10"})
+        return players._reasoner(asked)
+
+    players.plan = plan(final("T1"))
+    players.parts["reasoner"] = busy_once
+
+    view = await engine.run("Why?")
+
+    assert (view.status, len(told)) == ("done", 2)
+    assert await recoveries.of_job(engine.db, view.job_id) == []

@@ -1,0 +1,106 @@
+"""One document says what a job is doing, what blocks it, and what happens next (WAVE-02)."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from holdfast.cli.status_lines import status_lines
+from holdfast.control import Controller
+from holdfast.status import status_of
+from models.status import StatusDocument
+from tests.engine.test_controls import delayed
+from tests.engine.test_endings import _deletion, under_way
+from tests.support.engine import Engine
+from tests.support.plans import final, plan, tool
+from tests.support.players import Players
+from tests.support.scripted_model import Reply
+from tests.support.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("WAVE-02")]
+
+PLAN = plan(
+    tool("T1", query="a"),
+    tool("T2", query="b"),
+    tool("T3", "T1", query="c"),
+    final("T4", "T2", "T3"),
+)
+
+
+async def doing(engine: Engine, job_id: str, *what: str) -> StatusDocument:
+    """The document once exactly this is under way."""
+    async with asyncio.timeout(30):
+        while True:
+            found = await status_of(engine.holdfast, job_id)
+            if {each.what for each in found.doing} == set(what):
+                return found
+            await asyncio.sleep(0.05)
+
+
+async def test_what_runs_what_waits_what_is_next_and_what_is_left(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = PLAN, lambda argument: f"found {argument}"
+    delayed("b", 3, players)
+    job_id = await engine.submit("Who?", slots="1")
+    found = await doing(engine, job_id, "T2")
+
+    [task] = found.doing
+    assert (task.state, task.attempt, task.last_failure) == ("running", 1, "")
+    assert task.worker
+    assert task.gives_up_at is not None
+    assert task.gives_up_at - found.at > timedelta(hours=1)
+    assert {each.task: each.waits_for for each in found.waiting} in (
+        {"T3": (), "T4": ("T2", "T3")},
+        {"T4": ("T2",)},
+    )
+    assert found.blocked_by == ()
+    assert found.next
+    assert found.next[0].startswith("after T2: start")
+    used = {each.what: (each.used, each.limit) for each in found.allowances}
+    assert used["tool calls"][1] == 30
+    assert used["replans"] == (0, 30)
+    assert used["tokens"][0] > 0
+    assert any(line.startswith("doing:    T2 running") for line in status_lines(found))
+
+
+async def test_a_retry_is_shown_with_its_failure_and_its_time(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = PLAN, lambda argument: f"found {argument}"
+    busy = Reply(status=429, headers={"retry-after": "20"}, error={"message": "slow down"})
+    players.parts["planner"] = lambda _: busy
+    job_id = await engine.submit("Who?")
+
+    async with asyncio.timeout(30):
+        while True:
+            found = await status_of(engine.holdfast, job_id)
+            if found.doing and found.doing[0].state == "waiting":
+                break
+            await asyncio.sleep(0.05)
+
+    [planning] = found.doing
+    assert planning.what == "plan"
+    assert planning.attempt == 2
+    assert "slow down" in planning.last_failure
+    assert planning.next_try_at is not None
+    assert timedelta(seconds=5) < planning.next_try_at - found.at <= timedelta(seconds=20)
+
+
+async def test_what_blocks_a_job_is_named_with_the_way_out(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = PLAN, lambda argument: f"found {argument}"
+    delayed("a", 2, players)
+    job_id = await engine.submit("Who?", slots="1")
+    await under_way(engine, job_id, "task.started")
+
+    await Controller(engine.holdfast, "dana").pause(job_id)
+    paused = await status_of(engine.holdfast, job_id)
+    await engine.temporal.get_workflow_handle(job_id).terminate("lost")
+    await engine.temporal.workflow_service.delete_workflow_execution(_deletion(engine, job_id))
+    lost = await status_of(engine.holdfast, job_id)
+
+    assert paused.blocked_by == (f"the job is paused; go on with `holdfast resume {job_id}`",)
+    assert paused.next[0].startswith("once resumed: ")
+    assert any("Temporal works no job" in reason for reason in lost.blocked_by)

@@ -1,0 +1,57 @@
+"""A PostgreSQL of a test's own, to be killed and started again."""
+
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.services import cluster, postgres, processes
+from holdfast.services.state import RunningProcess, make_home
+from storage.migrate import migrate
+
+_GONE_WITHIN_S = 10.0
+
+
+class OwnPostgres:
+    """One server on one folder; its address stays the same across its lives."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._process: RunningProcess | None = None
+        self.url = postgres.url(home)
+
+    def start(self) -> None:
+        """Returns once it takes connections."""
+        self._process = postgres.start(self._home)
+
+    def kill(self) -> None:
+        """SIGKILL to the server and whatever serves its connections; returns once they are gone."""
+        assert self._process is not None
+        victims = [self._process, *processes.descendants(self._process)]
+        for victim in victims:
+            os.kill(victim.pid, signal.SIGKILL)
+        assert all(processes.wait_until_gone(victim, _GONE_WITHIN_S) for victim in victims)
+        self._process = None
+
+    def stop(self) -> None:
+        if self._process is not None:
+            postgres.stop(self._process)
+        cluster.discard_sockets(self._home)
+
+
+@contextmanager
+def own_postgres() -> Iterator[OwnPostgres]:
+    """A running server with an empty database of today's schema, gone afterwards."""
+    # Not pytest's tmp_path: PostgreSQL's user must reach the folder, by a short path.
+    with tempfile.TemporaryDirectory(prefix="hf-") as folder:
+        home = Path(folder, "home")
+        make_home(home)
+        server = OwnPostgres(home)
+        try:
+            server.start()
+            migrate(server.url)
+            yield server
+        finally:
+            server.stop()
