@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench eval lock clean
+.PHONY: help demo crash test check lint chaos bench eval lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
 
 demo: $(VENV)/.runs  ## run a question over the documents that come with Holdfast
 	@$(BIN)/holdfast demo
+
+crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a receipt of what that cost
+	@$(BIN)/holdfast demo --crash
 
 test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
 	$(BIN)/pytest --cov --cov-report=term:skip-covered -q
@@ -26,7 +29,14 @@ lint: $(VENV)/.tests
 	$(BIN)/deptry . >/dev/null 2>&1 || $(BIN)/deptry .
 	$(BIN)/codespell
 
-bench: $(VENV)/.tests  ## measure; figures go to docs/performance.md
+# Rounds of kills, and what all dice hang on.
+N ?= 100
+SEED ?= 1
+
+chaos: $(VENV)/.tests  ## kill services at random while jobs run; N=100 rounds, SEED=1
+	$(BIN)/python -m tests.durability.chaos --rounds $(N) --seed $(SEED)
+
+bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/performance.md
 	$(BIN)/python -m benchmarks
 
 eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
@@ -37,6 +47,8 @@ lock:  ## renew the locked dependencies (needs uv)
 	    -q --upgrade pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    -q --upgrade --group dev pyproject.toml -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    -q --upgrade --group bench -c requirements.lock -o requirements-bench.lock
 
 clean:  ## remove the virtual environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -57,4 +69,10 @@ $(VENV)/.runs: $(VENV)/.made requirements.lock pyproject.toml
 $(VENV)/.tests: $(VENV)/.runs requirements-dev.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes \
 	    -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/peers/.made: $(VENV)/.made requirements-bench.lock
+	@$(PYTHON) -m venv $(VENV)/peers
+	@$(VENV)/peers/bin/python -m pip install -q --disable-pip-version-check --no-deps \
+	    --require-hashes -r requirements-bench.lock
 	@touch $@

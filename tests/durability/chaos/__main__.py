@@ -1,0 +1,80 @@
+"""`python -m tests.durability.chaos [--rounds N] [--seed S] [--only ROUND] [--json FILE]`."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.logs import configure_logs
+from tests.durability.chaos.installation import installed
+from tests.durability.chaos.rounds import Chaos
+from tests.durability.chaos.table import Figures, line
+
+_LOGS = Path("build/chaos")
+
+
+def main() -> int:
+    arguments = _arguments()
+    # Before any MCP server is made: the library would set up logging of its own.
+    configure_logs("ERROR")
+    numbers = [arguments.only] if arguments.only else range(1, arguments.rounds + 1)
+    figures = asyncio.run(_run(arguments.seed, numbers))
+    _say(f"\n{figures.as_table()}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures.as_data(), indent=1) + "\n")
+    if not figures.findings:
+        return 0
+    _say(_how_to_repeat(figures))
+    return 1
+
+
+async def _run(seed: int, numbers: Sequence[int]) -> Figures:
+    figures = Figures(seed)
+    async with installed(seed) as installation:
+        try:
+            await _work(Chaos(installation, seed), numbers, figures)
+        finally:
+            # Of a run that broke as well: the logs go with the installation.
+            installation.keep_logs(_LOGS)
+    return figures
+
+
+async def _work(chaos: Chaos, numbers: Sequence[int], figures: Figures) -> None:
+    _say("every shape undisturbed first")
+    await chaos.prepare(numbers)
+    for number in numbers:
+        this = await chaos.round(number)
+        figures.rounds.append(this)
+        _say("\n".join((line(this), *(f"      {f.job}: {f.breach.what}" for f in this.findings))))
+    figures.of_the_whole = await chaos.last_look()
+
+
+def _how_to_repeat(figures: Figures) -> str:
+    wrong = [str(each.number) for each in figures.rounds if each.findings]
+    again = f"python -m tests.durability.chaos --seed {figures.seed} --only"
+    return (
+        f"\nseed {figures.seed}: {len(figures.findings)} breaches in rounds {', '.join(wrong)}; "
+        f"the services' logs are in {_LOGS}.\nOne round again: "
+        f"{again} {wrong[0] if wrong else 'ROUND'}; all: make chaos N={len(figures.rounds)} "
+        f"SEED={figures.seed}"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.durability.chaos", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=100, help="how many rounds (100)")
+    parser.add_argument("--seed", type=int, default=1, help="what all dice hang on (1)")
+    parser.add_argument("--only", type=int, metavar="ROUND", help="nothing but this round")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
+    return parser.parse_args()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

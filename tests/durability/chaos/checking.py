@@ -1,0 +1,212 @@
+"""What must hold of a job that has ended, whatever was killed meanwhile; each breach in words."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from itertools import permutations
+from typing import LiteralString
+
+from tests.durability.chaos.arrivals import Content
+from tests.durability.chaos.books import Call, Connection, Event, Record, Story
+
+Times = Mapping[Content, Sequence[datetime]]
+
+_ENDED = frozenset({"task.done", "task.failed"})
+_ONCE = frozenset({"job.submitted", "job.began", "plan.stored", "plan.revised", "plan.refused",
+                   "report.delivered", "report.refused", "job.ended"}) | _ENDED  # fmt: skip
+_OF_A_JOB: tuple[LiteralString, ...] = (
+    "plan_revisions", "tasks", "entities", "evidence", "llm_calls", "tool_calls", "events",
+    "receipts", "reports",
+)  # fmt: skip
+_OF_A_TASK: tuple[LiteralString, ...] = ("entities", "evidence", "tool_calls")
+
+
+class Kind(StrEnum):
+    """What kind of promise was broken."""
+
+    ANSWER = "wrong answers"
+    PLAN = "different plans or endings"
+    EVENTS = "lost or doubled events"
+    ASKED_AGAIN = "finished calls asked again"
+    LEDGER = "faults of the ledger"
+    COUNTS = "different counts of calls or tokens"
+    LIMIT = "limits passed"
+    LEFTOVER = "orphans and leftovers"
+    HUNG = "hung jobs or rounds"
+
+
+_OF_STORY = {
+    "ending": Kind.PLAN, "plan": Kind.PLAN, "calls": Kind.COUNTS, "tokens": Kind.COUNTS,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A promise that was not kept, in words."""
+
+    kind: Kind
+    what: str
+
+
+def breaches(now: Record, undisturbed: Story, came: Times) -> list[Breach]:
+    """Everything about the job that is not as it must be."""
+    return [
+        *_differences(now.story, undisturbed),
+        *_event_faults(now),
+        *_ledger_faults(now.calls, came),
+        *_limits_passed(now),
+        *_leftovers(now),
+    ]
+
+
+def _differences(now: Story, undisturbed: Story) -> Iterator[Breach]:
+    for field in fields(Story):
+        is_, was = getattr(now, field.name), getattr(undisturbed, field.name)
+        if is_ != was:
+            kind = _OF_STORY.get(field.name, Kind.ANSWER)
+            yield Breach(kind, _first_difference(field.name, is_, was))
+
+
+def _event_faults(now: Record) -> Iterator[Breach]:
+    numbers = [event.seq for event in now.events]
+    if numbers != list(range(1, now.job["last_event"] + 1)):
+        yield Breach(Kind.EVENTS, f"the log's numbers have gaps: {numbers}")
+    counts = Counter((e.kind, e.task_id) for e in now.events if e.kind in _ONCE)
+    for (kind, task_id), count in (counts - _events_due(now)).items():
+        yield Breach(Kind.EVENTS, f"{kind} {task_id} is there {count} times too often")
+    for (kind, task_id), count in (_events_due(now) - counts).items():
+        yield Breach(Kind.EVENTS, f"{kind} {task_id} is missing {count} times")
+    yield from _started_late(now.events)
+
+
+def _events_due(now: Record) -> Counter[tuple[str, str]]:
+    """The entries that the job's rows call for, each as often as it must be there."""
+    due = Counter({("job.submitted", ""): 1, ("job.began", ""): 1, ("job.ended", ""): 1})
+    due["plan.stored", ""] = min(1, len(now.revisions))
+    due["plan.revised", ""] = max(0, len(now.revisions) - 1)
+    due["report.delivered", ""] = 1 if now.story.report else 0
+    revised = {revision["failed_task"] for revision in now.revisions}
+    for task in now.tasks:
+        if task["status"] == "done":
+            due["task.done", task["id"]] = 1
+        if task["status"] == "failed" or task["id"] in revised:
+            due["task.failed", task["id"]] = 1
+    return due
+
+
+def _started_late(events: Sequence[Event]) -> Iterator[Breach]:
+    started, over = set(), set()
+    for event in events:
+        if event.kind == "task.started":
+            started.add(event.task_id)
+            if event.task_id in over:
+                yield Breach(Kind.EVENTS, f"{event.task_id} was started after it had ended")
+        if event.kind in _ENDED:
+            over.add(event.task_id)
+    for task_id in over - started:
+        yield Breach(Kind.EVENTS, f"{task_id} ended without having started")
+
+
+def _ledger_faults(calls: Sequence[Call], came: Times) -> Iterator[Breach]:
+    rows: dict[Content, list[Call]] = defaultdict(list)
+    for call in calls:
+        if not call.is_copy:
+            rows[call.content].append(call)
+    for content in came.keys() - rows.keys():
+        yield Breach(Kind.LEDGER, f"a request to {content.asked} left that no row announces")
+    for content, found in rows.items():
+        yield from _row_faults(found, came.get(content, ()))
+    yield from _asked_in_other_words(calls, came)
+
+
+def _asked_in_other_words(calls: Sequence[Call], came: Times) -> Iterator[Breach]:
+    """A call whose request was another when it was repeated, though it had its answer."""
+    for one, other in permutations(calls, 2):
+        is_same_call = one.name == other.name and one.content != other.content
+        times = came.get(other.content, ())
+        if is_same_call and one.is_answered and one.finished_at and times:
+            after = (times[0] - one.finished_at).total_seconds()
+            if after > 0:
+                what = f"{one.name} was asked again in other words {after:.3f} s after its answer"
+                yield Breach(Kind.ASKED_AGAIN, what)
+
+
+def _row_faults(found: Sequence[Call], times: Sequence[datetime]) -> Iterator[Breach]:
+    name, sends = found[0].name, sum(call.sends for call in found)
+    finished = [call.finished_at for call in found if call.is_answered and call.finished_at]
+    if len(times) > sends:
+        yield Breach(Kind.ASKED_AGAIN, f"{name} came {len(times)} times, announced {sends}")
+    if finished and (late := [at for at in times if at > min(finished)]):
+        after = (late[0] - min(finished)).total_seconds()
+        yield Breach(Kind.ASKED_AGAIN, f"{name} was asked again {after:.3f} s after its answer")
+    if len(times) < len(finished):
+        yield Breach(Kind.LEDGER, f"{name} has an answer, but was asked {len(times)} times")
+    for call in found:
+        if call.status == "started":
+            yield Breach(Kind.LEFTOVER, f"{name} is left as `started`")
+
+
+def _limits_passed(now: Record) -> Iterator[Breach]:
+    limits = now.job["strategy"]
+    replans = sum(revision["cause"] == "replanned" for revision in now.revisions)
+    made = sum(call.content.asked == "tool" and not call.is_copy for call in now.calls)
+    if replans > limits["max_replans"]:
+        yield Breach(Kind.LIMIT, f"{replans} replans, the limit is {limits['max_replans']}")
+    if made > limits["max_tool_calls"]:
+        yield Breach(Kind.LIMIT, f"{made} tool calls, the limit is {limits['max_tool_calls']}")
+
+
+def _leftovers(now: Record) -> Iterator[Breach]:
+    for task in now.tasks:
+        if task["status"] == "running":
+            yield Breach(Kind.LEFTOVER, f"{task['id']} is left as `running`")
+    for row in now.evidence:
+        if not row["resolves"]:
+            yield Breach(Kind.LEFTOVER, f"evidence of {row['task_id']} does not resolve")
+
+
+def calls_changed(before: Sequence[Call], now: Sequence[Call]) -> Iterator[Breach]:
+    """Whether an answer that PostgreSQL had before a kill is lost, or was asked for once more."""
+    there = {(call.content, call.task_id, call.part): call for call in now}
+    for call in before:
+        if call.is_answered and not call.is_copy:
+            found = there.get((call.content, call.task_id, call.part))
+            if found is None or not found.is_answered:
+                yield Breach(Kind.LEDGER, f"the answer of {call.name} is lost")
+            elif (found.sends, found.answer) != (call.sends, call.answer):
+                yield Breach(Kind.ASKED_AGAIN, f"{call.name} was answered, then sent again")
+
+
+async def orphans(books: Connection) -> list[Breach]:
+    """Rows of the whole installation that belong to no job, or to no task of theirs."""
+    found = []
+    for table in _OF_A_JOB:
+        query: LiteralString = f"""select count(*) as n from {table} t
+            where not exists (select from jobs where jobs.id = t.job_id)"""
+        found += await _counted(books, query, f"{table}: rows without a job")
+    for table in _OF_A_TASK:
+        query = f"""select count(*) as n from {table} t where not exists (
+            select from tasks where tasks.job_id = t.job_id and tasks.id = t.task_id)"""
+        found += await _counted(books, query, f"{table}: rows without a task")
+    return found
+
+
+async def _counted(books: Connection, query: LiteralString, what: str) -> list[Breach]:
+    row = await (await books.execute(query)).fetchone()
+    count = row["n"] if row else 0
+    return [Breach(Kind.LEFTOVER, f"{what}: {count}")] if count else []
+
+
+def _first_difference(where: str, is_: object, was: object) -> str:
+    """Where two values differ first, down to the innermost list or dict."""
+    match is_, was:
+        case dict(), dict():
+            keys = sorted(is_.keys() | was.keys())
+            key = next(key for key in keys if is_.get(key) != was.get(key))
+            return _first_difference(f"{where}.{key}", is_.get(key), was.get(key))
+        case list(), list() if len(is_) == len(was):
+            n = next(n for n, pair in enumerate(zip(is_, was, strict=True)) if pair[0] != pair[1])
+            return _first_difference(f"{where}[{n}]", is_[n], was[n])
+    return f"{where} is {str(is_)[:300]}, undisturbed {str(was)[:300]}"

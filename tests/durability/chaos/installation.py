@@ -1,0 +1,124 @@
+"""A real installation in a short folder: embedded services, a worker, a scripted model and tool."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+
+from holdfast.client import connected
+from holdfast.services import down, up
+from holdfast.services.lifecycle import attach
+from holdfast.settings import Endpoints, Settings
+from models.jobs import JobRequest
+from planning.presets import preset, with_settings
+from tests.durability.chaos.arrivals import Arrivals
+from tests.durability.chaos.script import Script, question_of
+from tests.durability.chaos.shapes import Shape
+from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_tools import ScriptedTools
+
+_PRESET = "kpi-chain"
+_OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A job under way: its name in its requests, its id, and its shape."""
+
+    job: str
+    job_id: str
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One home folder with its services, and what has come in at the endpoint and the tool."""
+
+    settings: Settings
+    arrivals: Arrivals
+
+    async def up(self) -> Endpoints:
+        """Starts whatever does not run."""
+        return await up(self.settings)
+
+    async def submit(self, shapes: Mapping[str, Shape]) -> list[Submitted]:
+        """A job of each shape, stored and started at once; each has its name in its requests."""
+        async with connected(self.settings, await attach(self.settings)) as holdfast:
+            ids = await asyncio.gather(
+                *(holdfast.submit(_request(job, shape)) for job, shape in shapes.items())
+            )
+        return [
+            Submitted(job, job_id, shapes[job]) for job, job_id in zip(shapes, ids, strict=True)
+        ]
+
+    @asynccontextmanager
+    async def books(self) -> AsyncIterator[AsyncConnection[DictRow]]:
+        """PostgreSQL read directly: what is checked must not be read by what is checked."""
+        url = (await attach(self.settings)).database_url.replace("+psycopg", "")
+        async with await AsyncConnection.connect(
+            url, autocommit=True, row_factory=dict_row
+        ) as connection:
+            yield connection
+
+    def keep_logs(self, folder: Path) -> None:
+        """Copies the services' logs to where they outlive this installation."""
+        shutil.copytree(self.settings.home / "logs", folder, dirs_exist_ok=True)
+
+
+@asynccontextmanager
+async def installed(seed: int) -> AsyncIterator[Installation]:
+    """An installation that is up; ended and removed afterwards."""
+    script = Script(seed)
+    # A short path: PostgreSQL's socket lies in it, and its user must reach it.
+    with (
+        tempfile.TemporaryDirectory(prefix="hf-") as folder,
+        ScriptedModel(script.reply) as model,
+        ScriptedTools(script.page) as tools,
+        _environment(OPENAI_BASE_URL=model.url, TEMPORAL_CONFIG_FILE=os.devnull),
+    ):
+        settings = _settings(Path(folder), tools.url)
+        installation = Installation(settings, script.arrivals)
+        try:
+            await installation.up()
+            yield installation
+        finally:
+            down(settings)
+
+
+def _request(job: str, shape: Shape) -> JobRequest:
+    return JobRequest(
+        question=question_of(shape, job),
+        preset=_PRESET,
+        model="scripted",
+        strategy=with_settings(preset(_PRESET).strategy, shape.settings),
+    )
+
+
+def _settings(folder: Path, tools_url: str) -> Settings:
+    config = folder / "holdfast.toml"
+    config.write_text(f'[servers.lab]\nurl = "{tools_url}"\n')
+    return Settings(home=folder / "home", config_file=config)
+
+
+@contextmanager
+def _environment(**ours: str) -> Iterator[None]:
+    """An environment that names no service of somebody's own, for what is started in it."""
+    before = dict(os.environ)
+    bare = {name: value for name, value in before.items() if not name.startswith(_OURS)}
+    try:
+        _replace(bare | ours)
+        yield
+    finally:
+        _replace(before)
+
+
+def _replace(environment: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)

@@ -1,0 +1,119 @@
+"""What the model and the tool answer: nothing but the request and the seed decide it."""
+
+import hashlib
+import re
+import time
+from dataclasses import dataclass, field, replace
+
+from tests.durability.chaos.arrivals import Arrivals, Content, mark_of, unmarked
+from tests.durability.chaos.shapes import Pattern, Shape, base, plan_of
+from tests.support.players import ROLES, Part, Players, draft
+from tests.support.scripted_model import Asked, Reply
+
+_QUESTION = re.compile(r"\[job (\w+)\] (\S+):")
+_VALUE = re.compile(r"The value is (\w+)\.")
+_FILLER = " ".join(f"Remark {n} says nothing of any use to anybody." for n in range(60))
+_LEAST_S, _MOST_S = 0.05, 0.3
+_HEARD_TOKENS = 100
+"""Of every request, since what a replanner is shown hangs on what has ended by then."""
+
+
+def question_of(shape: Shape, job: str) -> str:
+    """A question that says which shape its plan is to have."""
+    return f"{mark_of(job)} {shape.name}: what follows from all of it?"
+
+
+@dataclass
+class Script:
+    """Plays every role and the tool `lookup`, with small delays, and notes what came in."""
+
+    seed: int
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    _players: Players = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts: dict[str, Part] = {
+            "planner": _plan,
+            "replanner": _continuation,
+            "extractor": _extraction,
+        }
+        self._players = Players(parts=parts)
+
+    def reply(self, asked: Asked) -> Reply:
+        """The model's answer; takes part as the responder of a `ScriptedModel`."""
+        role = next(role.name for role in ROLES if asked.plays(role))
+        self.arrivals.note(Content.of_model(role, asked.turns))
+        reply = self._players(asked)
+        told = unmarked(reply.content or "")
+        delay = self._pause_s(role + told)
+        return replace(reply, delay=delay, usage=_usage(told))
+
+    def page(self, key: str) -> str:
+        """The tool's answer; takes part as the answers of a `ScriptedTools`."""
+        self.arrivals.note(Content.of_tool(key))
+        query = unmarked(key)
+        time.sleep(self._pause_s(query))
+        name, task_id, *_ = query.split()
+        shape = Shape.named(name)
+        found = "No value is known." if shape.fails_at(task_id) else _stated(query)
+        is_long = shape.pattern is Pattern.LONG
+        return f"{_FILLER} {found} {_FILLER}" if is_long else f"Of {task_id}. {found}"
+
+    def _pause_s(self, text: str) -> float:
+        share = int(_digest(f"{self.seed} {text}"), 16) / 16**8
+        return _LEAST_S + share * (_MOST_S - _LEAST_S)
+
+
+def _stated(query: str) -> str:
+    return f"The value is v{_digest(query)}."
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _usage(told: str) -> dict[str, object]:
+    return {"prompt_tokens": _HEARD_TOKENS, "completion_tokens": 1 + len(told) // 4}
+
+
+def _asked_for(asked: Asked) -> tuple[str, Shape]:
+    found = _QUESTION.match(asked.task["question"])
+    assert found, asked.task["question"]
+    return found.group(1), Shape.named(found.group(2))
+
+
+def _plan(asked: Asked) -> object:
+    job, shape = _asked_for(asked)
+    return draft(plan_of(shape.graph, shape, mark_of(job)))
+
+
+def _continuation(asked: Asked) -> object:
+    """The tasks to replace once more, each under the next id and with the rest as it was."""
+    job, shape = _asked_for(asked)
+    replaced, used = asked.task["replaced"], asked.task["used_ids"]
+    latest = {base(task_id): task_id for task_id in used if task_id not in replaced}
+    new = {base(task_id): _next_id(task_id, used) for task_id in replaced}
+    current = latest | new
+    graph = {
+        current[task_id]: tuple(current[need] for need in needs)
+        for task_id, needs in shape.graph.items()
+        if task_id in new
+    }
+    return draft(plan_of(graph, shape, mark_of(job)))
+
+
+def _next_id(task_id: str, used: list[str]) -> str:
+    return next(new for letter in "abc" if (new := base(task_id) + letter) not in used)
+
+
+def _extraction(asked: Asked) -> object:
+    text = " ".join(fragment["text"] for fragment in asked.task["response"])
+    found = _VALUE.search(text)
+    value, quote = (found.group(1), found.group(0)) if found else (None, "")
+    confidence = 0.9 if found else 0.1
+    entities = [
+        {"name": entity["name"], "value": value, "confidence": confidence, "quote": quote}
+        for entity in asked.task["entities"]
+    ]
+    summary = "stated" if found else "no value is stated"
+    return {"entities": entities, "confidence": confidence, "summary": summary}
