@@ -1,1 +1,1 @@
-"""How fast Holdfast is, measured against bare Temporal in the same run."""
+"""How fast Holdfast is and what a crash costs, measured against others in the same run."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks import critical_path, first_report, memory, overhead
+from benchmarks import critical_path, first_report, growth, memory, overhead, recovery
 from benchmarks.figures import Figure, as_data, as_table
 from holdfast.logs import configure_logs
 
@@ -34,6 +34,8 @@ def _benchmarks(rounds: int) -> dict[str, Measure]:
         "critical_path": partial(critical_path.measure, rounds),
         "memory": memory.measure,
         "first_report": partial(first_report.measure, rounds),
+        "recovery": partial(recovery.measure, rounds),
+        "growth": growth.measure,
     }
 
 

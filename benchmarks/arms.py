@@ -116,15 +116,20 @@ async def connected(services: Services) -> Client:
 
 async def submit(client: Client, db: Database, queue: str, job_id: str, graph: Graph) -> None:
     """Store the job and start its workflow, as the product's client does."""
+    request = request_for(graph)
+    await jobs.submit(db, job_id, request, None)
+    await start_workflow(client, queue, job_id, request)
+
+
+def request_for(graph: Graph) -> JobRequest:
+    """A request whose question names the graph, with limits that it does not reach."""
     changes: dict[str, Any] = {
         "slots": graph.slots,
-        "max_tool_calls": 1000,
+        "max_tool_calls": 10_000,
         "max_replans_per_task": 0,
     }
     strategy = with_settings(preset("kpi-chain").strategy, changes)
-    request = JobRequest(question=graph.name, preset="kpi-chain", model=MODEL, strategy=strategy)
-    await jobs.submit(db, job_id, request, None)
-    await start_workflow(client, queue, job_id, request)
+    return JobRequest(question=graph.name, preset="kpi-chain", model=MODEL, strategy=strategy)
 
 
 async def _span_s(handle: WorkflowHandle[Any, Any], after: str | None) -> float:

@@ -27,9 +27,13 @@ class TimedModel:
     tool: str = TOOL
 
     async def complete(self, request: ModelRequest) -> Completion:
-        task = json.loads(request.messages[1].content)
-        answer = getattr(self, f"_{request.role}")(task)
+        answer = self.answer(request.role, json.loads(request.messages[1].content))
         return Completion(text=json.dumps(answer), model=MODEL, input_tokens=700, output_tokens=60)
+
+    def answer(self, role: str, task: dict[str, Any]) -> dict[str, Any]:
+        """What the role answers to its typed task."""
+        answer: dict[str, Any] = getattr(self, f"_{role}")(task)
+        return answer
 
     def _planner(self, task: dict[str, Any]) -> dict[str, Any]:
         return draft(self.graphs[task["question"]], self.tool)
@@ -60,10 +64,14 @@ def timed_tools(latency_s: Callable[[], float]) -> BuiltinServer:
     async def look_up(query: str) -> str:
         """Look a value up."""
         await asyncio.sleep(latency_s())
-        # No two answers are the same, so that each is stored.
-        return f"{_sentence(_value(query))} Answer {next(calls)}. {_PADDING}"
+        return page(query.partition(" ")[0], next(calls))
 
     return BuiltinServer(server, concurrency=200)
+
+
+def page(name: str, number: int) -> str:
+    """2 KB that hold the value of `name`; no two are the same, so that each is stored."""
+    return f"{_sentence(_value(name))} Answer {number}. {_PADDING}"
 
 
 def _value(query: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import critical_path, first_report, memory, overhead
+from benchmarks import critical_path, first_report, growth, memory, overhead, recovery
 from benchmarks.figures import Figure, as_data, as_table, ratio
 from benchmarks.graphs import LAST, chain, critical_path_s, layered, wide
 
@@ -65,6 +65,25 @@ async def test_memory_is_sampled_at_rest_and_at_work() -> None:
 @pytest.mark.slow
 async def test_first_report_runs_the_command_line() -> None:
     assert len(await first_report.measure(1)) == 3
+
+
+@pytest.mark.slow
+async def test_recovery_counts_what_a_kill_has_called_again() -> None:
+    figures = named(await recovery.measure(1, layered(2, 4, 2), 0.5))
+
+    assert figures["Holdfast: finished calls made again"] == 0
+    assert figures["Holdfast: calls in flight made again"] == 2
+    assert figures["Holdfast: kill to done, over the ideal"] > 0
+
+
+@pytest.mark.slow
+async def test_growth_looks_at_chains_at_a_replay_and_at_many_jobs() -> None:
+    figures = named(await growth.measure([10], 10, layered(1, 1, 1)))
+
+    assert figures["chain 10: PostgreSQL"] > 0
+    assert figures["chain 10: histories"] > 0
+    assert figures["chain 10: the replay in that"] > 0
+    assert figures["10 small jobs: memory at last"] > 0
 
 
 @pytest.mark.slow

@@ -1,0 +1,54 @@
+"""The layered job as a DBOS workflow whose tasks are steps, layer by layer."""
+
+import asyncio
+
+from dbos import DBOS, SetWorkflowID
+
+from benchmarks.graphs import LAST, Graph
+from benchmarks.peers.calling import call, read_order, tell_done
+
+_LOOK_AGAIN_S = 0.01
+
+
+@DBOS.step()
+async def work(address: str, name: str) -> str:
+    return await call(address, name)
+
+
+@DBOS.workflow()
+async def job(address: str, layers: list[list[str]]) -> int:
+    done = 0
+    for layer in layers:
+        done += len(await asyncio.gather(*(work(address, name) for name in layer)))
+    return done
+
+
+def _layers(graph: Graph) -> list[list[str]]:
+    names = [node.id for node in graph.nodes if node.id != LAST]
+    return [names[n : n + graph.slots] for n in range(0, len(names), graph.slots)]
+
+
+async def main() -> None:
+    order = read_order()
+    # One version and one executor, so that a launch takes over what its predecessor left.
+    DBOS(
+        config={
+            "name": "recovery",
+            "system_database_url": order.database_url,
+            "application_version": "1",
+            "executor_id": "bench",
+            "log_level": "ERROR",
+        }
+    )
+    DBOS.launch()
+    if order.is_again:
+        handle = await DBOS.retrieve_workflow_async(order.job_id)
+    else:
+        with SetWorkflowID(order.job_id):
+            handle = await DBOS.start_workflow_async(job, order.address, _layers(order.graph))
+    assert await handle.get_result(polling_interval_sec=_LOOK_AGAIN_S) == order.graph.size
+    tell_done()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,53 @@
+"""The layered job as a LangGraph StateGraph with its PostgreSQL saver, durability `sync`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from operator import or_
+from typing import Annotated, TypedDict
+
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.graph import END, START, StateGraph
+
+from benchmarks.graphs import LAST
+from benchmarks.peers.calling import Order, call, read_order, tell_done
+
+
+class State(TypedDict):
+    """What each task found, by its name."""
+
+    found: Annotated[dict[str, str], or_]
+
+
+def _built(order: Order) -> StateGraph:
+    graph = StateGraph(State)
+    for node in order.graph.nodes:
+        if node.id == LAST:
+            graph.add_edge(list(node.needs), END)
+            continue
+        graph.add_node(node.id, _work(order.address, node.id))
+        graph.add_edge(list(node.needs) or START, node.id)
+    return graph
+
+
+def _work(address: str, name: str) -> Callable[[State], Awaitable[State]]:
+    async def work(_: State) -> State:
+        return {"found": {name: await call(address, name)}}
+
+    return work
+
+
+async def main() -> None:
+    order = read_order()
+    async with AsyncPostgresSaver.from_conn_string(order.database_url) as saver:
+        if not order.is_again:
+            await saver.setup()
+        graph = _built(order).compile(checkpointer=saver)
+        config = {"configurable": {"thread_id": order.job_id}}
+        given = None if order.is_again else {"found": {}}
+        state = await graph.ainvoke(given, config, durability="sync")
+        assert len(state["found"]) == order.graph.size
+        tell_done()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
