@@ -1,8 +1,9 @@
 """What the workflow knows of a job: structure and statuses, never content."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from models.base import Frozen
 from models.errors import FailureClass
@@ -26,6 +27,17 @@ class TaskState(Frozen):
     """Whether it yields the final answer."""
     note: str = ""
     """What came out: values found, or the failure's first line."""
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is usual is left out: each new run of a long job reads the whole plan again."""
+        content: dict[str, Any] = handler(self)
+        fields = type(self).model_fields
+        return {
+            name: value
+            for name, value in content.items()
+            if fields[name].is_required() or getattr(self, name) != fields[name].default
+        }
 
 
 class Halt(Frozen):

@@ -1,6 +1,8 @@
 """The commands that change a job, on a real installation with a slow model behind it."""
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 
@@ -133,6 +135,29 @@ def test_tasks_are_retried_after_showing_what_that_means(installation: Installat
     assert [task["attempt"] for task in after["tasks"]] == [1, 2, 2]
     assert retried.out.splitlines()[:2] == shown.out.splitlines()
     assert installation.holdfast("resume", job).code == 2
+
+
+def test_without_temporal_a_job_can_be_looked_at_and_goes_on_once_it_is_back(
+    installation: Installation,
+) -> None:
+    installation.slow(3)
+    job = installation.submitted()
+    installation.model.wait_for(installation.model.count + 1)
+    state = json.loads((installation.here.home / "services.json").read_text())
+    os.kill(state["temporal"]["pid"], signal.SIGKILL)
+
+    shown = installation.holdfast("show", job)
+    status = installation.holdfast("status", job)
+    paused = installation.holdfast("pause", job)
+    installation.slow(0)
+    up = installation.holdfast("up")
+
+    assert shown.code == status.code == up.code == 0, shown.err + status.err + up.err
+    for looked in (shown, status):
+        assert "blocked:  Temporal at" in looked.out
+        assert "start it with `holdfast up`" in looked.out
+    assert "embedded Temporal" in paused.refused()
+    assert installation.holdfast("wait", job).code == 0
 
 
 @pytest.mark.conformance("BEY-01")
