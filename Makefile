@@ -16,10 +16,10 @@ crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a rece
 	@$(BIN)/holdfast demo --crash
 
 test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
-	$(BIN)/pytest --cov --cov-report=term:skip-covered -q
+	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered -q
 
 check: $(VENV)/.tests lint  ## the fast part, under two minutes
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -q -m "not slow"
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff check .
@@ -28,6 +28,9 @@ lint: $(VENV)/.tests
 	$(BIN)/lint-imports --no-timings 2>/dev/null || $(BIN)/lint-imports
 	$(BIN)/deptry . >/dev/null 2>&1 || $(BIN)/deptry .
 	$(BIN)/codespell
+
+# Most tests wait for services: two files at once, each process with services of its own.
+SIDE_BY_SIDE := -n 2 --dist loadfile
 
 # Rounds of kills, and what all dice hang on.
 N ?= 100

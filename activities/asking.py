@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from activities.parts import Models
 from models.base import Frozen
 from models.calls import CallKey
 from models.completions import Completion, ModelRequest
-from models.errors import HoldfastError
+from models.errors import HoldfastError, ModelBusy
+from models.strategy import Strategy
 from planning.values import storable_text
 from roles.base import Role
 from roles.dialogue import Asked, ask
@@ -27,11 +29,14 @@ class Desk:
     ledger: Ledger
     models: Models
     model: str
+    strategy: Strategy
     job_id: str
+    epoch: int
     task_id: str = ""
     attempt: int = 1
-    tries: int = 3
     tokens: int = field(default=0, init=False)
+    answered_by: str = field(default="", init=False)
+    """The model that gave the last answer."""
 
     async def ask(
         self,
@@ -41,7 +46,7 @@ class Desk:
         place: str = "",
         check: Callable[[AnswerT], Sequence[str]] | None = None,
     ) -> Asked[AnswerT]:
-        """The role's answer, sent back with its faults up to `tries` times.
+        """The role's answer, sent back with its faults up to `plan_tries` times.
 
         `place` tells apart the calls of one role that run side by side, such as chunks.
 
@@ -54,8 +59,9 @@ class Desk:
             return await self._send(request, f"{place}/{part}" if place else str(part))
 
         return await ask(
-            role, task, model_name=self.model, send=send, tries=self.tries, check=check
-        )
+            role, task, model_name=self.model, send=send, tries=self.strategy.plan_tries,
+            check=check,
+        )  # fmt: skip
 
     async def as_begun(self, role: Role[TaskT, AnswerT], task: TaskT) -> TaskT:
         """The task in the words of the attempt that was lost, if there was one.
@@ -71,29 +77,75 @@ class Desk:
         except ValidationError:
             return task  # an earlier release put it in another shape
 
+    async def written_by(self) -> str:
+        """The model of the last answer; where one stood in, with all the others of the job."""
+        beside = await self.ledger.models_beside(self.job_id)
+        others = " and ".join(name for name in beside if name != self.answered_by)
+        return f"{self.answered_by}, with {others}" if others else self.answered_by
+
     async def _send(self, request: ModelRequest, part: str) -> Completion:
-        key = CallKey(
+        """The reply of the request's model, or of the fallback once that was busy for too long."""
+        key = self._key(request, part)
+        opened = await self.ledger.open_model_call(key, request)
+        if isinstance(opened.answer, Completion):
+            return self._counted(request, opened.answer)
+        instead = self._fallback(request)
+        if opened.refusal is None or instead is None:
+            try:
+                return await self._completed(request, opened.row_id)
+            except ModelBusy as busy:
+                if instead is None:
+                    raise
+                await self._waited_out(busy, opened.row_id)
+                facts = _change(request, instead, busy)
+                await self.ledger.fall_back(key, opened.row_id, self.epoch, facts)
+        return await self._send(instead, part)
+
+    async def _completed(self, request: ModelRequest, row_id: int) -> Completion:
+        try:
+            completion = await self.models.named(request.model).complete(request)
+        except HoldfastError as error:
+            await self.ledger.fail_model_call(row_id, str(error), kind=type(error).__name__)
+            raise
+        completion = _storable(completion)
+        await self.ledger.close_model_call(row_id, completion)
+        return self._counted(request, completion)
+
+    async def _waited_out(self, busy: ModelBusy, row_id: int) -> None:
+        """Raises the error, for Temporal to try again, while the model may still be busy."""
+        left = self.strategy.fallback_after - await self.ledger.failing_for(row_id)
+        if left > timedelta(0):
+            # The model may name a longer time; the fallback is asked when ours is over.
+            busy.after = busy.after and min(busy.after, left)
+            raise busy
+
+    def _key(self, request: ModelRequest, part: str) -> CallKey:
+        return CallKey(
             job_id=self.job_id,
             task_id=self.task_id,
             attempt=self.attempt,
             part=part,
             request_hash=request.hash,
         )
-        opened = await self.ledger.open_model_call(key, request)
-        if isinstance(opened.answer, Completion):
-            return self._counted(opened.answer)
-        try:
-            completion = await self.models.named(self.model).complete(request)
-        except HoldfastError as error:
-            await self.ledger.fail_model_call(opened.row_id, str(error))
-            raise
-        completion = _storable(completion)
-        await self.ledger.close_model_call(opened.row_id, completion)
-        return self._counted(completion)
 
-    def _counted(self, completion: Completion) -> Completion:
+    def _fallback(self, request: ModelRequest) -> ModelRequest | None:
+        """The same request to the fallback, if there is one and this is not it."""
+        name = self.strategy.fallback_model
+        if not name or name == request.model:
+            return None
+        # Not `model_copy`: that would keep the hash, and with it the ledger's key.
+        return ModelRequest.model_validate(request.model_dump() | {"model": name})
+
+    def _counted(self, request: ModelRequest, completion: Completion) -> Completion:
+        self.answered_by = request.model
         self.tokens += completion.input_tokens + completion.output_tokens
         return completion
+
+
+def _change(request: ModelRequest, instead: ModelRequest, why: ModelBusy) -> dict[str, JsonValue]:
+    return {
+        "role": request.role, "from": request.model, "to": instead.model, "why": str(why)[:500],
+    }  # fmt: skip
 
 
 def _storable(completion: Completion) -> Completion:

@@ -8,8 +8,10 @@ from models.calls import CallKey
 from models.completions import canonical_hash
 from models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
-from storage.ledger import Ledger
+from storage.ledger import Ledger, Opened
 from tools.hub import Hub
+
+_SHOWN = 400  # characters of the recorded answer
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class Bench:
     attempt: int
     facts: dict[str, str]
     timeout: timedelta
+    most_identical: int | None = None
+    """How often the job may ask a tool the same; none or 0: without end."""
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Called:
         """The tool's answer to these arguments.
 
         Raises:
             ToolBusy: the server is away, or says that its error passes.
-            ToolFailed: the tool answered with an error.
+            ToolFailed: the tool answered with an error, or was asked the same too often.
             OutcomeUnknown: it left before, nobody knows what became of it, and it is not safe to
                 repeat.
         """
@@ -53,9 +57,7 @@ class Bench:
         if opened.refusal is not None:
             raise ToolFailed(opened.refusal)
         if opened.earlier is not None:
-            row, answer = opened.earlier
-            await self.ledger.close_tool_call(opened.row_id, answer, repeats=row)
-            return Called(answer, f"{tool} was called with these arguments before in this job")
+            return await self._repeated(opened, *opened.earlier, tool)
         if opened.is_unclear and not await self._is_repeatable(tool):
             error = OutcomeUnknown(
                 f"{tool} was called before, no answer came, and it is not declared safe to repeat"
@@ -63,6 +65,20 @@ class Bench:
             await self.ledger.withhold_tool_call(opened.row_id, str(error))
             raise error
         return Called(await self._call(opened.row_id, tool, arguments))
+
+    async def _repeated(
+        self, opened: Opened, earlier: int, answer: ToolAnswer, tool: str
+    ) -> Called:
+        """The recorded answer with a warning; beyond the limit, the same as an error."""
+        if self.most_identical and opened.number > self.most_identical:
+            error = ToolFailed(_too_often(tool, opened.number - 1, answer))
+            await self.ledger.fail_tool_call(
+                opened.row_id, str(error), may_repeat=False, repeats=earlier
+            )
+            raise error
+        await self.ledger.close_tool_call(opened.row_id, answer, repeats=earlier)
+        times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
+        return Called(answer, f"{tool} was called with these arguments before in this job{times}")
 
     async def _call(self, row_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         try:
@@ -76,6 +92,17 @@ class Bench:
 
     async def _is_repeatable(self, tool: str) -> bool:
         return signature(await self.hub.signatures(), tool).is_repeatable
+
+
+def _too_often(tool: str, before: int, answer: ToolAnswer) -> str:
+    # The answer stands below the first line: that alone goes to lists and into Temporal's history.
+    said = " ".join(answer.text.split())
+    shown = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
+    return (
+        f"{tool} was called with these arguments {before} times in this job and is not called "
+        "again. Change something: other arguments, or another tool.\n"
+        f"What it answered begins: {shown}"
+    )
 
 
 def signature(signatures: tuple[ToolSignature, ...], tool: str) -> ToolSignature:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from models.errors import BadConfiguration
 from models.jobs import EXTRACTIVE, JobRequest
+from models.orders import RunOrder
 from roles.base import Model
 from storage import jobs
 from storage.database import Database
@@ -36,14 +37,15 @@ class Models:
 
 @dataclass(frozen=True)
 class Requests:
-    """What jobs asked for: it never changes, so a worker reads it once per job."""
+    """What jobs asked for: within a workflow run it never changes, so a worker reads it once."""
 
     db: Database
-    _known: dict[str, JobRequest] = field(default_factory=dict)
+    _known: dict[tuple[str, int], JobRequest] = field(default_factory=dict)
 
-    async def of(self, job_id: str) -> JobRequest:
-        if job_id not in self._known:
+    async def of(self, order: RunOrder) -> JobRequest:
+        run = (order.job_id, order.epoch)
+        if run not in self._known:
             if len(self._known) >= _KEPT_REQUESTS:
                 self._known.pop(next(iter(self._known)))
-            self._known[job_id] = (await jobs.load(self.db, job_id)).request
-        return self._known[job_id]
+            self._known[run] = (await jobs.load(self.db, order.job_id)).request
+        return self._known[run]

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from activities import interfaces
 from activities.asking import Desk
 from activities.begin import fitted
+from activities.examples import examples_for
 from activities.interfaces import implements
 from activities.parts import Models, Requests
 from activities.recovery import current_recovery
@@ -46,7 +47,7 @@ class Planning:
         stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
-        request = await self.requests.of(order.job_id)
+        request = await self.requests.of(order)
         desk = self._desk(order, request, "")
         signatures = await self.hub.signatures()
         ground = Ground(
@@ -57,6 +58,7 @@ class Planning:
             question=request.question,
             tools=signatures,
             guidance=await guidance_of(self.db, order.job_id),
+            examples=await examples_for(self.db, order.job_id, request, ground.tools),
         )
         try:
             task = await desk.as_begun(PLANNER, task)
@@ -77,12 +79,12 @@ class Planning:
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:
-        key = f"replan:{order.task_id}"
+        known = await plans.load_tasks(self.db, order.job_id)
+        key = _replan_key(known, order.task_id)
         stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
-        request = await self.requests.of(order.job_id)
-        known = await plans.load_tasks(self.db, order.job_id)
+        request = await self.requests.of(order)
         stored_plan = Plan(tasks=tuple(each.task for each in known))
         plan = as_started(stored_plan, order.under_way)
         scope = request.strategy.replan_scope
@@ -127,10 +129,11 @@ class Planning:
             ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
             model=request.model,
+            strategy=request.strategy,
             job_id=order.job_id,
+            epoch=order.epoch,
             task_id=place,
             attempt=order.attempt,
-            tries=request.strategy.plan_tries,
         )
 
     async def _store(
@@ -165,6 +168,12 @@ class Planning:
             # Of this run alone: a key that is refused today may be accepted by the next run.
             await receipts.keep(write, receipts.of_run(key, order.epoch), receipt)
         return receipt
+
+
+def _replan_key(known: Sequence[StoredTask], failed: str) -> str:
+    """One per attempt of the task: one that a person had run again failed in another way."""
+    attempt = next(each.attempt for each in known if each.task.id == failed)
+    return f"replan:{failed}" if attempt == 1 else f"replan:{failed}#{attempt}"
 
 
 class _checker:  # noqa: N801 - reads as a function where it is used

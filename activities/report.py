@@ -11,7 +11,7 @@ from activities.parts import Models, Requests
 from activities.recovery import current_recovery
 from models.errors import Lasting, ModelRefused
 from models.evidence import Report, StoredEvidence
-from models.jobs import StopReason
+from models.jobs import JobRequest, StopReason
 from models.orders import WorkOrder
 from models.state import Halt, ReportReceipt
 from roles.synthesiser import SYNTHESISER, SynthesiserAnswer, SynthesiserTask
@@ -46,25 +46,26 @@ class Reporting:
             evidence=evidence_items(found),
             gaps=gaps_of(plan),
         )
-        desk = self._desk(order, job.request.model, job.request.strategy.plan_tries)
+        desk = self._desk(order, job.request)
         try:
             answer, faults = await _written(desk, task)
         except Lasting as error:
             return await self._refuse(order, desk.tokens, _model_failed(error))
         if answer is None:
             return await self._refuse(order, desk.tokens, _never_valid(faults))
-        report = cited_report(task, answer, found, job.request.model)
+        report = cited_report(task, answer, found, await desk.written_by())
         return await self._deliver(order, desk.tokens, report)
 
-    def _desk(self, order: WorkOrder, model: str, tries: int) -> Desk:
+    def _desk(self, order: WorkOrder, request: JobRequest) -> Desk:
         return Desk(
             ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
-            model=model,
+            model=request.model,
+            strategy=request.strategy,
             job_id=order.job_id,
+            epoch=order.epoch,
             task_id="report",
             attempt=order.attempt,
-            tries=tries,
         )
 
     async def _deliver(self, order: WorkOrder, tokens: int, report: Report) -> ReportReceipt:

@@ -53,7 +53,7 @@ class TaskWork:
         begun = await tasks.begin(self.db, order, receipt_key(order))
         if isinstance(begun, TaskReceipt):
             return begun
-        request = await self.requests.of(order.job_id)
+        request = await self.requests.of(order)
         desk = self._desk(order, request)
         try:
             outcome = await self._outcome(order, begun, request, desk, component)
@@ -84,10 +84,11 @@ class TaskWork:
             ledger=Ledger(self.db, may_wait=True, recovery=current_recovery()),
             models=self.models,
             model=request.model,
+            strategy=request.strategy,
             job_id=order.job_id,
+            epoch=order.epoch,
             task_id=order.task_id,
             attempt=order.attempt,
-            tries=request.strategy.plan_tries,
         )
 
 

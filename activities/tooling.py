@@ -1,14 +1,15 @@
 """A tool task: one MCP call, then the promised entities are read out of what came back."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import JsonValue
 
 from activities.asking import Desk
 from activities.calling import Bench, Called
 from activities.outcomes import Outcome
+from activities.together import side_by_side
 from models.errors import FailureClass
 from models.evidence import Located
 from models.failures import Component, Failure
@@ -65,6 +66,7 @@ def _bench(work: ToolWork) -> Bench:
         attempt=work.order.attempt,
         facts={"collection": work.request.collection},
         timeout=work.request.strategy.tool_timeout,
+        most_identical=work.request.strategy.max_identical_calls,
     )
 
 
@@ -167,7 +169,6 @@ async def _ask_extractor(
 ) -> tuple[list[ExtractorAnswer], tuple[str, ...]]:
     """The answers of the extractor, chunk by chunk and side by side, with the last faults."""
     pieces = _pieces(called.answer.passages, work.request.strategy.chunk_tokens)
-    gate = asyncio.Semaphore(_CHUNKS_AT_ONCE)
     if len(pieces) > 1:
         await work.desk.ledger.write_at_once()
 
@@ -181,10 +182,10 @@ async def _ask_extractor(
             note=called.note,
         )
         place = f"chunk{number}" if len(pieces) > 1 else ""
-        async with gate:
-            return await work.desk.ask(EXTRACTOR, job, place=place)
+        return await work.desk.ask(EXTRACTOR, job, place=place)
 
-    asked = await asyncio.gather(*(read(n, piece) for n, piece in enumerate(pieces, start=1)))
+    reads = [partial(read, number, piece) for number, piece in enumerate(pieces, start=1)]
+    asked = await side_by_side(reads, at_once=_CHUNKS_AT_ONCE)
     faults = next((each.faults for each in asked if each.answer is None), ())
     return [each.answer for each in asked if each.answer is not None], faults
 

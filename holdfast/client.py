@@ -96,18 +96,21 @@ class Holdfast:
         found = await jobs.newest(self.db, limit, status, preset)
         return [_line(job) for job in found]
 
-    async def wait(self, job_id: str, within: timedelta | None = None) -> Job:
-        """The job once it has ended; as it is, when `within` has passed before.
+    async def wait(
+        self, job_id: str, within: timedelta | None = None, *, or_paused: bool = False
+    ) -> Job:
+        """The job once it has ended, `or_paused`; as it is, when `within` has passed before.
 
         Raises:
             NotFound: there is no such job.
         """
+        awaited = FINAL | {JobStatus.PAUSED} if or_paused else FINAL
         loop = asyncio.get_running_loop()
         end = None if within is None else loop.time() + within.total_seconds()
         next_check = loop.time() + _CHECK_EVERY.total_seconds()
         while True:
             job = await jobs.load(self.db, job_id)
-            if job.status in FINAL or (end is not None and loop.time() >= end):
+            if job.status in awaited or (end is not None and loop.time() >= end):
                 return job
             if loop.time() >= next_check:
                 await self.check_is_worked(job_id)
@@ -127,12 +130,18 @@ class Holdfast:
         try:
             described = await temporal.get_workflow_handle(job_id).describe()
         except RPCError as error:
-            raise ServiceDown(f"Temporal knows no workflow of {job_id}: {error.message}") from error
+            raise ServiceDown(
+                f"Temporal knows no workflow of {job_id}: {error.message}; "
+                f"`holdfast resume {job_id}` goes on from PostgreSQL"
+            ) from error
         is_open = described.status in (None, WorkflowExecutionStatus.RUNNING)
         if is_open or (await jobs.load(self.db, job_id)).status in FINAL:
             return
         how = described.status.name.lower() if described.status else "closed"
-        raise ServiceDown(f"job {job_id} will not end: its workflow is {how} in Temporal")
+        raise ServiceDown(
+            f"job {job_id} will not end: its workflow is {how} in Temporal; "
+            f"`holdfast resume {job_id}` goes on from PostgreSQL"
+        )
 
 
 @asynccontextmanager

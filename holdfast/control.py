@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import Holdfast, start_workflow
-from holdfast.reaching import ask, open_workflow, until_closed
+from holdfast.reaching import ask, open_workflow, stop, until_closed
 from holdfast.temporal import connect
 from models.control import (
     Asking,
@@ -21,9 +21,11 @@ from models.control import (
 )
 from models.errors import BadInput, ServiceDown
 from models.jobs import FINAL, Job, JobStatus, StopReason
+from models.plan import TaskStatus
+from models.state import JobState
 from models.strategy import Strategy
-from planning.rerun import failed, rerun
-from storage import control, jobs, plans
+from planning.rerun import resumed, retried
+from storage import control, jobs, plans, views
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle
@@ -66,9 +68,9 @@ class Controller:
         try:
             await ask(job.id, handle, "cancel", Asking(by=self.by))
         except ServiceDown:
+            await stop(job.id, handle)
             async with self.holdfast.db.job(job_id) as write:
                 write.event(f"job.{Control.CANCELLING.value}", by=self.by)
-            await handle.cancel()
 
     async def steer(self, job_id: str, words: str) -> None:
         """Tell every later planning of the job something.
@@ -78,39 +80,42 @@ class Controller:
             BadInput: it is done, or about to end.
             ServiceDown: Temporal or the workers do not answer.
         """
-        job = await jobs.load(self.holdfast.db, job_id)
-        if job.status is JobStatus.DONE:
+        db = self.holdfast.db
+        job = await jobs.load(db, job_id)
+        if job.status is JobStatus.DONE and job.stop_reason is not StopReason.PLANNED:
             raise BadInput(f"job {job_id} is done; nothing of it will be planned any more")
-        number = await control.give_guidance(self.holdfast.db, job_id, words, self.by)
+        handle = None if job.status in FINAL else await self._handle(job)
+        number = await control.give_guidance(db, job_id, words, self.by)
         try:
-            await self._steer(job, number)
-        except BaseException:
-            await control.withdraw_guidance(self.holdfast.db, number)
-            raise
-
-    async def _steer(self, job: Job, number: int) -> None:
-        if job.status in FINAL:
-            async with self.holdfast.db.job(job.id) as write:
+            if handle is not None:
+                await ask(job.id, handle, "steer", SteerRequest(by=self.by, guidance=number))
+                return
+            async with jobs.as_read(db, job) as write:
                 await control.accept_guidance(write, number)
                 write.event(f"job.{Control.STEERED.value}", by=self.by, guidance=number)
-            return
-        handle = await self._handle(job)
-        await ask(job.id, handle, "steer", SteerRequest(by=self.by, guidance=number))
+        except BadInput:
+            # Not where nobody answered: the request may still come to the workflow's ears.
+            await control.withdraw_guidance(db, number)
+            raise
 
     async def resume(self, job_id: str, strategy: Strategy | None = None) -> None:
         """Let the job go on with all it had, under another strategy where one is given.
 
         A paused job goes on where it stopped. One that failed or was cancelled is reopened, and
-        what failed is tried again. One whose workflow Temporal has lost is started again.
+        what failed is tried again. One that was only planned is worked. One whose workflow Temporal
+        has lost is started again.
 
         Raises:
             NotFound: there is no such job.
-            BadInput: it is done, or being worked.
+            BadInput: it is done, or being worked, or would end again at once.
             ServiceDown: Temporal or the workers do not answer.
         """
         job = await jobs.load(self.holdfast.db, job_id)
         temporal = await self._temporal()
-        if job.status is JobStatus.DONE:
+        if job.stop_reason is StopReason.PLANNED:
+            given = strategy or job.request.strategy
+            strategy = given.model_copy(update={"plan_only": False})
+        elif job.status is JobStatus.DONE:
             raise BadInput(f"job {job_id} is done; `holdfast retry {job_id} TASK` runs tasks again")
         if job.status in FINAL:
             await until_closed(temporal, job_id)
@@ -129,22 +134,21 @@ class Controller:
 
         Raises:
             NotFound: there is no such job or task.
-            BadInput: a task was replaced, has not run, or is running.
+            BadInput: a task was replaced, has not run, is running, or would not get to run.
         """
-        await jobs.load(self.holdfast.db, job_id)
-        states = await plans.task_states(self.holdfast.db, job_id, of_new_run=False)
-        return rerun({state.id: state for state in states}, names)
+        job = await jobs.load(self.holdfast.db, job_id)
+        return retried(await self._state(job), names)
 
     async def retry(self, job_id: str, names: Sequence[str]) -> Rerun:
         """Run tasks again with what rests on them; gives what runs again and what is kept.
 
         Raises:
             NotFound: there is no such job or task.
-            BadInput: a task was replaced, has not run, or is running.
+            BadInput: a task was replaced, has not run, is running, or would not get to run.
             ServiceDown: Temporal or the workers do not answer.
         """
         job = await jobs.load(self.holdfast.db, job_id)
-        chosen = await self.preview_retry(job_id, names)
+        chosen = retried(await self._state(job), names)
         temporal = await self._temporal()
         if job.status not in FINAL:
             handle = await self._handle(job)
@@ -152,7 +156,7 @@ class Controller:
             told = await ask(job.id, handle, "retry", asking, Rerun)
             return Rerun.model_validate(told)
         await until_closed(temporal, job_id)
-        async with self.holdfast.db.job(job_id) as write:
+        async with jobs.as_read(self.holdfast.db, job) as write:
             await control.run_again(write, chosen.again)
             await control.reopen(write)
             write.event(
@@ -164,8 +168,8 @@ class Controller:
         await self._start(temporal, job)
         return chosen
 
-    async def report_what_there_is(self, job_id: str) -> None:
-        """Have the findings of a job that ended without a report written up.
+    async def report_what_there_is(self, job_id: str) -> bool:
+        """Have the findings of a job that has ended written up; false where they are already.
 
         Raises:
             NotFound: there is no such job.
@@ -177,21 +181,23 @@ class Controller:
             raise BadInput(
                 f"job {job_id} is {job.status.value}; cancel it first, what it found is kept"
             )
-        states = await plans.task_states(self.holdfast.db, job_id)
-        if not any(state.status.value == "done" for state in states):
+        state = await self._state(job)
+        if state.has_report:
+            return False
+        if not state.count(TaskStatus.DONE):
             raise BadInput(f"job {job_id} found nothing that could be reported")
         temporal = await self._temporal()
         await until_closed(temporal, job_id)
-        async with self.holdfast.db.job(job_id) as write:
+        async with jobs.as_read(self.holdfast.db, job) as write:
             await control.reopen_to_report(write)
             write.event("job.reopened", by=self.by, to="report")
         await self._start(temporal, job)
+        return True
 
     async def _reopen(self, job: Job, strategy: Strategy | None) -> None:
-        db = self.holdfast.db
-        states = await plans.task_states(db, job.id)
-        again = failed({state.id: state for state in states}).again
-        async with db.job(job.id) as write:
+        state = await self._state(job)
+        again = resumed(state.model_copy(update={"strategy": strategy or state.strategy}))
+        async with jobs.as_read(self.holdfast.db, job) as write:
             if again:
                 await control.run_again(write, again)
             await control.reopen(write, strategy=strategy)
@@ -203,16 +209,27 @@ class Controller:
                 f"the workflow of {job.id} is lost in Temporal; resume it first as it is, then "
                 "pause it and resume it with other settings"
             )
-        async with self.holdfast.db.job(job.id) as write:
+        async with jobs.as_read(self.holdfast.db, job) as write:
             await control.restart(write)
             write.event(f"job.{Control.RESUMED.value}", by=self.by, lost="workflow")
 
     async def _cancel_lost(self, job: Job) -> None:
-        async with self.holdfast.db.job(job.id) as write:
+        async with jobs.as_read(self.holdfast.db, job) as write:
             await control.restart(write)
             await plans.cancel_open_tasks(write)
             write.event(f"job.{Control.CANCELLING.value}", by=self.by, lost="workflow")
             await jobs.end(write, JobStatus.CANCELLED, StopReason.CANCELLED, "")
+
+    async def _state(self, job: Job) -> JobState:
+        """The job as its next run finds it; while one is at work, with what runs now."""
+        db, is_over = self.holdfast.db, job.status in FINAL
+        states = await plans.task_states(db, job.id, of_new_run=is_over)
+        counts = await views.counts(db, job.id)
+        return JobState(
+            strategy=job.request.strategy,
+            tasks={each.id: each for each in states},
+            **counts.model_dump(exclude={"tokens"}),
+        )
 
     async def _unfinished(self, job_id: str, what: str) -> Job:
         job = await jobs.load(self.holdfast.db, job_id)
@@ -227,6 +244,9 @@ class Controller:
     async def _handle(self, job: Job) -> "WorkflowHandle[Any, Any]":
         handle = await open_workflow(await self._temporal(), job.id)
         if handle is None:
+            now = await jobs.load(self.holdfast.db, job.id)
+            if now.status in FINAL:
+                raise BadInput(f"job {job.id} has ended and is {now.status.value}")
             raise ServiceDown(
                 f"Temporal works no job {job.id}: its workflow has ended there or its data are "
                 f"gone; `holdfast resume {job.id}` goes on from PostgreSQL"

@@ -9,6 +9,7 @@ from models.errors import BadInput, ServiceDown
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle
+    from temporalio.service import RPCError
 
 _ANSWER_WITHIN = timedelta(seconds=15)
 _CLOSES_WITHIN_S = 15.0
@@ -24,13 +25,14 @@ async def ask(
     """The update's result, in a time that a person waits.
 
     Raises:
-        BadInput: the workflow refused.
+        BadInput: the workflow refused, or has just ended.
         ServiceDown: no worker answered in time.
     """
     from temporalio.client import (
         WorkflowUpdateFailedError,
         WorkflowUpdateRPCTimeoutOrCancelledError,
     )
+    from temporalio.exceptions import ApplicationError
     from temporalio.service import RPCError
 
     try:
@@ -38,14 +40,39 @@ async def ask(
             update, asking, result_type=answer, rpc_timeout=_ANSWER_WITHIN
         )
     except WorkflowUpdateFailedError as error:
-        raise BadInput(str(error.cause)) from error
+        cause = error.cause
+        words = cause.message if isinstance(cause, ApplicationError) else str(cause)
+        raise BadInput(words) from error
     except WorkflowUpdateRPCTimeoutOrCancelledError as error:
         raise ServiceDown(
             f"no worker answered within {_ANSWER_WITHIN.total_seconds():g} s, so {job_id} may "
             f"not have heard of it; check with `holdfast doctor`"
         ) from error
     except RPCError as error:
-        raise ServiceDown(f"Temporal could not reach job {job_id}: {error.message}") from error
+        raise _unreached(job_id, error) from error
+
+
+async def stop(job_id: str, handle: "WorkflowHandle[Any, Any]") -> None:
+    """Have the workflow cancelled by Temporal, as soon as a worker is there.
+
+    Raises:
+        BadInput: it has just ended.
+        ServiceDown: Temporal does not answer.
+    """
+    from temporalio.service import RPCError
+
+    try:
+        await handle.cancel()
+    except RPCError as error:
+        raise _unreached(job_id, error) from error
+
+
+def _unreached(job_id: str, error: "RPCError") -> BadInput | ServiceDown:
+    from temporalio.service import RPCStatusCode
+
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return BadInput(f"job {job_id} has just ended; look at it with `holdfast show {job_id}`")
+    return ServiceDown(f"Temporal could not reach job {job_id}: {error.message}")
 
 
 async def open_workflow(temporal: "Client", job_id: str) -> "WorkflowHandle[Any, Any] | None":

@@ -10,8 +10,17 @@ from holdfast.client import Holdfast
 from holdfast.temporal import connect
 from models.errors import ServiceDown
 from models.jobs import FINAL, Job, JobStatus
-from models.plan import TaskStatus
-from models.state import Action, EndJob, JobState, MakePlan, Replan, StartTask, TaskReceipt
+from models.plan import TaskKind, TaskStatus
+from models.state import (
+    Action,
+    EndJob,
+    JobState,
+    MakePlan,
+    Replan,
+    StartTask,
+    TaskReceipt,
+    TaskState,
+)
 from models.status import Allowance, Doing, StatusDocument, Waiting
 from planning import state as changes
 from planning.decide import decide
@@ -31,16 +40,18 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         NotFound: there is no such job.
     """
     job = await jobs.load(holdfast.db, job_id)
+    is_over = job.status in FINAL
+    doing, blocked = ([], []) if is_over else await _in_temporal(holdfast, job)
     counts = await views.counts(holdfast.db, job_id)
-    states = await plans.task_states(holdfast.db, job_id, of_new_run=False)
+    states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
+    under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
     state = JobState(
         strategy=job.request.strategy,
         tasks={each.id: each for each in states},
         is_paused=job.status is JobStatus.PAUSED,
-        **counts.model_dump(exclude={"tokens"}),
+        tool_calls=counts.tool_calls + under_way,
+        **counts.model_dump(exclude={"tokens", "tool_calls"}),
     )
-    is_over = job.status in FINAL
-    doing, blocked = ([], []) if is_over else await _in_temporal(holdfast, job)
     return StatusDocument(
         job_id=job_id,
         status=job.status.value,
@@ -52,6 +63,18 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         allowances=_allowances(state, counts.tokens),
         at=datetime.now(UTC),
     )
+
+
+def _begun(states: list[TaskState], doing: list[Doing]) -> list[TaskState]:
+    """With those as running that a worker has taken and PostgreSQL does not know of yet."""
+    taken = {each.what.partition("#")[0] for each in doing}
+    running = {"status": TaskStatus.RUNNING}
+    return [
+        state.model_copy(update=running)
+        if state.id in taken and state.status is TaskStatus.PENDING
+        else state
+        for state in states
+    ]
 
 
 def _waiting(state: JobState) -> tuple[Waiting, ...]:

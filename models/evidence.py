@@ -80,3 +80,4 @@ class Report(Frozen):
     gaps: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     model: str = ""
+    """Who wrote it; `b, with a` where a fallback was asked for some of the job's calls."""

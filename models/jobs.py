@@ -41,6 +41,7 @@ class StopReason(StrEnum):
     NOTHING_CAN_RUN = "nothing_can_run"
     ERROR = "error"
     CANCELLED = "cancelled"
+    PLANNED = "planned"
 
 
 class JobRequest(Frozen):

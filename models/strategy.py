@@ -40,6 +40,11 @@ class Strategy(Frozen):
     max_tool_calls: int = Field(default=30, ge=1, le=10_000)
     plan_tries: int = Field(default=3, ge=0, le=10)
     """How often an invalid plan is sent back with its faults."""
+    demonstrations: int = Field(default=0, ge=0, le=10)
+    """Plans of earlier answered jobs that the planner sees as examples; 0 shows none, so that a
+    job's plan does not hang on what else was asked."""
+    plan_only: bool = False
+    """Whether the job ends once it has its plan; resuming it has the plan worked."""
     chunk_tokens: int = Field(default=3000, ge=200, le=200_000)
     """A tool answer longer than this is extracted in chunks."""
     tool_timeout: timedelta = Field(default=timedelta(seconds=60), gt=timedelta(0))
@@ -47,3 +52,9 @@ class Strategy(Frozen):
     """One attempt at a task, from start to end."""
     task_patience: timedelta = Field(default=timedelta(hours=2), gt=timedelta(0))
     """A task with all its retries, after which it counts as failed."""
+    fallback_model: str | None = None
+    """Asked in the job's model's place, at the same endpoint; none or empty: there is none."""
+    fallback_after: timedelta = Field(default=timedelta(seconds=60), ge=timedelta(0))
+    """How long the job's model may be busy with one call before the fallback is asked."""
+    max_identical_calls: int | None = Field(default=2, ge=0, le=10_000)
+    """How often a job asks a tool the same; the second is warned. None or 0: without end."""

@@ -102,6 +102,13 @@ jobs = Table(
     ),
     Index("ix_jobs_created_at", "created_at"),
     Index("ix_jobs_status_created_at", "status", "created_at"),
+    Index(
+        "ix_jobs_question_words",
+        text("to_tsvector('english'::regconfig, question)"),
+        postgresql_using="gin",
+        postgresql_with={"fastupdate": "off"},
+        postgresql_where=text("status = 'done' and stop_reason = 'answered'"),
+    ),
 )
 
 plan_revisions = Table(

@@ -16,6 +16,12 @@ from models.state import (
 )
 from models.strategy import OnExhausted, ReplanScope
 
+_PLANNED = EndJob(
+    status=JobStatus.DONE,
+    reason=StopReason.PLANNED,
+    message="only planned, as was wished; `holdfast resume` has the plan worked",
+)
+
 
 def decide(state: JobState) -> tuple[Action, ...]:
     """The actions to start now, in order; empty means: wait for what is under way.
@@ -45,10 +51,23 @@ def _last(state: JobState) -> Action | None:
         return _ending(state)
     if state.closing is not None:
         return _reported_first(state, state.closing)
-    if _has_answer(state):
+    if state.has_plan and state.strategy.plan_only:
+        return _PLANNED
+    if has_answer(state):
         return WriteReport()
     stop = _limit(state)
     return None if stop is None else _reported_first(state, stop)
+
+
+def ends_at_once(state: JobState) -> EndJob | None:
+    """How the job would end without working on anything of its plan, if it would."""
+    if not state.has_plan or has_answer(state):
+        return None
+    stop = _limit(state)
+    if stop is not None or state.is_busy:
+        return stop
+    has_work = any(_replan(state)) or any(_starts(state))
+    return None if has_work else _stuck(state)
 
 
 def ready(state: JobState) -> Sequence[TaskState]:
@@ -152,7 +171,8 @@ def _reported_first(state: JobState, ending: EndJob) -> Action:
     return WriteReport() if _has_findings(state) else ending
 
 
-def _has_answer(state: JobState) -> bool:
+def has_answer(state: JobState) -> bool:
+    """Whether the final answer was found."""
     return any(task.is_final and task.status is TaskStatus.DONE for task in state.tasks.values())
 
 
@@ -164,10 +184,10 @@ def _ending(state: JobState) -> EndJob:
     """How the job ends: by its answer, by what stopped it, or by what halted it."""
     if state.closing is not None:
         return state.closing
-    stop = None if _has_answer(state) else _limit(state)
+    stop = None if has_answer(state) else _limit(state)
     if state.halt is None:
         answered = EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
-        return answered if _has_answer(state) else stop or _stuck(state)
+        return answered if has_answer(state) else stop or _stuck(state)
     if stop is not None and state.halt.reason is StopReason.REPORT_REFUSED:
         return stop  # the job had stopped before its findings were to be reported
     return _failure(state.halt.reason, state.halt.message)

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from models.control import Rerun
 from models.errors import BadInput, NotFound
-from models.plan import TaskStatus
-from models.state import TaskState
+from models.jobs import StopReason
+from models.plan import TaskKind, TaskStatus
+from models.state import JobState, TaskState
+from planning.decide import ends_at_once, has_answer
 from planning.graph import dependents
 
 _RAN = (TaskStatus.DONE, TaskStatus.FAILED)
@@ -32,11 +34,59 @@ def rerun(tasks: Mapping[str, TaskState], named: Sequence[str]) -> Rerun:
     return Rerun(again=again, kept=kept)
 
 
-def failed(tasks: Mapping[str, TaskState]) -> Rerun:
-    """What resuming a job that had ended runs again: the tasks that failed."""
-    again = tuple(name for name in tasks if _is(tasks, name, TaskStatus.FAILED))
-    kept = tuple(name for name in tasks if _is(tasks, name, TaskStatus.DONE))
-    return Rerun(again=again, kept=kept)
+def retried(state: JobState, named: Sequence[str]) -> Rerun:
+    """As `rerun`, where the job is sure to get to these tasks.
+
+    What a task had found is forgotten when it is to run again, so it must be able to.
+
+    Raises:
+        NotFound: the plan has no such task.
+        BadInput: as `rerun`; or the job would end before all of them had run.
+    """
+    chosen = rerun(state.tasks, named)
+    again = ", ".join(chosen.again)
+    after = _waiting(state, chosen.again)
+    if has_answer(after):
+        raise BadInput(f"the answer does not rest on {again}: it would stay, and they not run")
+    limit = state.strategy.max_tool_calls
+    calls = sum(after.tasks[name].kind is TaskKind.TOOL for name in chosen.again)
+    left = max(0, limit - state.tool_calls)
+    if calls > left:
+        raise BadInput(
+            f"{again} take {calls} tool calls, and {left} of {limit} are left (max_tool_calls)"
+        )
+    stop = ends_at_once(after)
+    if stop is not None:
+        others = " ".join(n for n in after.tasks if _is(after.tasks, n, TaskStatus.FAILED))
+        hint = f"; retry {others} as well" if others else ""
+        raise BadInput(f"the job would end before {again} ran: {stop.message}{hint}")
+    return chosen
+
+
+def resumed(state: JobState) -> tuple[str, ...]:
+    """What resuming a job that had ended runs again: the tasks that failed.
+
+    Raises:
+        BadInput: it would end again at once.
+    """
+    again = tuple(name for name in state.tasks if _is(state.tasks, name, TaskStatus.FAILED))
+    stop = ends_at_once(_waiting(state, again))
+    if stop is None:
+        return again
+    is_limit = stop.reason is StopReason.TOOL_CALL_LIMIT
+    hint = "give it more with `--set max_tool_calls=N`" if is_limit else "retry one of its tasks"
+    raise BadInput(f"the job would end again at once: {stop.message}; {hint}")
+
+
+def _waiting(state: JobState, again: Sequence[str]) -> JobState:
+    """The state once these tasks wait again, as does what had been cancelled."""
+    tasks = {
+        name: task.model_copy(update={"status": TaskStatus.PENDING})
+        if name in again or task.status is TaskStatus.CANCELLED
+        else task
+        for name, task in state.tasks.items()
+    }
+    return state.model_copy(update={"tasks": tasks})
 
 
 def _check(tasks: Mapping[str, TaskState], name: str) -> None:

@@ -22,6 +22,7 @@ from roles.endpoint_errors import explained, is_filtered, is_format_unsupported,
 LADDER = ("json_schema", "json_object", "text")
 """Ways to ask for JSON, strictest first; what an endpoint refuses is not tried again."""
 
+_MOST_TOKENS = 2**31  # of one call; beyond it a count is nonsense, and fits into no column
 _PER_MESSAGE = 4  # tokens that a chat template adds to each turn
 
 
@@ -155,7 +156,7 @@ def _completion(reply: _Reply, request: ModelRequest, messages: Sequence[Message
 def _count(usage: object, *path: str) -> int:
     for name in path:
         usage = usage.get(name) if isinstance(usage, dict) else None
-    return max(0, usage) if isinstance(usage, int) else 0
+    return usage if isinstance(usage, int) and 0 < usage < _MOST_TOKENS else 0
 
 
 def _with_schema(request: ModelRequest) -> tuple[Message, ...]:

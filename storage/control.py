@@ -6,7 +6,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from models.completions import canonical_hash
 from models.control import Control
-from models.jobs import JobStatus
+from models.jobs import FINAL, JobStatus
 from models.orders import ControlOrder
 from models.plan import TaskStatus
 from models.strategy import Strategy
@@ -20,7 +20,13 @@ _STATUS = {Control.PAUSED: JobStatus.PAUSED, Control.RESUMED: JobStatus.RUNNING}
 
 
 async def record(write: JobWrite, order: ControlOrder) -> None:
-    """Store what was done to a running job, by whom, and what it means for its row."""
+    """Store what was done to a running job, by whom, and what it means for its row.
+
+    Nothing where the job has ended meanwhile: it was cancelled while it was to be paused.
+    """
+    status = select(jobs.c.status).where(jobs.c.id == write.job_id)
+    if await write.connection.scalar(status) in FINAL:
+        return
     values: dict[str, Any] = {}
     if order.kind in _STATUS:
         values = {"status": _STATUS[order.kind].value, "message": order.message}

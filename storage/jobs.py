@@ -1,6 +1,8 @@
 """Jobs: submitted once, begun by a workflow run, ended with a reason."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import JsonValue
@@ -62,7 +64,8 @@ def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
         "owner": request.owner,
         "config_hash": canonical_hash(config),
         "request_key": key,
-        "request_hash": canonical_hash(content),
+        # What was left at its default is left out, so that a key outlives a release's new settings.
+        "request_hash": canonical_hash(request.model_dump(mode="json", exclude_defaults=True)),
         "status": JobStatus.QUEUED.value,
     }
 
@@ -78,6 +81,24 @@ async def load(db: Database, job_id: str) -> Job:
     if row is None:
         raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
     return _job(row)
+
+
+@asynccontextmanager
+async def as_read(db: Database, job: Job) -> AsyncIterator[JobWrite]:
+    """A transaction on a job that is still as it was read, for whoever is not its workflow.
+
+    Raises:
+        BadInput: it ended meanwhile, or somebody else was faster.
+    """
+    query = select(jobs.c.status, jobs.c.epoch).where(jobs.c.id == job.id)
+    async with db.job(job.id) as write:
+        row = (await write.connection.execute(query)).one()
+        if (row.status, row.epoch) != (job.status.value, job.epoch):
+            raise BadInput(
+                f"job {job.id} has just changed and is {row.status}; look at it with "
+                f"`holdfast show {job.id}`"
+            )
+        yield write
 
 
 async def newest(db: Database, limit: int, status: str | None, preset: str | None) -> list[Job]:

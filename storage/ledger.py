@@ -9,18 +9,25 @@ comes back while PostgreSQL is away is kept until it can be written.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, LiteralString
+
+from pydantic import JsonValue
+from sqlalchemy import update
 
 from models.base import Frozen
 from models.calls import CallKey
 from models.completions import Completion, ModelRequest
+from models.tables import llm_calls
 from models.tools import ReadPassage, ToolAnswer
 from storage.constant import Value, as_json
 from storage.database import Database
 from storage.ledger_statements import (
     FAIL_MODEL,
     FAIL_TOOL,
+    FAILING_FOR,
     FIRST_REQUEST,
+    MODELS_BESIDE,
     OPEN_MODEL,
     OPEN_MODEL_RECOVERED,
     OPEN_TOOL,
@@ -31,6 +38,7 @@ from storage.ledger_statements import (
 from storage.patience import until_back
 
 _DONE = "done"
+_REFUSED = "refused"
 _UNCLEAR = "it was sent before, and no answer came"
 _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "is_estimated")
 _NONE_WAITS: dict[str, Value] = {"tool_answer": None, "model_answer": None}
@@ -44,12 +52,14 @@ class Opened(Frozen):
     is_unclear: bool = False
     """Whether it left before and nobody knows what became of it."""
     refusal: str | None = None
-    """The error with which it came back before, when sending it again cannot help."""
+    """The error with which it came back before, when it is not to be sent again."""
     earlier: tuple[int, ToolAnswer] | None = None
     """The job's last call of the same tool with the same arguments, and its answer.
 
     A person who has a task run again wants its tool called again: then there is none.
     """
+    number: int = 1
+    """The how many-th of the job's calls of this tool with these arguments it is."""
 
 
 @dataclass
@@ -77,7 +87,11 @@ class Ledger:
         waiting = self.unsettled()
         row = await self._opened(OPEN_MODEL, OPEN_MODEL_RECOVERED, key, facts | waiting)
         self.settled(waiting)
-        return Opened(row_id=row.id, answer=_completion(row) if row.status == _DONE else None)
+        return Opened(
+            row_id=row.id,
+            answer=_completion(row) if row.status == _DONE else None,
+            refusal=row.error if row.status == _REFUSED else None,
+        )
 
     async def first_words(self, job_id: str, task_id: str, attempt: int, role: str) -> str | None:
         """The typed task with which this dialogue began, as JSON, if it has begun."""
@@ -104,8 +118,9 @@ class Ledger:
             row_id=row.id,
             answer=_unpacked(row.response, tool) if row.status == _DONE else None,
             is_unclear=row.status == "started" and row.error == _UNCLEAR,
-            refusal=row.error if row.status == "refused" else None,
+            refusal=row.error if row.status == _REFUSED else None,
             earlier=found,
+            number=1 + row.identical_before,
         )
 
     async def close_tool_call(
@@ -115,19 +130,51 @@ class Ledger:
         facts = {"response": _packed(answer), "is_cut": answer.is_cut, "repeats": repeats}
         await self._keep("tool_answer", facts | {"id": row_id})
 
-    async def fail_tool_call(self, row_id: int, error: str, *, may_repeat: bool) -> None:
-        """Record that the call came back with an error, and whether it may be sent again."""
-        status = "failed" if may_repeat else "refused"
-        await self._write(FAIL_TOOL, {"id": row_id, "error": error[:2000], "status": status})
+    async def fail_tool_call(
+        self, row_id: int, error: str, *, may_repeat: bool, repeats: int | None = None
+    ) -> None:
+        """Record that the call came back with an error, and whether it may be sent again.
+
+        `repeats` names the earlier identical call for whose sake it was not sent at all.
+        """
+        status = "failed" if may_repeat else _REFUSED
+        facts: dict[str, Value] = {"error": error[:2000], "status": status, "repeats": repeats}
+        await self._write(FAIL_TOOL, facts | {"id": row_id})
 
     async def withhold_tool_call(self, row_id: int, error: str) -> None:
         """Record that an announced call is never sent, because that would not be safe."""
         values: dict[str, Value] = {"id": row_id, "recovery": self.recovery}
         await self._write(WITHHOLD_TOOL, values | {"error": error[:2000]})
 
-    async def fail_model_call(self, row_id: int, error: str) -> None:
+    async def fail_model_call(self, row_id: int, error: str, *, kind: str = "") -> None:
         """Record that the call came back with an error; it may be sent again."""
-        await self._write(FAIL_MODEL, {"id": row_id, "error": error[:2000]})
+        await self._write(FAIL_MODEL, {"id": row_id, "error": error[:2000], "kind": kind})
+
+    async def failing_for(self, row_id: int) -> timedelta:
+        """Since when a model call fails with errors of one kind, whoever sent it."""
+        row = await self.db.row(FAILING_FOR, {"id": row_id})
+        return timedelta(seconds=row.failing_s)
+
+    async def fall_back(
+        self, key: CallKey, row_id: int, epoch: int, facts: dict[str, JsonValue]
+    ) -> None:
+        """Record that a failed model call is not sent again, because another model is asked.
+
+        Its entry in the job's log, with these facts, is written once.
+
+        Raises:
+            StaleEpoch: a newer run has taken over.
+        """
+        of_call = (llm_calls.c.id == row_id, llm_calls.c.status == "failed")
+        async with self.db.job(key.job_id, epoch) as write:
+            statement = update(llm_calls).where(*of_call).values(status=_REFUSED)
+            if (await write.connection.execute(statement)).rowcount:
+                write.event("model.fell_back", key.task_id, **facts)
+
+    async def models_beside(self, job_id: str) -> tuple[str, ...]:
+        """The models that answered the job's calls, if one of them stood in; else none."""
+        row = await self.db.row(MODELS_BESIDE, {"job_id": job_id})
+        return tuple(row.models or ())
 
     async def write_at_once(self) -> None:
         """Let no answer wait from here on, because calls run side by side."""

@@ -34,8 +34,10 @@ opened as (
         %(request)s, 'started')
     on conflict (job_id, task_id, attempt, role, part, request_hash) do update set
         reused = llm_calls.reused + case when llm_calls.status = 'done' then 1 else 0 end,
-        sends = llm_calls.sends + case when llm_calls.status = 'done' then 0 else 1 end,
-        status = case when llm_calls.status = 'done' then 'done' else 'started' end,
+        sends = llm_calls.sends
+            + case when llm_calls.status in ('done', 'refused') then 0 else 1 end,
+        status = case when llm_calls.status in ('done', 'refused') then llm_calls.status
+            else 'started' end,
         error = case when llm_calls.status in ('started', 'unknown') then %(unclear)s
             else llm_calls.error end
     returning id, status, error, response, model, finish, refusal, input_tokens, output_tokens,
@@ -82,7 +84,11 @@ _FROM_OPENED_MODEL: LiteralString = """
 select * from opened
 """
 _FROM_OPENED_TOOL: LiteralString = """
-select opened.*, earlier.id as earlier_id, earlier.response as earlier_response
+select opened.*, earlier.id as earlier_id, earlier.response as earlier_response, (
+    select count(*) from tool_calls as same
+    where same.job_id = %(job_id)s and same.request_hash = %(request_hash)s
+        and same.tool = %(tool)s and same.attempt = 1 and same.id < opened.id
+        and (same.status in ('started', 'done') or same.repeats is not null)) as identical_before
 from opened left join earlier on true
 """
 OPEN_MODEL: LiteralString = "with " + SETTLED + _OPENED_MODEL + _FROM_OPENED_MODEL
@@ -95,20 +101,33 @@ OPEN_TOOL_RECOVERED: LiteralString = "with " + _OPENED_TOOL + _NOTED_TOOL + _FRO
 FIRST_REQUEST: LiteralString = """
 select request from llm_calls
 where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
-    and role = %(role)s and part = '1' and status in ('started', 'done')
+    and role = %(role)s and part = '1' and status in ('started', 'done', 'refused')
 order by id limit 1
 """
 
 # An answer is never overwritten by an error, nor is an error written twice.
 FAIL_TOOL: LiteralString = """
-update tool_calls set status = %(status)s, error = %(error)s, finished_at = now()
+update tool_calls set status = %(status)s, error = %(error)s, repeats = %(repeats)s,
+    finished_at = now()
 where id = %(id)s and status = 'started'
 returning id
 """
+# Failing again in the same way keeps the time at which that began.
 FAIL_MODEL: LiteralString = """
-update llm_calls set status = 'failed', error = %(error)s, finished_at = now()
+update llm_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
+    finished_at = case when finish = %(kind)s then finished_at else now() end
 where id = %(id)s and status = 'started'
 returning id
+"""
+FAILING_FOR: LiteralString = """
+select extract(epoch from now() - finished_at)::float as failing_s
+from llm_calls where id = %(id)s
+"""
+# Nothing where no call has fallen back: who is asked is otherwise no question.
+MODELS_BESIDE: LiteralString = """
+select array_agg(distinct request::json ->> 'model') as models from llm_calls
+where job_id = %(job_id)s and status = 'done'
+    and exists (select from llm_calls where job_id = %(job_id)s and status = 'refused')
 """
 WITHHOLD_TOOL: LiteralString = """
 with unsent as (

@@ -104,7 +104,9 @@ async def _recovered(connection: AsyncConnection, job_id: str | None) -> dict[st
         .where(plan_revisions.c.job_id == jobs.c.id, plan_revisions.c.cause == "replanned")
         .scalar_subquery()
     )
-    each = select(case((replans > 3, 4), else_=replans).label("n")).where(jobs.c.status == "done")
+    each = select(case((replans > 3, 4), else_=replans).label("n")).where(
+        jobs.c.status == "done", jobs.c.stop_reason != "planned"
+    )
     if job_id is not None:
         each = each.where(jobs.c.id == job_id)
     inner = each.subquery()

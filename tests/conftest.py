@@ -24,6 +24,7 @@ from tests.support.scripted_tools import ScriptedTools
 from workflows.display import OWNER, PRESET, REPLANS, STATUS, TOKENS
 
 CONFORMANCE = Path("build/conformance.json")
+_ROWS = "conformance"
 
 
 @pytest.fixture(scope="session")
@@ -114,17 +115,23 @@ _results: dict[str, dict[str, str]] = defaultdict(dict)
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Note for each conformance row what its tests came to."""
+    """Send the conformance rows of a test along with what it came to."""
     outcome = yield
-    report = outcome.get_result()
+    rows = [row for mark in item.iter_markers("conformance") for row in mark.args]
+    outcome.get_result().user_properties.append((_ROWS, rows))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note for each conformance row what its tests came to, whichever process ran them."""
     if report.when == "call" or (report.when == "setup" and not report.passed):
-        for mark in item.iter_markers("conformance"):
-            for row in mark.args:
-                _results[row][item.nodeid] = report.outcome
+        for name, rows in report.user_properties:
+            for row in rows if name == _ROWS else ():
+                _results[row][report.nodeid] = report.outcome
 
 
-def pytest_sessionfinish() -> None:
-    if _results:
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    is_part = hasattr(session.config, "workerinput")
+    if _results and not is_part:
         CONFORMANCE.parent.mkdir(exist_ok=True)
         ordered = {row: dict(sorted(_results[row].items())) for row in sorted(_results)}
         CONFORMANCE.write_text(json.dumps(ordered, indent=1) + "\n")

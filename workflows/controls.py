@@ -1,7 +1,7 @@
 """How a person reaches a running job: updates that refuse what cannot be done before it is history.
 
-Each change is made in the workflow's state first and then recorded in PostgreSQL with who asked.
-While one is being made nothing new starts, so what was checked stays true.
+Each change is recorded in PostgreSQL with who asked, then made in the workflow's state: what could
+not be recorded has not happened. Meanwhile nothing new starts, so what was checked stays true.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
     from models.orders import ControlOrder, RetryOrder
     from models.state import JobState
     from planning import state as changes
-    from planning.rerun import rerun
+    from planning.rerun import retried
     from workflows.calling import bookkeeping
     from workflows.display import STATUS
 
@@ -61,8 +61,8 @@ class Controls:
         """Start nothing more; what runs comes to its end."""
         async with self._in_turn():
             self._may_pause()
-            self.state = changes.paused(self.known)
             await self._record(Control.PAUSED, request.by)
+            self.state = changes.paused(self.known)
 
     @pause.validator
     def _check_pause(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
@@ -70,7 +70,7 @@ class Controls:
             self._may_pause()
 
     def _may_pause(self) -> None:
-        self._still_works()
+        self._takes_changes()
         if self.state is not None and self.state.is_paused:
             raise BadInput(f"job {self.job_id} is paused already")
 
@@ -89,7 +89,7 @@ class Controls:
             self._may_resume()
 
     def _may_resume(self) -> None:
-        self._still_works()
+        self._goes_on()
         if self.state is not None and not self.state.is_paused:
             raise BadInput(f"job {self.job_id} is not paused")
 
@@ -118,35 +118,37 @@ class Controls:
                 self._may_retry(request)
 
     def _may_retry(self, request: RetryRequest) -> Rerun:
-        self._still_works()
+        self._takes_changes()
         if self.known.is_planning or self.known.replanning is not None:
             raise BadInput(f"the plan of {self.job_id} is being changed; retry in a moment")
-        return rerun(self.known.tasks, request.tasks)
+        if self.known.is_reporting:
+            raise BadInput(f"the report of {self.job_id} is being written; retry once it has ended")
+        return retried(self.known, request.tasks)
 
     @workflow.update
     async def steer(self, request: SteerRequest) -> None:
         """Let the next planning see what a person has to say."""
         async with self._in_turn():
-            self._still_works()
+            self._takes_changes()
             await self._record(Control.STEERED, request.by, guidance=request.guidance)
 
     @steer.validator
     def _check_steer(self, request: SteerRequest) -> None:  # noqa: ARG002 - the update's shape
         with _refusing():
-            self._still_works()
+            self._takes_changes()
 
     @workflow.update
     async def cancel(self, request: Asking) -> None:
         """Stop the calls in flight and end the job; what it found is kept."""
         async with self._in_turn():
-            self._still_works()
+            self._goes_on()
             await self._record(Control.CANCELLING, request.by)
             self.is_asked_to_cancel = True
 
     @cancel.validator
     def _check_cancel(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
         with _refusing():
-            self._still_works()
+            self._goes_on()
 
     async def pause_by_itself(self, why: str, put_back: tuple[str, ...]) -> None:
         """Pause because going on would only fail, and say so; the caller has taken its work back.
@@ -160,15 +162,30 @@ class Controls:
             key = f"paused-{self._own_pauses}@{self.epoch}"
             await self._record(Control.PAUSED, _OWN, key=key, message=why, put_back=put_back)
 
-    def _still_works(self) -> None:
-        """Refuse whatever comes too late.
+    def _takes_changes(self) -> None:
+        """Refuse what would change a job that starts nothing more but its report.
 
         Raises:
             BadInput: the job is about to end.
         """
-        over = self.state is not None and (self.state.halt is not None or self.state.has_report)
-        if self.is_ending or self.is_asked_to_cancel or over:
-            raise BadInput(f"job {self.job_id} is about to end; try again once it has ended")
+        self._goes_on()
+        if self.state is not None and (self.state.halt is not None or self.state.closing):
+            raise self._too_late()
+
+    def _goes_on(self) -> None:
+        """Refuse whatever comes too late.
+
+        A job that waits for what runs before it fails can still be cancelled.
+
+        Raises:
+            BadInput: the job ends now.
+        """
+        has_report = self.state is not None and self.state.has_report
+        if self.is_ending or self.is_asked_to_cancel or has_report:
+            raise self._too_late()
+
+    def _too_late(self) -> BadInput:
+        return BadInput(f"job {self.job_id} is about to end; try again once it has ended")
 
     async def _record(
         self,
@@ -208,9 +225,9 @@ class Controls:
     @asynccontextmanager
     async def _in_turn(self) -> AsyncIterator[None]:
         """One change after the other, once the job has begun; nothing new starts meanwhile."""
-        await workflow.wait_condition(lambda: self.state is not None)
         self.changing += 1
         try:
+            await workflow.wait_condition(lambda: self.state is not None)
             async with self._turn:
                 with _refusing():
                     yield

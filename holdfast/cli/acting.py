@@ -10,10 +10,10 @@ from holdfast.cli.output import print_json, print_text, say
 from holdfast.cli.requests import changes_of, checked_guidance, who_asks
 from holdfast.control import Controller
 from models.control import Rerun
+from models.jobs import JobStatus
 from models.strategy import Strategy
 from planning.presets import with_settings
 from storage import jobs
-from storage.evidence import load_report
 
 ResultT = TypeVar("ResultT")
 
@@ -94,13 +94,13 @@ def write_up_command(job_id: str) -> None:
     """Have the findings of a stopped job written up, unless they are."""
 
     async def write_up(controller: Controller) -> None:
-        holdfast = controller.holdfast
-        await jobs.load(holdfast.db, job_id)
-        if await load_report(holdfast.db, job_id) is not None:
+        if not await controller.report_what_there_is(job_id):
             return
         say("writing up what was found")
-        await controller.report_what_there_is(job_id)
-        await holdfast.wait(job_id, _WRITTEN_WITHIN)
+        job = await controller.holdfast.wait(job_id, _WRITTEN_WITHIN, or_paused=True)
+        if job.status is JobStatus.PAUSED:
+            way_out = f"go on with `holdfast resume {job_id}`"
+            say(f"the report is not written yet: {job.message}; {way_out}")
 
     _act(write_up)
 

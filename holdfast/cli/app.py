@@ -38,6 +38,9 @@ def run(
     preset: PresetName = None,
     model: ModelName = None,
     settings: Settings = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only plan, and estimate what the rest would take.")
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Ask a question, watch the work, and read the cited report."""
@@ -45,6 +48,10 @@ def run(
     from holdfast.cli.running import run_command
 
     wish = Wish(question, docs, collection, preset, model, tuple(settings or ()))
+    if dry_run:
+        from holdfast.cli.dry_run import dry_run_command
+
+        raise typer.Exit(dry_run_command(wish, json_output=json_output))
     raise typer.Exit(run_command(wish, json_output=json_output))
 
 

@@ -104,10 +104,15 @@ def plan_command(job_id: str, *, diff: bool, json_output: bool) -> None:
     elif diff:
         _print_revisions(plan, revisions)
     else:
-        columns = ("task", "kind", "status", "waits for", "description")
-        rows = [(t.id, t.tool or t.kind.value, t.status.value, ", ".join(t.depends_on),
-                 short(t.description, 90)) for t in plan.tasks]  # fmt: skip
-        console().print(table(columns, rows))
+        print_plan(plan)
+
+
+def print_plan(plan: Plan) -> None:
+    """The plan as a table."""
+    columns = ("task", "kind", "status", "waits for", "description")
+    rows = [(t.id, t.tool or t.kind.value, t.status.value, ", ".join(t.depends_on),
+             short(t.description, 90)) for t in plan.tasks]  # fmt: skip
+    console().print(table(columns, rows))
 
 
 def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:

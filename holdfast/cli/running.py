@@ -28,6 +28,7 @@ from storage.views import events_after
 
 _LOOK_EVERY_S = 0.15
 _TIMED_OUT = 3
+INTERRUPTED = 130
 _LONGEST_WAIT_S = 10 * 365 * 86_400
 _FINAL = frozenset(status.value for status in FINAL)
 
@@ -139,7 +140,7 @@ async def watched(holdfast: Holdfast, job_id: str, *, json_output: bool) -> int:
         view = await watch(holdfast, job_id)
     except (KeyboardInterrupt, asyncio.CancelledError):
         say(f"\njob {job_id} goes on without you; come back with `holdfast wait {job_id}`")
-        return 130
+        return INTERRUPTED
     if json_output:
         print_json(view)
     else:

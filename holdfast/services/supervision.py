@@ -8,6 +8,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ READY_FILE = "HOLDFAST_READY_FILE"
 """The variable that names the file which is there while a worker polls."""
 
 _SHORT_LIFE_S = 10.0
+_FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
 _DEATHS_TOLD = 8  # a worker that died before it had taken over leaves that to the next
 
@@ -79,7 +81,10 @@ class Supervisor:
         """Start a worker and wait for its end, and after it if need be; gives its exit code."""
         began = time.monotonic()
         life = Life(supervisor=os.getpid(), deaths=tuple(self.deaths))
-        pid = self._start(life)
+        try:
+            pid = self._start(life)
+        except OSError as error:
+            return self._pause_without_worker(error)
         identity = identity_of(pid, life.token)
         log.info("supervisor.worker_started", worker=identity)
         _write_pid(pid)
@@ -98,6 +103,14 @@ class Supervisor:
         pause = pause_s(self.short_lives)
         log.warning("supervisor.worker_ended", worker=death.identity, code=code, restart_in_s=pause)
         self.inbox.pause(pause)
+
+    def _pause_without_worker(self, error: OSError) -> int:
+        """There is no memory or no room for a process now, perhaps because there was too little."""
+        self.short_lives += 1
+        pause = max(_FIRST_PAUSE_S, pause_s(self.short_lives))
+        log.error("supervisor.cannot_start", error=str(error), again_in_s=pause)
+        self.inbox.pause(pause)
+        return os.EX_OSERR
 
     def _start(self, life: Life) -> int:
         if not signals.is_safe_to_fork():
@@ -130,7 +143,8 @@ def _live(work: Callable[[Life], int], life: Life) -> NoReturn:
         # Whatever it is, it must not climb into the supervisor.
         traceback.print_exc()
     finally:
-        sys.stderr.flush()
+        with suppress(OSError):
+            sys.stderr.flush()
         os._exit(code)
 
 

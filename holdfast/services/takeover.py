@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import ResetStickyTaskQueueRequest
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
@@ -67,9 +68,9 @@ class _Sweep:
             return
         self.jobs += 1
         lost = [
-            self._fail(job_id, each)
+            self._fail(described, each)
             for each in described.raw_description.pending_activities
-            if each.last_worker_identity in self.died_at
+            if self._is_lost(each)
         ]
         await asyncio.gather(self._unstick(described), *lost)
 
@@ -77,18 +78,25 @@ class _Sweep:
         is_open = described.status is WorkflowExecutionStatus.RUNNING
         return is_open and described.task_queue == self.task_queue
 
+    def _is_lost(self, pending: PendingActivityInfo) -> bool:
+        """Whether its attempt was the dead worker's; one that waits may be begun by now."""
+        waits = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+        return not waits and pending.last_worker_identity in self.died_at
+
     async def _unstick(self, described: WorkflowExecutionDescription) -> None:
         execution = WorkflowExecution(workflow_id=described.id, run_id=described.run_id)
         await self.client.workflow_service.reset_sticky_task_queue(
             ResetStickyTaskQueueRequest(namespace=self.client.namespace, execution=execution)
         )
 
-    async def _fail(self, job_id: str, lost: PendingActivityInfo) -> None:
+    async def _fail(
+        self, described: WorkflowExecutionDescription, lost: PendingActivityInfo
+    ) -> None:
         """Fail the attempt that died; whoever has the next one reads how it ended."""
         dead = lost.last_worker_identity
         facts = {"worker": dead, "died_at": self.died_at[dead].isoformat()}
         handle = self.client.get_async_activity_handle(
-            workflow_id=job_id, run_id=None, activity_id=lost.activity_id
+            workflow_id=described.id, run_id=described.run_id, activity_id=lost.activity_id
         )
         error = ApplicationError(
             "the worker died", facts, type="WorkerDied", next_retry_delay=_AT_ONCE_AGAIN

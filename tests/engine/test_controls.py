@@ -370,3 +370,23 @@ async def test_a_job_without_workers_says_so_and_is_cancelled_once_there_is_one(
         job = await engine.holdfast.wait(job_id, timedelta(seconds=30))
 
     assert job.status is JobStatus.CANCELLED
+
+
+async def test_the_settings_of_a_resumed_job_hold_from_there_on(
+    engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
+    delayed("a", 1, players)
+    job_id = await engine.submit("Who?")
+    await under_way(engine, job_id, "task.started")
+    await controller.pause(job_id)
+    await under_way(engine, job_id, "task.done")
+    changes = {"confidence_threshold": "0.95", "max_replans_per_task": "0"}
+
+    await controller.resume(job_id, with_settings(preset("kpi-chain").strategy, changes))
+    await engine.holdfast.wait(job_id, timedelta(seconds=30))
+    after = await engine.holdfast.show(job_id)
+
+    # Both were found with 0.9: the first while 0.7 was enough.
+    assert [task.status for task in after.tasks] == ["done", "failed", "pending"]
+    assert after.stop_reason == "replans_exhausted"

@@ -58,7 +58,7 @@ async def test_what_runs_what_waits_what_is_next_and_what_is_left(
     assert found.next
     assert found.next[0].startswith("after T2: start")
     used = {each.what: (each.used, each.limit) for each in found.allowances}
-    assert used["tool calls"][1] == 30
+    assert used["tool calls"] == (2 if "T3" in {each.task for each in found.waiting} else 3, 30)
     assert used["replans"] == (0, 30)
     assert used["tokens"][0] > 0
     assert any(line.startswith("doing:    T2 running") for line in status_lines(found))

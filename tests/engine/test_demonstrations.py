@@ -1,0 +1,106 @@
+"""Plans that answered earlier questions are shown to the planner, if that is wished (HZN-08)."""
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from activities.examples import ALL_TOKENS, EXAMPLE_TOKENS, examples_for
+from planning.tokens import estimate_tokens
+from roles.drafts import PlanDraft
+from roles.extractive.planning import plan as plan_by_rules
+from roles.planner import PLANNER, PlanExample, PlannerTask
+from tests.support.answered import asked, ended
+from tests.support.engine import Engine
+from tests.support.plans import SEARCH, TOOLS, final, plan, tool
+from tests.support.players import Players, draft
+from tests.support.scripted_model import Asked, Reply
+from tests.support.scripted_tools import ScriptedTools
+
+TWO_STEPS = plan(tool("T1", query="first"), final("T2", "T1"))
+QUESTION = "Who kept the northern tower?"
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("HZN-08")
+async def test_the_planner_sees_the_plan_that_answered_a_similar_question(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = TWO_STEPS, {"first": "a telling find"}
+    earlier = await engine.run("Who kept the southern tower?", demonstrations=10)
+
+    wished = await engine.run(QUESTION, demonstrations=10)
+    plain = await engine.run(QUESTION)
+
+    assert [job.status for job in (earlier, wished, plain)] == ["done"] * 3
+    first, second, third = (task["examples"] for task in players.tasks(PLANNER))
+    assert (first, third) == ([], []), "nothing was answered yet; and off by default"
+    (example,) = second
+    assert example["question"] == "Who kept the southern tower?"
+    assert PlanDraft.model_validate(example["plan"]).to_plan() == TWO_STEPS
+    assert "telling find" not in str(example)
+    assert not {"status", "result"} & set(example["plan"]["tasks"][0])
+
+
+@pytest.mark.slow
+async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
+    engine: Engine, players: Players, tools: ScriptedTools, database_url: str
+) -> None:
+    players.plan, tools.answers = TWO_STEPS, {"first": "one"}
+    await ended(engine.db, "before", asked("Who kept a tower?"), TWO_STEPS)
+    await ended(engine.db, "late", asked("Who kept the tower?", owner="later"), TWO_STEPS)
+    turns: list[list[dict[str, str]]] = []
+
+    def invalid_then_busy(given: Asked) -> object:
+        turns.append(given.turns)
+        if len(turns) == 1:
+            return "I would rather not."
+        if len(turns) > 2:
+            return draft(TWO_STEPS)
+        writer = create_engine(database_url)
+        with writer.begin() as connection:
+            connection.execute(text("update jobs set owner = '' where id = 'late'"))
+        writer.dispose()
+        return Reply(status=503, error={"message": "busy"}, headers={"retry-after": "0"})
+
+    players.parts[PLANNER.name] = invalid_then_busy
+
+    job = await engine.run(QUESTION, demonstrations=10)
+    await engine.run("Who kept a tower, then?", demonstrations=10)
+
+    assert job.status == "done"
+    assert turns[1] == turns[2], "the answer that came back was not asked for again"
+    shown = [len(task["examples"]) for task in players.tasks(PLANNER)]
+    assert shown == [1, 1, 1, 3], "and a later job sees what came since"
+
+
+async def test_no_example_is_too_long_or_needs_a_tool_that_is_gone(engine: Engine) -> None:
+    long_plan = plan(*(tool(f"T{n}", query="x " * 200) for n in range(20)), final("T99", "T0"))
+    gone = plan(tool("T1").model_copy(update={"tool": "lab.gone"}), final("T2", "T1"))
+    await ended(engine.db, "long", asked("Who kept the tower?"), long_plan)
+    await ended(engine.db, "gone", asked("Who kept the tower by day?"), gone)
+    await ended(engine.db, "good", asked("Who kept the tower by night?"), TWO_STEPS)
+
+    found = await examples_for(engine.db, "new", asked(QUESTION, demonstrations=1), TOOLS)
+
+    assert [example.question for example in found] == ["Who kept the tower by night?"]
+
+
+async def test_all_examples_together_stay_within_their_tokens(engine: Engine) -> None:
+    size = EXAMPLE_TOKENS - 600
+    for n in range(10):
+        wordy = plan(tool("T1", query="word " * size), final("T2", "T1"))
+        await ended(engine.db, f"j{n}", asked(f"Who kept tower {n}?"), wordy)
+
+    found = await examples_for(engine.db, "new", asked(QUESTION, demonstrations=10), TOOLS)
+
+    sizes = [estimate_tokens(example.model_dump_json()) for example in found]
+    assert 0 < max(sizes) <= EXAMPLE_TOKENS
+    assert ALL_TOKENS - EXAMPLE_TOKENS < sum(sizes) <= ALL_TOKENS
+
+
+def test_the_rules_take_no_notice_of_examples() -> None:
+    example = PlanExample.of("Who kept a tower?", TWO_STEPS)
+    task = PlannerTask(question=QUESTION, tools=(SEARCH,))
+
+    shown = task.model_copy(update={"examples": (example,)})
+
+    assert plan_by_rules(shown) == plan_by_rules(task)

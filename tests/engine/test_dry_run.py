@@ -1,0 +1,135 @@
+"""A dry run plans and estimates; nothing is executed until somebody resumes it (WAVE-11)."""
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast.cli.dry_run import estimate_lines
+from holdfast.control import Controller
+from holdfast.estimating import dry_run_of
+from models.errors import BadInput
+from models.estimates import Estimate
+from models.views import Tokens
+from planning.estimates import estimate
+from planning.presets import preset
+from roles.extractor import EXTRACTOR
+from roles.planner import PLANNER
+from storage import stats as statistics
+from storage import views
+from tests.support.engine import Engine
+from tests.support.plans import final, plan, tool
+from tests.support.players import Players
+from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_tools import ScriptedTools
+
+THREE_STEPS = plan(tool("T1", query="first"), tool("T2", query="other"), final("T3", "T1", "T2"))
+WITHIN = timedelta(seconds=60)
+
+
+def controls(engine: Engine) -> Controller:
+    return Controller(engine.holdfast, "someone")
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("WAVE-11", "BEY-08")
+async def test_a_dry_run_asks_the_planner_once_and_calls_no_tool(
+    engine: Engine, players: Players, model: ScriptedModel, tools: ScriptedTools
+) -> None:
+    players.plan = THREE_STEPS
+
+    job = await engine.run("Who was first?", plan_only=True)
+
+    assert (job.status, job.stop_reason, job.answer) == ("done", "planned", None)
+    assert [(task.id, task.status) for task in job.tasks] == [
+        ("T1", "pending"), ("T2", "pending"), ("T3", "pending"),
+    ]  # fmt: skip
+    assert (model.count, players.count(PLANNER), tools.called) == (1, 1, [])
+    outcome = await dry_run_of(engine.holdfast, job.job_id)
+    assert [task.id for task in outcome.tasks] == ["T1", "T2", "T3"]
+    assert outcome.estimate.spent == job.tokens
+    assert (outcome.estimate.tool_calls, outcome.estimate.model_calls) == (2, 4)
+    assert outcome.estimate.tokens is None, "no such call was ever made here"
+    recovered = (await statistics.stats(engine.db, None)).success_after_replans
+    assert set(recovered.values()) == {0}, "a job that was only planned is no success"
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("WAVE-11")
+async def test_resuming_a_dry_run_works_the_plan_that_was_paid(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = THREE_STEPS, {"first": "one", "other": "two"}
+    dry = await engine.run("Who was first?", plan_only=True)
+
+    await controls(engine).resume(dry.job_id)
+    await engine.holdfast.wait(dry.job_id, WITHIN)
+
+    job = await engine.holdfast.show(dry.job_id)
+    assert (job.status, job.stop_reason, job.answer) == ("done", "answered", "one & two")
+    assert players.count(PLANNER) == 1
+    assert sorted(argument for _, argument in tools.called) == ["first", "other"]
+    kinds = [event.kind for event in await views.events_after(engine.db, dry.job_id, 0)]
+    assert kinds.count("plan.stored") == 1
+    assert kinds.count("job.resumed") == 1
+    with pytest.raises(BadInput, match="is done"):
+        await controls(engine).resume(dry.job_id)
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("BEY-08")
+async def test_the_estimate_is_what_the_same_plan_took_before(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan, tools.answers = THREE_STEPS, {"first": "one", "other": "two"}
+    before = await engine.run("Who was first?")
+
+    dry = await engine.run("Who was first?", plan_only=True)
+
+    told = (await dry_run_of(engine.holdfast, dry.job_id)).estimate
+    assert (told.tool_calls, told.model_calls) == (before.calls.tool, before.calls.model - 1)
+    assert [(role.role, role.calls, role.seen) for role in told.roles] == [
+        ("extractor", 2, 2), ("reasoner", 1, 1), ("synthesiser", 1, 1),
+    ]  # fmt: skip
+    assert told.tokens is not None
+    paid = before.tokens.input - dry.tokens.input
+    assert abs(told.tokens.input - paid) < 0.05 * paid
+
+
+@pytest.mark.slow
+async def test_a_plan_that_is_refused_is_no_dry_run(engine: Engine, players: Players) -> None:
+    players.plan = plan(tool("T1", query="first"))
+
+    job = await engine.run("Who was first?", plan_only=True, plan_tries=0)
+
+    assert (job.status, job.stop_reason) == ("failed", "planning_failed")
+
+
+@pytest.mark.slow
+async def test_nothing_of_a_dry_run_can_be_retried_or_reported(
+    engine: Engine, players: Players
+) -> None:
+    players.plan = THREE_STEPS
+    job = await engine.run("Who was first?", plan_only=True)
+
+    with pytest.raises(BadInput, match="has not run yet"):
+        await controls(engine).retry(job.job_id, ["T1"])
+    with pytest.raises(BadInput, match="found nothing"):
+        await controls(engine).report_what_there_is(job.job_id)
+
+
+def test_a_strategy_without_extraction_asks_no_extractor() -> None:
+    told = estimate(THREE_STEPS, preset("full-horizon").strategy, {}, Tokens())
+
+    assert EXTRACTOR.name not in [role.role for role in told.roles]
+    assert told.model_calls == 2
+
+
+def test_what_is_not_known_is_said_to_be_unknown() -> None:
+    told = estimate(THREE_STEPS, preset("kpi-chain").strategy, {}, Tokens(input=700, output=90))
+
+    lines = estimate_lines(told)
+
+    assert lines[0] == "would take: 2 tool calls, 4 model calls, tokens: unknown"
+    assert all("tokens unknown" in line for line in lines[1:4])
+    assert lines[-1] == "spent:      700 tokens in, 90 out"
+    assert Estimate.model_validate(told.model_dump(exclude={"model_calls", "tokens"})) == told
