@@ -66,6 +66,9 @@ def wait_command(job_id: str, timeout_s: float | None, *, json_output: bool) -> 
         async with attached() as holdfast:
             is_endless = timeout_s is None or timeout_s > _LONGEST_WAIT_S
             within = None if is_endless else timedelta(seconds=timeout_s or 0)
+            if (job := await holdfast.wait(job_id, timedelta(0))).status is JobStatus.PAUSED:
+                why = f" ({printable(job.message)})" if job.message else ""
+                say(f"job {job_id} is paused{why}; `holdfast resume {job_id}` lets it go on")
             await holdfast.wait(job_id, within)
             return await holdfast.show(job_id)
 

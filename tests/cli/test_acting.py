@@ -71,6 +71,7 @@ def test_a_job_is_paused_steered_and_resumed(installation: Installation) -> None
     document = json.loads(installation.holdfast("status", job, "--json").out)
     steered = installation.holdfast("steer", job, "Look at the log books.")
     again = installation.holdfast("pause", job)
+    waited = installation.holdfast("wait", job, "--timeout", "0.2")
     installation.slow(0)
     resumed = installation.holdfast("resume", job, "--json")
 
@@ -79,6 +80,7 @@ def test_a_job_is_paused_steered_and_resumed(installation: Installation) -> None
     assert "blocked:  the job is paused" in status.out
     assert document["blocked_by"]
     assert {"doing", "waiting", "next", "allowances"} <= set(document)
+    assert (waited.code, "is paused; `holdfast resume" in waited.err) == (3, True)
     assert (again.code, "paused already" in again.refused()) == (2, True)
     assert json.loads(resumed.out) == {"job_id": job, "did": "resumed"}
     assert installation.holdfast("wait", job).code == 0
