@@ -7,6 +7,7 @@ from typing import Any
 from models.calls import CallKey
 from models.completions import canonical_hash
 from models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
+from models.text import shortened
 from models.tools import ToolAnswer, ToolSignature
 from storage.ledger import Ledger, Opened
 from tools.hub import Hub
@@ -96,8 +97,7 @@ class Bench:
 
 def _too_often(tool: str, before: int, answer: ToolAnswer) -> str:
     # The answer stands below the first line: that alone goes to lists and into Temporal's history.
-    said = " ".join(answer.text.split())
-    shown = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
+    shown = shortened(" ".join(answer.text.split()), _SHOWN)
     return (
         f"{tool} was called with these arguments {before} times in this job and is not called "
         "again. Change something: other arguments, or another tool.\n"

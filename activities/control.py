@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from activities import interfaces
 from activities.interfaces import implements
 from models.base import Frozen
-from models.control import Control
 from models.orders import ControlOrder, RetryOrder
 from storage import control, receipts
 from storage.database import Database
@@ -34,11 +33,5 @@ class Controlling:
         if await receipts.find(self.db, order, order.key, Done) is not None:
             return
         async with self.db.job(order.job_id, order.epoch) as write:
-            await control.run_again(write, order.again)
-            write.event(
-                f"job.{Control.RETRIED.value}",
-                by=order.by,
-                tasks=list(order.tasks),
-                again=list(order.again),
-            )
+            await control.retry(write, order.tasks, order.again, order.by)
             await receipts.keep(write, order.key, Done())

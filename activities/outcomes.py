@@ -17,6 +17,7 @@ from models.jobs import StopReason
 from models.orders import TaskOrder
 from models.plan import Task, TaskStatus
 from models.state import Halt, TaskReceipt
+from models.text import shortened
 from models.tools import ReadPassage
 from planning.kpis import Candidate
 from storage import tasks
@@ -104,11 +105,9 @@ def _preview(outcome: Outcome) -> str:
     if outcome.failure:
         return outcome.failure.first_line
     found = (f"{each.name} = {_short(each.value)}" for each in outcome.kept)
-    text = "; ".join(found)
-    return text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"
+    return shortened("; ".join(found), _PREVIEW)
 
 
 def _short(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shortened(" ".join(text.split()), 80)

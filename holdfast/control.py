@@ -25,6 +25,7 @@ from models.plan import TaskStatus
 from models.state import JobState
 from models.strategy import Strategy
 from planning.rerun import resumed, retried
+from planning.state import rebuilt
 from storage import control, jobs, plans, views
 
 if TYPE_CHECKING:
@@ -157,14 +158,8 @@ class Controller:
             return Rerun.model_validate(told)
         await until_closed(temporal, job_id)
         async with jobs.as_read(self.holdfast.db, job) as write:
-            await control.run_again(write, chosen.again)
+            await control.retry(write, names, chosen.again, self.by)
             await control.reopen(write)
-            write.event(
-                f"job.{Control.RETRIED.value}",
-                by=self.by,
-                tasks=list(names),
-                again=list(chosen.again),
-            )
         await self._start(temporal, job)
         return chosen
 
@@ -224,12 +219,7 @@ class Controller:
         """The job as its next run finds it; while one is at work, with what runs now."""
         db, is_over = self.holdfast.db, job.status in FINAL
         states = await plans.task_states(db, job.id, of_new_run=is_over)
-        counts = await views.counts(db, job.id)
-        return JobState(
-            strategy=job.request.strategy,
-            tasks={each.id: each for each in states},
-            **counts.model_dump(exclude={"tokens"}),
-        )
+        return rebuilt(job.request.strategy, await views.counts(db, job.id), states)
 
     async def _unfinished(self, job_id: str, what: str) -> Job:
         job = await jobs.load(self.holdfast.db, job_id)

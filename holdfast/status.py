@@ -45,13 +45,9 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     counts = await views.counts(holdfast.db, job_id)
     states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
     under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
-    state = JobState(
-        strategy=job.request.strategy,
-        tasks={each.id: each for each in states},
-        is_paused=job.status is JobStatus.PAUSED,
-        tool_calls=counts.tool_calls + under_way,
-        **counts.model_dump(exclude={"tokens", "tool_calls"}),
-    )
+    counts = counts.model_copy(update={"tool_calls": counts.tool_calls + under_way})
+    is_paused = job.status is JobStatus.PAUSED
+    state = changes.rebuilt(job.request.strategy, counts, states, is_paused=is_paused)
     return StatusDocument(
         job_id=job_id,
         status=job.status.value,

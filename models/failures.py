@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from models.base import Frozen
 from models.errors import FailureClass
+from models.text import shortened
 
 
 class Component(StrEnum):
@@ -68,4 +69,4 @@ class Failure(Frozen):
     def first_line(self) -> str:
         """At most 200 characters for lists, summaries and receipts."""
         line = (self.message.strip().splitlines() or [""])[0]
-        return line if len(line) <= 200 else f"{line[:199]}…"
+        return shortened(line, 200)

@@ -1,11 +1,9 @@
 """What a workflow tells an activity: keys and small facts, never content."""
 
-from pydantic import Field
-
 from models.base import Frozen
 from models.control import Control
 from models.jobs import JobStatus, StopReason
-from models.state import EndJob, TaskState
+from models.state import Counts, EndJob, TaskState
 from models.strategy import Strategy
 
 
@@ -99,18 +97,13 @@ class TaskPage(Frozen):
     """Where to read on; none when this was the last page."""
 
 
-class JobBrief(Frozen):
+class JobBrief(Counts):
     """What a workflow run needs to know of its job: structure and statuses."""
 
     epoch: int
     label: str
     strategy: Strategy
     page: TaskPage
-    has_plan: bool
-    replans: dict[str, int] = Field(default_factory=dict)
-    tool_calls: int = 0
-    has_report: bool = False
-    tokens: int = 0
     attempt: int = 1
     is_paused: bool = False
     closing: EndJob | None = None

@@ -47,6 +47,17 @@ class Halt(Frozen):
     message: str
 
 
+class Counts(Frozen):
+    """What a new run must know to go on counting where the old one stopped."""
+
+    has_plan: bool
+    replans: Mapping[str, int] = Field(default_factory=dict)
+    """By the root of the lineage."""
+    tool_calls: int = 0
+    has_report: bool = False
+    tokens: int = 0
+
+
 class EndJob(Frozen):
     """Record how the job ended; nothing is under way any more."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from models.plan import TaskKind, TaskStatus
 from models.state import (
     Action,
+    Counts,
     EndJob,
     Halt,
     JobState,
@@ -17,6 +18,28 @@ from models.state import (
     TaskState,
     WriteReport,
 )
+from models.strategy import Strategy
+
+
+def rebuilt(
+    strategy: Strategy,
+    counts: Counts,
+    tasks: Iterable[TaskState],
+    *,
+    is_paused: bool = False,
+    closing: EndJob | None = None,
+) -> JobState:
+    """The state from what PostgreSQL has of a job, for a new run or for whoever looks."""
+    fresh = JobState(
+        strategy=strategy,
+        has_plan=counts.has_plan,
+        replans=counts.replans,
+        tool_calls=counts.tool_calls,
+        has_report=counts.has_report,
+        is_paused=is_paused,
+        closing=closing,
+    )
+    return with_tasks(fresh, tasks)
 
 
 def started(state: JobState, action: Action) -> JobState:

@@ -1,10 +1,10 @@
 """What people do to jobs, as PostgreSQL keeps it: paused, resumed, reopened, steered."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
 
-from models.completions import canonical_hash
 from models.control import Control
 from models.jobs import FINAL, JobStatus
 from models.orders import ControlOrder
@@ -12,10 +12,15 @@ from models.plan import TaskStatus
 from models.strategy import Strategy
 from models.tables import entities, evidence, guidance, jobs, receipts, tasks
 from storage.database import Database, JobWrite
+from storage.jobs import config_hash
 
 REPORT_KEY = "report"
 """The receipt of a delivered report: there is one exactly while the report is that of the plan."""
 
+_FOR_A_NEW_RUN = {
+    "status": JobStatus.QUEUED.value, "epoch": jobs.c.epoch + 1, "run_id": None,
+}  # fmt: skip
+_REOPENED = {**_FOR_A_NEW_RUN, "finished_at": None, "attempt": jobs.c.attempt + 1}
 _STATUS = {Control.PAUSED: JobStatus.PAUSED, Control.RESUMED: JobStatus.RUNNING}
 
 
@@ -24,16 +29,12 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
 
     Nothing where the job has ended meanwhile: it was cancelled while it was to be paused.
     """
-    status = select(jobs.c.status).where(jobs.c.id == write.job_id)
-    if await write.connection.scalar(status) in FINAL:
+    if write.held.status in FINAL:
         return
-    values: dict[str, Any] = {}
     if order.kind in _STATUS:
-        values = {"status": _STATUS[order.kind].value, "message": order.message}
+        await write.set(status=_STATUS[order.kind].value, message=order.message)
     if order.strategy is not None:
-        values |= await _settings(write, order.strategy)
-    if values:
-        await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+        await write.set(**_settings(write, order.strategy))
     await _put_back(write, order.put_back)
     facts: dict[str, Any] = {"by": order.by}
     if order.message:
@@ -44,15 +45,12 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
     write.event(f"job.{order.kind.value}", **facts)
 
 
-async def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
-    row = (
-        await write.connection.execute(
-            select(jobs.c.preset, jobs.c.model).where(jobs.c.id == write.job_id)
-        )
-    ).one()
+def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
     content = strategy.model_dump(mode="json")
-    config = {"preset": row.preset, "model": row.model, "strategy": content}
-    return {"strategy": content, "config_hash": canonical_hash(config)}
+    return {
+        "strategy": content,
+        "config_hash": config_hash(write.held.preset, write.held.model, content),
+    }
 
 
 async def _put_back(write: JobWrite, names: tuple[str, ...]) -> None:
@@ -64,6 +62,13 @@ async def _put_back(write: JobWrite, names: tuple[str, ...]) -> None:
             .where(tasks.c.status == TaskStatus.RUNNING.value)
             .values(status=TaskStatus.PENDING.value)
         )
+
+
+async def retry(write: JobWrite, named: Sequence[str], again: tuple[str, ...], by: str) -> None:
+    """Have the tasks that somebody named run again, with what rests on them."""
+    await run_again(write, again)
+    event = f"job.{Control.RETRIED.value}"
+    write.event(event, by=by, tasks=list(named), again=list(again))
 
 
 async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
@@ -84,9 +89,7 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
         .values(status="superseded")
     )
     if await write.connection.scalar(answered):
-        await write.connection.execute(
-            update(jobs).where(jobs.c.id == write.job_id).values(answer=None)
-        )
+        await write.set(answer=None)
     fresh = {
         "status": TaskStatus.PENDING.value, "attempt": tasks.c.attempt + 1, "confidence": None,
         "failure": None, "trace": None, "started_at": None, "finished_at": None,
@@ -106,13 +109,8 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
 
     It keeps all it had. The epoch grows at once, so a run that was cut off cannot write any more.
     """
-    values: dict[str, Any] = {
-        "status": JobStatus.QUEUED.value, "stop_reason": None, "message": "", "finished_at": None,
-        "epoch": jobs.c.epoch + 1, "run_id": None, "attempt": jobs.c.attempt + 1,
-    }  # fmt: skip
-    if strategy is not None:
-        values |= await _settings(write, strategy)
-    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    settings = {} if strategy is None else _settings(write, strategy)
+    await write.set(**_REOPENED, stop_reason=None, message="", **settings)
     await write.connection.execute(
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.CANCELLED.value)
@@ -126,18 +124,13 @@ async def reopen_to_report(write: JobWrite) -> None:
 
     That it has a reason to stop already is how the run knows.
     """
-    values = {
-        "status": JobStatus.QUEUED.value, "finished_at": None, "epoch": jobs.c.epoch + 1,
-        "run_id": None, "attempt": jobs.c.attempt + 1,
-    }  # fmt: skip
-    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await write.set(**_REOPENED)
     await _forget_report(write)
 
 
 async def restart(write: JobWrite) -> None:
     """Take a job from a workflow run that is lost; the next run goes on where it stopped."""
-    values = {"status": JobStatus.QUEUED.value, "epoch": jobs.c.epoch + 1, "run_id": None}
-    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await write.set(**_FOR_A_NEW_RUN)
 
 
 async def give_guidance(db: Database, job_id: str, words: str, by: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 from pydantic import JsonValue
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -27,6 +27,13 @@ from storage.constant import ConstantStatements, Value, as_json
 _AWAY_STATES = frozenset({"08", "40", "53", "57"})
 """Classes of SQLSTATE: connection, rollback, resources, operator (PostgreSQL, appendix A)."""
 
+_HELD = tuple(
+    jobs.c[name]
+    for name in (
+        "epoch", "run_id", "status", "last_event", "preset", "model", "started_at",
+    )
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class NewEvent:
@@ -43,8 +50,13 @@ class JobWrite:
 
     connection: AsyncConnection
     job_id: str
-    last_event: int
+    held: Row[Any]
+    """The job's own row as it was when it was locked: the columns of `_HELD`."""
     events: list[NewEvent] = field(default_factory=list)
+
+    async def set(self, **values: object) -> None:
+        """Change the job's own row."""
+        await self.connection.execute(update(jobs).where(jobs.c.id == self.job_id).values(values))
 
     def event(self, kind: str, task_id: str = "", **facts: JsonValue) -> None:
         """Append to the job's log; numbered without gaps when the transaction commits."""
@@ -126,14 +138,12 @@ class Database:
         async with self.writing() as connection:
             row = (
                 await connection.execute(
-                    select(jobs.c.epoch, jobs.c.last_event)
-                    .where(jobs.c.id == job_id)
-                    .with_for_update()
+                    select(*_HELD).where(jobs.c.id == job_id).with_for_update()
                 )
             ).one_or_none()
             if row is None or (epoch is not None and row.epoch != epoch):
-                raise refusal(job_id, row and row.epoch, epoch)
-            write = JobWrite(connection, job_id, row.last_event)
+                raise refusal(job_id, None if row is None else row.epoch, epoch)
+            write = JobWrite(connection, job_id, row)
             yield write
             await _append(write)
 
@@ -151,7 +161,7 @@ async def _append(write: JobWrite) -> None:
     rows = [
         {
             "job_id": write.job_id,
-            "seq": write.last_event + n,
+            "seq": write.held.last_event + n,
             "kind": event.kind,
             "task_id": event.task_id,
             "facts": event.facts,
@@ -159,9 +169,7 @@ async def _append(write: JobWrite) -> None:
         for n, event in enumerate(write.events, start=1)
     ]
     await write.connection.execute(insert(events), rows)
-    await write.connection.execute(
-        update(jobs).where(jobs.c.id == write.job_id).values(last_event=rows[-1]["seq"])
-    )
+    await write.set(last_event=rows[-1]["seq"])
 
 
 @dataclass

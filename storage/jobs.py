@@ -53,7 +53,6 @@ async def _submitted_before(db: Database, key: str | None, row: dict[str, Any]) 
 
 def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
     content = request.model_dump(mode="json")
-    config = {name: content[name] for name in ("preset", "model", "strategy")}
     return {
         "id": job_id,
         "question": request.question,
@@ -62,12 +61,17 @@ def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
         "strategy": content["strategy"],
         "collection": request.collection,
         "owner": request.owner,
-        "config_hash": canonical_hash(config),
+        "config_hash": config_hash(request.preset, request.model, content["strategy"]),
         "request_key": key,
         # What was left at its default is left out, so that a key outlives a release's new settings.
         "request_hash": canonical_hash(request.model_dump(mode="json", exclude_defaults=True)),
         "status": JobStatus.QUEUED.value,
     }
+
+
+def config_hash(preset: str, model: str, strategy: JsonValue) -> str:
+    """What makes two jobs' configurations the same (WAVE-13)."""
+    return canonical_hash({"preset": preset, "model": model, "strategy": strategy})
 
 
 async def load(db: Database, job_id: str) -> Job:
@@ -90,12 +94,10 @@ async def as_read(db: Database, job: Job) -> AsyncIterator[JobWrite]:
     Raises:
         BadInput: it ended meanwhile, or somebody else was faster.
     """
-    query = select(jobs.c.status, jobs.c.epoch).where(jobs.c.id == job.id)
     async with db.job(job.id) as write:
-        row = (await write.connection.execute(query)).one()
-        if (row.status, row.epoch) != (job.status.value, job.epoch):
+        if (write.held.status, write.held.epoch) != (job.status.value, job.epoch):
             raise BadInput(
-                f"job {job.id} has just changed and is {row.status}; look at it with "
+                f"job {job.id} has just changed and is {write.held.status}; look at it with "
                 f"`holdfast show {job.id}`"
             )
         yield write
@@ -119,24 +121,17 @@ async def begin(db: Database, job_id: str, run_id: str) -> int:
     then on every write of the older run is refused. A job that has ended stays as it is.
     """
     async with db.job(job_id) as write:
-        row = (
-            await write.connection.execute(
-                select(jobs.c.epoch, jobs.c.run_id, jobs.c.status, jobs.c.started_at).where(
-                    jobs.c.id == job_id
-                )
-            )
-        ).one()
+        row = write.held
         if row.run_id == run_id or row.status in FINAL:
             return int(row.epoch)
         epoch = int(row.epoch) + 1
         is_paused = row.status == JobStatus.PAUSED
-        values = {
-            "epoch": epoch,
-            "run_id": run_id,
-            "status": JobStatus.PAUSED.value if is_paused else JobStatus.RUNNING.value,
-            "started_at": func.coalesce(jobs.c.started_at, func.now()),
-        }
-        await write.connection.execute(update(jobs).where(jobs.c.id == job_id).values(values))
+        await write.set(
+            epoch=epoch,
+            run_id=run_id,
+            status=JobStatus.PAUSED.value if is_paused else JobStatus.RUNNING.value,
+            started_at=func.coalesce(jobs.c.started_at, func.now()),
+        )
         write.event("job.began" if row.started_at is None else "job.taken_over", epoch=epoch)
         return epoch
 
@@ -149,13 +144,9 @@ async def end(write: JobWrite, status: JobStatus, reason: StopReason, message: s
             .where(table.c.job_id == write.job_id, table.c.status == "started")
             .values(status="unknown", finished_at=func.now())
         )
-    values = {
-        "status": status.value,
-        "stop_reason": reason.value,
-        "message": message,
-        "finished_at": func.now(),
-    }
-    await write.connection.execute(update(jobs).where(jobs.c.id == write.job_id).values(values))
+    await write.set(
+        status=status.value, stop_reason=reason.value, message=message, finished_at=func.now()
+    )
     write.event("job.ended", status=status.value, reason=reason.value, message=message[:500])
 
 

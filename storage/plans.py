@@ -11,7 +11,8 @@ from models.failures import Failure
 from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
 from models.state import TaskState
 from models.tables import entities, jobs, plan_revisions, tasks
-from planning.graph import extent
+from models.text import shortened
+from planning.graph import Extent, extent
 from storage.database import Database, JobWrite
 
 
@@ -52,19 +53,14 @@ async def store_revision(
 
     `plan` is the plan after the change; only the tasks named in `revision.added` are inserted.
     """
-    number = await _next_revision(write)
     size = extent(plan)
+    number = await _next_revision(write, size)
     added = [task for task in plan.tasks if task.id in set(revision.added)]
     await _insert(write, added, roots, number)
     await _supersede(write, revision.superseded)
     row = revision.model_dump() | {"revision": number, **size.model_dump(), "job_id": write.job_id}
     row |= {"added": list(revision.added), "superseded": list(revision.superseded)}
     await write.connection.execute(insert(plan_revisions).values(row))
-    await write.connection.execute(
-        update(jobs)
-        .where(jobs.c.id == write.job_id)
-        .values(revision=number, depth=size.depth, breadth=size.breadth)
-    )
     write.event(
         "plan.stored" if number == 1 else "plan.revised",
         revision=number,
@@ -75,9 +71,15 @@ async def store_revision(
     return number
 
 
-async def _next_revision(write: JobWrite) -> int:
-    query = select(jobs.c.revision).where(jobs.c.id == write.job_id)
-    return int((await write.connection.execute(query)).scalar_one()) + 1
+async def _next_revision(write: JobWrite, size: Extent) -> int:
+    """Number the revision; not from the row as it was read, for a transaction may make several."""
+    changed = (
+        update(jobs)
+        .where(jobs.c.id == write.job_id)
+        .values(revision=jobs.c.revision + 1, **size.model_dump())
+        .returning(jobs.c.revision)
+    )
+    return int((await write.connection.execute(changed)).scalar_one())
 
 
 async def _insert(
@@ -181,8 +183,7 @@ async def revisions(db: Database, job_id: str) -> list[Revision]:
 
 def label_of(task: Task) -> str:
     """What a person reads in the Temporal UI: the id and the description's beginning."""
-    text = " ".join(task.description.split())
-    return text if len(text) <= 72 else f"{text[:71]}…"
+    return shortened(" ".join(task.description.split()), 72)
 
 
 def _stored(row: Row[Any]) -> StoredTask:

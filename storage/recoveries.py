@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, select
 
-from models.jobs import FINAL, JobStatus
+from models.jobs import FINAL
 from models.recoveries import Cause, Loss, Recovery, Reused, SentAgain
 from models.tables import jobs, llm_calls, recovered_calls, recoveries
 from storage.database import Database, JobWrite
@@ -28,7 +28,7 @@ async def begin(db: Database, job_id: str, loss: Loss, epoch: int | None = None)
         StorageAway: PostgreSQL does not answer.
     """
     async with db.job(job_id, epoch) as write:
-        if await _has_ended(write):
+        if write.held.status in FINAL:
             return None
         known = await _known(write)
         for row in known:
@@ -53,11 +53,6 @@ async def of_job(db: Database, job_id: str) -> list[Recovery]:
     """The job's recoveries, the first one first."""
     async with db.reading() as connection:
         return [_recovery(row) for row in (await connection.execute(_sums(job_id))).all()]
-
-
-async def _has_ended(write: JobWrite) -> bool:
-    query = select(jobs.c.status).where(jobs.c.id == write.job_id)
-    return JobStatus((await write.connection.execute(query)).scalar_one()) in FINAL
 
 
 async def _known(write: JobWrite) -> Sequence[Row[Any]]:

@@ -7,20 +7,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
 from models.calls import CallView
+from models.state import Counts
 from models.tables import events, jobs, llm_calls, plan_revisions, receipts, tasks, tool_calls
 from models.views import CallCounts, EventView, Tokens
 from storage.control import REPORT_KEY
 from storage.database import Database
-
-
-class Counts(Frozen):
-    """What a new workflow run must know to go on counting where the old one stopped."""
-
-    has_plan: bool
-    replans: dict[str, int]
-    tool_calls: int
-    has_report: bool
-    tokens: int
 
 
 async def counts(db: Database, job_id: str) -> Counts:

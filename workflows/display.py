@@ -6,6 +6,7 @@ from temporalio.common import SearchAttributeKey
 
 from models.plan import TaskStatus
 from models.state import JobState, TaskState
+from models.text import shortened
 
 STATUS = SearchAttributeKey.for_keyword("HoldfastStatus")
 PRESET = SearchAttributeKey.for_keyword("HoldfastPreset")
@@ -54,7 +55,7 @@ def _row(task: TaskState) -> str:
 @lru_cache(maxsize=4096)
 def _cell(text: str) -> str:
     """Text that cannot leave its cell: what tools return must not shape the page."""
-    short = text if len(text) <= 120 else f"{text[:119]}…"
+    short = shortened(text, 120)
     for sign in "\\|<>[]`*_":
         short = short.replace(sign, f"\\{sign}" if sign in "\\|[]`*_" else " ")
     return short.replace("\n", " ")

@@ -12,8 +12,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities import interfaces
     from models.jobs import JobStatus, StopReason
-    from models.orders import BeginOrder, EndOrder, JobBrief, JobOrder, JobOutcome
-    from models.state import EndJob, JobState
+    from models.orders import BeginOrder, EndOrder, JobOrder, JobOutcome
+    from models.state import EndJob
     from planning import state as changes
     from planning.decide import decide
     from workflows.calling import bookkeeping, halt_of
@@ -78,7 +78,13 @@ class ResearchJob(Work):
         self.epoch, self.tokens, self.attempt = brief.epoch, brief.tokens, brief.attempt
         self.outcome = brief.outcome
         rest = await self.read_on(brief.page.next_after)
-        self.state = changes.with_tasks(_state(brief), rest)
+        self.state = changes.rebuilt(
+            brief.strategy,
+            brief,
+            (*brief.page.tasks, *rest),
+            is_paused=brief.is_paused,
+            closing=brief.closing,
+        )
         status = JobStatus.PAUSED if brief.is_paused else JobStatus.RUNNING
         if brief.outcome is not None:
             status = brief.outcome.status
@@ -136,18 +142,3 @@ class ResearchJob(Work):
         if self.state is not None:
             workflow.set_current_details(plan_table(self.state))
         return outcome
-
-
-def _state(brief: JobBrief) -> JobState:
-    return changes.with_tasks(
-        JobState(
-            strategy=brief.strategy,
-            has_plan=brief.has_plan,
-            replans=brief.replans,
-            tool_calls=brief.tool_calls,
-            has_report=brief.has_report,
-            is_paused=brief.is_paused,
-            closing=brief.closing,
-        ),
-        brief.page.tasks,
-    )

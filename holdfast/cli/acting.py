@@ -63,11 +63,14 @@ def cancel_command(job_id: str, *, json_output: bool) -> None:
 
 def retry_command(job_id: str, names: Sequence[str], *, dry_run: bool, json_output: bool) -> None:
     names = list(dict.fromkeys(names))
-    chosen = _act(lambda controller: controller.preview_retry(job_id, names))
-    if not json_output:
-        _print_rerun(chosen)
-    if not dry_run:
-        chosen = _act(lambda controller: controller.retry(job_id, names))
+
+    async def retry(controller: Controller) -> Rerun:
+        shown = await controller.preview_retry(job_id, names)
+        if not json_output:
+            _print_rerun(shown)
+        return shown if dry_run else await controller.retry(job_id, names)
+
+    chosen = _act(retry)
     if json_output:
         print_json(chosen)
     elif not dry_run:

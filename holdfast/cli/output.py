@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from models.text import shortened
+
 _WIDE = 240
 
 STYLES = {
@@ -73,8 +75,7 @@ def counted(number: int, noun: str) -> str:
 
 def short(text: str, width: int) -> str:
     """The text on one line, cut with an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+    return shortened(" ".join(text.split()), width)
 
 
 def _plain(value: object) -> object:

@@ -16,8 +16,8 @@ import psutil
 from holdfast.services.state import RunningProcess
 from holdfast.services.supervision import READY_FILE, pid_file
 from tests.support.engine import Engine
+from tests.support.environment import bare_environment
 
-_OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
 _WITHIN_S = 30.0
 
 
@@ -92,8 +92,7 @@ class Workers:
         holdfast = self.engine.holdfast
         key = holdfast.settings.openai_api_key
         assert key
-        bare = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-        return bare | {
+        return bare_environment() | {
             "HOLDFAST_HOME": str(folder),
             "HOLDFAST_CONFIG": str(holdfast.settings.config_file),
             "HOLDFAST_DATABASE_URL": holdfast.endpoints.database_url,

@@ -6,7 +6,6 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from temporalio.api.workflow.v1 import PendingActivityInfo
@@ -29,7 +28,6 @@ from worker import build_worker
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 _WITHIN_S = 40
-_ROOT = Path(__file__).parents[2]
 
 
 @asynccontextmanager

@@ -42,6 +42,15 @@ def delayed(query: str, seconds: float, players: Players) -> None:
     players.parts["extractor"] = part
 
 
+async def begun(engine: Engine, players: Players, query: str, seconds: float, *, until: str) -> str:
+    """A job of three tasks, one of which takes so long, once its log has such an entry."""
+    players.plan = THREE
+    delayed(query, seconds, players)
+    job_id = await engine.submit("Who?")
+    await under_way(engine, job_id, until)
+    return job_id
+
+
 def failing(players: Players, times: int) -> None:
     """Let the first extractions find nothing."""
     left = [times]
@@ -66,10 +75,8 @@ async def until(engine: Engine, job_id: str, *statuses: JobStatus) -> None:
 async def test_a_paused_job_starts_nothing_more_and_goes_on_where_it_stopped(
     engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
 ) -> None:
-    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
-    delayed("a", 1, players)
-    job_id = await engine.submit("Who?")
-    await under_way(engine, job_id, "task.started")
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = await begun(engine, players, "a", 1, until="task.started")
 
     await controller.pause(job_id)
     await under_way(engine, job_id, "task.done")
@@ -177,10 +184,8 @@ async def test_retrying_runs_the_named_task_and_what_rests_on_it_and_nothing_els
 async def test_a_task_of_a_running_job_can_be_retried(
     engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
 ) -> None:
-    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
-    delayed("b", 1, players)
-    job_id = await engine.submit("Who?")
-    await under_way(engine, job_id, "task.done")
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = await begun(engine, players, "b", 1, until="task.done")
 
     with pytest.raises(BadInput, match="T2 runs now"):
         await controller.retry(job_id, ["T1"])
@@ -254,10 +259,8 @@ async def test_a_job_whose_plan_was_refused_is_planned_anew_when_it_is_resumed(
 async def test_a_cancelled_job_stops_its_calls_can_be_reported_and_can_be_resumed(
     engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
 ) -> None:
-    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
-    delayed("b", 20, players)
-    job_id = await engine.submit("Who?")
-    await under_way(engine, job_id, "task.done")
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = await begun(engine, players, "b", 20, until="task.done")
 
     await controller.cancel(job_id)
     job = await engine.holdfast.wait(job_id, timedelta(seconds=20))
@@ -318,10 +321,8 @@ async def test_a_job_whose_temporal_data_are_gone_continues_from_postgresql_alon
     model: ScriptedModel,
     tools: ScriptedTools,
 ) -> None:
-    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
-    delayed("b", 3, players)
-    job_id = await engine.submit("Who?")
-    await under_way(engine, job_id, "task.done")
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = await begun(engine, players, "b", 3, until="task.done")
     await engine.temporal.get_workflow_handle(job_id).terminate("the data are lost")
     await engine.temporal.workflow_service.delete_workflow_execution(_deletion(engine, job_id))
     with pytest.raises(ServiceDown, match="holdfast resume"):
@@ -375,10 +376,8 @@ async def test_a_job_without_workers_says_so_and_is_cancelled_once_there_is_one(
 async def test_the_settings_of_a_resumed_job_hold_from_there_on(
     engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
 ) -> None:
-    players.plan, tools.answers = THREE, lambda argument: f"found {argument}"
-    delayed("a", 1, players)
-    job_id = await engine.submit("Who?")
-    await under_way(engine, job_id, "task.started")
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = await begun(engine, players, "a", 1, until="task.started")
     await controller.pause(job_id)
     await under_way(engine, job_id, "task.done")
     changes = {"confidence_threshold": "0.95", "max_replans_per_task": "0"}

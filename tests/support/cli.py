@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
+from tests.support.environment import bare_environment
+
 _PROGRESS = ("starting ", "bringing ", "note: ")
 _WITHIN_S = 120
 
@@ -73,13 +74,12 @@ class Shell:
         )
 
     def _environment(self, variables: dict[str, str]) -> dict[str, str]:
-        bare = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
         ours = {
             "PYTHONUTF8": "1",
             "HOLDFAST_HOME": str(self.home),
             "TEMPORAL_CONFIG_FILE": os.devnull,
         }
-        return bare | ours | variables
+        return bare_environment() | ours | variables
 
     @property
     def has_started_services(self) -> bool:

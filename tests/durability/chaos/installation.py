@@ -21,11 +21,11 @@ from planning.presets import preset, with_settings
 from tests.durability.chaos.arrivals import Arrivals
 from tests.durability.chaos.script import Script, question_of
 from tests.durability.chaos.shapes import Shape
+from tests.support.environment import bare_environment
 from tests.support.scripted_model import ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
 _PRESET = "kpi-chain"
-_OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,8 @@ def _settings(folder: Path, tools_url: str) -> Settings:
 def _environment(**ours: str) -> Iterator[None]:
     """An environment that names no service of somebody's own, for what is started in it."""
     before = dict(os.environ)
-    bare = {name: value for name, value in before.items() if not name.startswith(_OURS)}
     try:
-        _replace(bare | ours)
+        _replace(bare_environment() | ours)
         yield
     finally:
         _replace(before)

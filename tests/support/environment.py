@@ -1,0 +1,10 @@
+"""What is started in a test is told of no service of somebody's own."""
+
+import os
+
+_OURS = ("HOLDFAST_", "OPENAI_", "TEMPORAL_")
+
+
+def bare_environment() -> dict[str, str]:
+    """This process's variables without those that name services, keys or settings of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
