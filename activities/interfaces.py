@@ -9,20 +9,31 @@ from typing import Any, TypeVar, get_type_hints
 from temporalio import activity
 
 from models.orders import (
+    AnswerOrder,
     BeginOrder,
     ControlOrder,
     EndOrder,
     FailTaskOrder,
     JobBrief,
     JobOutcome,
+    NodeOrder,
     ReadTasksOrder,
     ReplanOrder,
     RetryOrder,
+    ReviseOrder,
+    RoundOrder,
     TaskOrder,
     TaskPage,
     WorkOrder,
 )
-from models.state import PlanReceipt, ReportReceipt, TaskReceipt
+from models.state import (
+    AnswerReceipt,
+    NodeReceipt,
+    PlanReceipt,
+    ReportReceipt,
+    RoundReceipt,
+    TaskReceipt,
+)
 
 OrderT = TypeVar("OrderT")
 ResultT = TypeVar("ResultT")
@@ -85,6 +96,48 @@ async def reasoning_task(order: TaskOrder) -> TaskReceipt:
 @activity.defn
 async def fail_task(order: FailTaskOrder) -> TaskReceipt:
     """Record a failure that the task could not record itself. Repeating: gives the receipt."""
+    raise NotImplementedError
+
+
+@activity.defn
+async def advance_node(order: NodeOrder) -> NodeReceipt:
+    """Let an agent task plan its steps, take the next one, or conclude; store what comes of it.
+
+    Repeating: gives the stored receipt of this round.
+    """
+    raise NotImplementedError
+
+
+@activity.defn
+async def revise_plan(order: ReviseOrder) -> PlanReceipt:
+    """Have the reviser refine, add and remove unfinished tasks; a bad revision changes nothing.
+
+    Repeating: as `make_plan`.
+    """
+    raise NotImplementedError
+
+
+@activity.defn
+async def verify_results(order: RoundOrder) -> RoundReceipt:
+    """Verify every result that was not complete before, and check the stop conditions.
+
+    Repeating: as `make_plan`.
+    """
+    raise NotImplementedError
+
+
+@activity.defn
+async def fill_gaps(order: RoundOrder) -> PlanReceipt:
+    """Have every incomplete result worked again, and plan new tasks for what is missing.
+
+    Repeating: as `make_plan`.
+    """
+    raise NotImplementedError
+
+
+@activity.defn
+async def record_answer(order: AnswerOrder) -> AnswerReceipt:
+    """Record an answer, and say what it means for the job. Repeating: recorded once."""
     raise NotImplementedError
 
 

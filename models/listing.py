@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
 
-_KINDS = {TaskKind.TOOL: "Tool call", TaskKind.REASONING: "Reasoning"}
+_KINDS = {TaskKind.TOOL: "Tool call", TaskKind.REASONING: "Reasoning", TaskKind.AGENT: "Agent"}
 
 
 def to_listing(task: Task) -> dict[str, JsonValue]:
@@ -26,6 +26,7 @@ def to_listing(task: Task) -> dict[str, JsonValue]:
         "criteria": task.criteria,
         "priority": task.priority,
         "include_context": task.include_context,
+        **{name: content[name] for name in ("agent", "parent") if content[name]},
     }
 
 
@@ -52,6 +53,8 @@ def from_listing(listing: dict[str, Any]) -> Task:
         criteria=listing.get("criteria", ""),
         priority=listing.get("priority", 5),
         include_context=listing.get("include_context", False),
+        agent=listing.get("agent", ""),
+        parent=listing.get("parent", ""),
     )
 
 

@@ -53,6 +53,39 @@ class TaskOrder(WorkOrder):
     task_id: str
 
 
+class NodeOrder(TaskOrder):
+    """Bring an agent task on."""
+
+    round: int = 0
+    """How many steps and answered questions it has: what its next move rests on."""
+    must_end: str = ""
+    """The limit that is reached: it must conclude from what it has."""
+
+
+class ReviseOrder(WorkOrder):
+    """Look at what is still to do in the light of what was found."""
+
+    considered: int
+    """Results there are by now."""
+    under_way: tuple[str, ...] = ()
+
+
+class RoundOrder(WorkOrder):
+    """Verify, or fill the gaps of, one round."""
+
+    iteration: int
+
+
+class AnswerOrder(RunOrder):
+    """Record the answer to a question."""
+
+    key: str
+    question: int
+    by: str
+    choice: str = ""
+    by_default: bool = False
+
+
 class FailTaskOrder(TaskOrder):
     """Record that Temporal gave the attempt up, and why."""
 

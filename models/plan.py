@@ -21,6 +21,8 @@ class TaskKind(StrEnum):
 
     TOOL = "tool"
     REASONING = "reasoning"
+    AGENT = "agent"
+    """A sub-question that opens into steps of its own: a node of the graph."""
 
 
 class TaskStatus(StrEnum):
@@ -64,13 +66,19 @@ class Expected(Frozen):
 
 
 class Task(Frozen):
-    """One node of the plan. `tool` is empty for reasoning; `priority` 10 goes first."""
+    """One task of the plan; `priority` 10 goes first.
+
+    `tool` is of tool tasks alone, `agent` (a profile's name) of agent tasks alone. A step of an
+    agent task `T3` is `T3.1`, with the `parent` `T3`.
+    """
 
     id: str = Field(min_length=1, max_length=64)
     kind: TaskKind
     description: str
     criteria: str = ""
     tool: str = ""
+    agent: str = ""
+    parent: str = ""
     inputs: tuple[Input, ...] = ()
     expects: tuple[Expected, ...] = ()
     depends_on: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from models.base import Frozen
-from models.plan import Plan
+from models.plan import Plan, Task
 
 
 class Extent(Frozen):
@@ -49,11 +49,26 @@ def dependents(waits: Mapping[str, Iterable[str]], root: str) -> frozenset[str]:
 
 
 def extent(plan: Plan) -> Extent:
-    """Depth and breadth of the tasks that still count."""
-    live = {task.id for task in plan.live}
-    waits = {key: [d for d in needs if d in live] for key, needs in edges(plan).items()}
+    """Depth and breadth of the tasks that still count.
+
+    An agent that has opened into steps counts as these: it ends when they have, and they begin
+    when what it waits for has.
+    """
+    live = {task.id: task for task in plan.live}
+    steps: dict[str, list[str]] = defaultdict(list)
+    for task in live.values():
+        if task.parent in live:
+            steps[task.parent].append(task.id)
+    waits = {key: _waits(task, live, steps[key]) for key, task in live.items()}
     depth: dict[str, int] = {}
-    for task_id in TopologicalSorter({k: v for k, v in waits.items() if k in live}).static_order():
-        depth[task_id] = 1 + max((depth[need] for need in waits[task_id]), default=0)
+    for task_id in TopologicalSorter(waits).static_order():
+        own = 0 if steps[task_id] else 1
+        depth[task_id] = own + max((depth[need] for need in waits[task_id]), default=0)
     longest = max(depth.values(), default=0)
-    return Extent(depth=longest, breadth=round(len(live) / longest, 3) if longest else 0.0)
+    count = sum(not steps[task_id] for task_id in live)
+    return Extent(depth=longest, breadth=round(count / longest, 3) if longest else 0.0)
+
+
+def _waits(task: Task, live: Mapping[str, Task], steps: Iterable[str]) -> list[str]:
+    above = live[task.parent].depends_on if task.parent in live else ()
+    return [need for need in (*task.depends_on, *above, *steps) if need in live]

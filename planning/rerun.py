@@ -7,7 +7,8 @@ from models.errors import BadInput, NotFound
 from models.jobs import StopReason
 from models.plan import TaskKind, TaskStatus
 from models.state import JobState, TaskState
-from planning.decide import ends_at_once, has_answer
+from planning.decide import ends_at_once
+from planning.endings import has_answer
 from planning.graph import dependents
 
 _RAN = (TaskStatus.DONE, TaskStatus.FAILED)

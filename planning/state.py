@@ -3,19 +3,27 @@
 from collections.abc import Iterable, Mapping
 
 from models.plan import TaskKind, TaskStatus
+from models.questions import OpenQuestion
 from models.state import (
     Action,
+    AdvanceNode,
+    AnswerReceipt,
     Counts,
     EndJob,
+    FillGaps,
     Halt,
     JobState,
     MakePlan,
+    NodeReceipt,
     PlanReceipt,
     Replan,
     ReportReceipt,
+    Revise,
+    RoundReceipt,
     StartTask,
     TaskReceipt,
     TaskState,
+    Verify,
     WriteReport,
 )
 from models.strategy import Strategy
@@ -36,31 +44,39 @@ def rebuilt(
         replans=counts.replans,
         tool_calls=counts.tool_calls,
         has_report=counts.has_report,
+        revisions=counts.revisions,
+        considered=counts.considered,
+        rounds=counts.rounds,
+        questions=counts.questions,
         is_paused=is_paused,
         closing=closing,
     )
     return with_tasks(fresh, tasks)
 
 
+_FLAGS: Mapping[type[Action], str] = {
+    MakePlan: "is_planning",
+    Verify: "is_verifying",
+    FillGaps: "is_verifying",
+    WriteReport: "is_reporting",
+}
+"""What says that something is under way of which there is one at a time."""
+
+
 def started(state: JobState, action: Action) -> JobState:
     """The state once `action` is under way."""
     match action:
-        case MakePlan():
-            return state.model_copy(update={"is_planning": True})
         case Replan(task_id=task_id):
-            root = state.tasks[task_id].root
-            replans = {**state.replans, root: state.replans.get(root, 0) + 1}
-            return state.model_copy(update={"replanning": task_id, "replans": replans})
-        case StartTask(task_id=task_id):
             task = state.tasks[task_id]
-            calls = state.tool_calls + (task.kind is TaskKind.TOOL)
-            return _with_task(state, task, status=TaskStatus.RUNNING).model_copy(
-                update={"tool_calls": calls}
-            )
-        case WriteReport():
-            return state.model_copy(update={"is_reporting": True})
-        case EndJob():
-            return state
+            return _replanned(state, task, +1, {**state.replanning, task.parent: task_id})
+        case StartTask(task_id=task_id):
+            return _called(state, state.tasks[task_id], TaskStatus.RUNNING, +1)
+        case AdvanceNode(task_id=task_id):
+            return state.model_copy(update={"advancing": (*state.advancing, task_id)})
+        case Revise():
+            return state.model_copy(update={"is_revising": True, "revisions": state.revisions + 1})
+        case _:
+            return _flagged(state, action, is_on=True)
 
 
 def taken_back(state: JobState, action: Action) -> JobState:
@@ -70,22 +86,22 @@ def taken_back(state: JobState, action: Action) -> JobState:
         KeyError: the task is not there.
     """
     match action:
-        case MakePlan():
-            return state.model_copy(update={"is_planning": False})
         case Replan(task_id=task_id):
-            root = state.tasks[task_id].root
-            replans = {**state.replans, root: state.replans[root] - 1}
-            return state.model_copy(update={"replanning": None, "replans": replans})
-        case StartTask(task_id=task_id):
             task = state.tasks[task_id]
-            calls = state.tool_calls - (task.kind is TaskKind.TOOL)
-            return _with_task(state, task, status=TaskStatus.PENDING).model_copy(
-                update={"tool_calls": calls}
-            )
-        case WriteReport():
-            return state.model_copy(update={"is_reporting": False})
-        case EndJob():
-            return state
+            return _replanned(state, task, -1, _without(state.replanning, task.parent))
+        case StartTask(task_id=task_id):
+            return _called(state, state.tasks[task_id], TaskStatus.PENDING, -1)
+        case AdvanceNode(task_id=task_id):
+            return _no_longer_advancing(state, task_id)
+        case Revise():
+            return state.model_copy(update={"is_revising": False, "revisions": state.revisions - 1})
+        case _:
+            return _flagged(state, action, is_on=False)
+
+
+def _flagged(state: JobState, action: Action, *, is_on: bool) -> JobState:
+    flag = _FLAGS.get(type(action))
+    return state if flag is None else state.model_copy(update={flag: is_on})
 
 
 def paused(state: JobState, *, is_paused: bool = True) -> JobState:
@@ -94,21 +110,29 @@ def paused(state: JobState, *, is_paused: bool = True) -> JobState:
 
 
 def with_tasks(state: JobState, tasks: Iterable[TaskState]) -> JobState:
-    """The state with tasks added behind those it has."""
+    """The state with tasks added behind those it has, or in the place of those they are."""
     return state.model_copy(update={"tasks": {**state.tasks, **{t.id: t for t in tasks}}})
 
 
-def planned(state: JobState, receipt: PlanReceipt) -> JobState:
-    """The state after the planner or the replanner came back."""
-    known = _superseded(state.tasks, receipt.superseded)
-    return with_tasks(state.model_copy(update={"tasks": known}), receipt.added).model_copy(
-        update={
-            "has_plan": state.has_plan or receipt.halt is None,
-            "is_planning": False,
-            "replanning": None,
-            "halt": state.halt or receipt.halt,
-        }
-    )
+def planned(state: JobState, action: Action, receipt: PlanReceipt) -> JobState:
+    """The state after what `action` asked for changed the plan."""
+    changed = _folded(state, (*receipt.changed, *receipt.added), receipt.superseded, receipt.asks)
+    update: dict[str, object] = {"halt": state.halt or receipt.halt}
+    match action:
+        case Replan(task_id=task_id):
+            parent = state.tasks[task_id].parent
+            update["replanning"] = _without(state.replanning, parent)
+        case Revise(considered=considered):
+            update |= {"is_revising": False, "considered": considered}
+        case FillGaps(iteration=iteration):
+            rounds = state.rounds.model_copy(update={"filled": iteration})
+            update |= {"is_verifying": False, "rounds": rounds}
+        case _:
+            update |= {
+                "is_planning": False,
+                "has_plan": state.has_plan or receipt.halt is None,
+            }
+    return changed.model_copy(update=update)
 
 
 def finished(state: JobState, receipt: TaskReceipt) -> JobState:
@@ -116,8 +140,47 @@ def finished(state: JobState, receipt: TaskReceipt) -> JobState:
     task = state.tasks[receipt.task_id]
     if task.status is not TaskStatus.RUNNING or task.attempt != receipt.attempt:
         return state
-    changed = _with_task(state, task, status=receipt.status, note=receipt.preview)
+    changed = _with_task(
+        state,
+        task,
+        status=receipt.status,
+        note=receipt.preview,
+        contradicts_plan=receipt.contradicts_plan,
+        seconds=task.seconds + receipt.seconds,
+    )
+    node = changed.tasks.get(task.parent)
+    if node is not None:
+        changed = _with_task(changed, node, seconds=node.seconds + receipt.seconds)
     return changed.model_copy(update={"halt": state.halt or receipt.halt})
+
+
+def advanced(state: JobState, receipt: NodeReceipt) -> JobState:
+    """The state after an agent took its next steps, or concluded."""
+    task_id = receipt.result.task_id
+    known = _no_longer_advancing(state, task_id)
+    if known.tasks[task_id].attempt != receipt.result.attempt:
+        return known
+    folded = _folded(known, receipt.added, receipt.superseded, receipt.asks)
+    return finished(folded, receipt.result)
+
+
+def verified(state: JobState, receipt: RoundReceipt) -> JobState:
+    """The state after a round was verified."""
+    update: dict[str, object] = {"is_verifying": False, "halt": state.halt or receipt.halt}
+    if receipt.halt is None:
+        done = {"verified": receipt.iteration, "stop": receipt.stop}
+        update["rounds"] = state.rounds.model_copy(update=done)
+        update["questions"] = (*state.questions, *receipt.asks)
+    return state.model_copy(update=update)
+
+
+def answered(state: JobState, question: int, receipt: AnswerReceipt) -> JobState:
+    """The state after a question was answered."""
+    left = tuple(each for each in state.questions if each.id != question)
+    update: dict[str, object] = {"questions": left}
+    if receipt.ends is not None:
+        update["closing"] = receipt.ends
+    return state.model_copy(update=update)
 
 
 def reported(state: JobState, receipt: ReportReceipt) -> JobState:
@@ -130,21 +193,51 @@ def reported(state: JobState, receipt: ReportReceipt) -> JobState:
     return state.model_copy(update=update)
 
 
-def halted(state: JobState, halt: Halt) -> JobState:
+def halted(state: JobState, action: Action, halt: Halt) -> JobState:
     """The state once something failed for good outside of a task."""
-    return state.model_copy(
-        update={
-            "halt": state.halt or halt,
-            "is_planning": False,
-            "replanning": None,
-            "is_reporting": False,
-        }
-    )
+    return taken_back(state, action).model_copy(update={"halt": state.halt or halt})
 
 
 def _with_task(state: JobState, task: TaskState, **changes: object) -> JobState:
     changed = {**state.tasks, task.id: task.model_copy(update=changes)}
     return state.model_copy(update={"tasks": changed})
+
+
+def _called(state: JobState, task: TaskState, status: TaskStatus, calls: int) -> JobState:
+    """With the task started (+1) or taken back (-1); only tool tasks count as calls."""
+    counted = state.tool_calls + (calls if task.kind is TaskKind.TOOL else 0)
+    return _with_task(state, task, status=status).model_copy(update={"tool_calls": counted})
+
+
+def _replanned(
+    state: JobState, task: TaskState, more: int, replanning: Mapping[str, str]
+) -> JobState:
+    replans = {**state.replans, task.root: state.replans.get(task.root, 0) + more}
+    return state.model_copy(update={"replanning": replanning, "replans": replans})
+
+
+def _without(replanning: Mapping[str, str], parent: str) -> dict[str, str]:
+    return {scope: task_id for scope, task_id in replanning.items() if scope != parent}
+
+
+def _no_longer_advancing(state: JobState, task_id: str) -> JobState:
+    left = tuple(each for each in state.advancing if each != task_id)
+    return state.model_copy(update={"advancing": left})
+
+
+def _folded(
+    state: JobState,
+    tasks: Iterable[TaskState],
+    superseded: Iterable[str],
+    asks: tuple[OpenQuestion, ...],
+) -> JobState:
+    known = state.model_copy(
+        update={
+            "tasks": _superseded(state.tasks, superseded),
+            "questions": (*state.questions, *asks),
+        }
+    )
+    return with_tasks(known, tasks)
 
 
 def _superseded(tasks: Mapping[str, TaskState], gone: Iterable[str]) -> dict[str, TaskState]:

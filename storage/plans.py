@@ -4,16 +4,29 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, func, insert, select, update
+from pydantic import JsonValue
+from sqlalchemy import Row, and_, case, func, insert, select, update
 
 from models.base import Frozen
 from models.failures import Failure
 from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
 from models.state import TaskState
-from models.tables import entities, jobs, plan_revisions, tasks
+from models.tables import entities, jobs, llm_calls, plan_revisions, tasks
 from models.text import shortened
 from planning.graph import Extent, extent
 from storage.database import Database, JobWrite
+
+REVISE_KEY = "revise:"
+"""How the receipts of self-revisions begin: they are counted."""
+
+
+class Change(Frozen):
+    """One field of an unfinished task, before and after a revision of the plan."""
+
+    task: str
+    field: str
+    old: JsonValue = None
+    new: JsonValue = None
 
 
 class Revision(Frozen):
@@ -21,10 +34,13 @@ class Revision(Frozen):
 
     revision: int
     cause: str
+    scope: str = ""
+    """The agent whose steps changed; empty for the plan itself."""
     failed_task: str | None = None
     explanation: str = ""
     added: tuple[str, ...] = ()
     superseded: tuple[str, ...] = ()
+    changed: tuple[Change, ...] = ()
     depth: int = 0
     breadth: float = 0.0
 
@@ -60,14 +76,17 @@ async def store_revision(
     await _supersede(write, revision.superseded)
     row = revision.model_dump() | {"revision": number, **size.model_dump(), "job_id": write.job_id}
     row |= {"added": list(revision.added), "superseded": list(revision.superseded)}
+    row["changed"] = [each.model_dump(mode="json") for each in revision.changed]
     await write.connection.execute(insert(plan_revisions).values(row))
-    write.event(
-        "plan.stored" if number == 1 else "plan.revised",
-        revision=number,
-        cause=revision.cause,
-        added=list(revision.added),
-        superseded=list(revision.superseded),
-    )
+    facts: dict[str, JsonValue] = {
+        "revision": number,
+        "cause": revision.cause,
+        "added": list(revision.added),
+        "superseded": list(revision.superseded),
+    }
+    if revision.changed:
+        facts["changed"] = list(dict.fromkeys(each.task for each in revision.changed))
+    write.event("plan.stored" if number == 1 else "plan.revised", revision.scope, **facts)
     return number
 
 
@@ -147,7 +166,7 @@ async def task_states(
     answers at once.
     """
     query = (
-        select(tasks)
+        select(tasks, _worked().label("worked"))
         .where(tasks.c.job_id == job_id, tasks.c.position > after)
         .order_by(tasks.c.position)
         .limit(limit)
@@ -155,6 +174,23 @@ async def task_states(
     async with db.reading() as connection:
         states = [_state(row) for row in (await connection.execute(query)).all()]
     return [_begun_anew(state) for state in states] if of_new_run else states
+
+
+def _worked() -> Any:  # noqa: ANN401 - SQLAlchemy's own type of an expression
+    """Seconds that an agent's steps and its own model calls took; nothing for other tasks."""
+    steps = tasks.alias("steps")
+    of_steps = (
+        select(func.sum(func.extract("epoch", steps.c.finished_at - steps.c.started_at)))
+        .where(steps.c.job_id == tasks.c.job_id, steps.c.parent == tasks.c.id)
+        .scalar_subquery()
+    )
+    of_calls = (
+        select(func.sum(func.extract("epoch", llm_calls.c.finished_at - llm_calls.c.started_at)))
+        .where(llm_calls.c.job_id == tasks.c.job_id, llm_calls.c.task_id == tasks.c.id)
+        .scalar_subquery()
+    )
+    worked = func.coalesce(of_steps, 0) + func.coalesce(of_calls, 0)
+    return case((tasks.c.kind == TaskKind.AGENT.value, worked))
 
 
 async def cancel_open_tasks(write: JobWrite) -> None:
@@ -208,6 +244,8 @@ def task_of(row: Any) -> Task:  # noqa: ANN401 - a row of either driver
         description=row.description,
         criteria=row.criteria,
         tool=row.tool,
+        agent=row.agent,
+        parent=row.parent,
         inputs=tuple(Input.model_validate(each) for each in row.inputs),
         expects=tuple(Expected.model_validate(each) for each in row.expects),
         depends_on=tuple(row.depends_on),
@@ -238,4 +276,7 @@ def _state(row: Row[Any]) -> TaskState:
         root=row.root,
         is_final=task.is_final,
         note=failure.first_line if failure else "",
+        parent=task.parent,
+        contradicts_plan=row.contradicts_plan,
+        seconds=float(row.worked or 0.0),
     )

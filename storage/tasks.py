@@ -39,8 +39,8 @@ noted as (
 begun as (
     update tasks set status = 'running', started_at = now() from held
     where tasks.job_id = %(job)s and tasks.id = %(task)s and status in ('pending', 'running')
-    returning id, kind, description, criteria, tool, inputs, expects, depends_on, priority,
-        include_context, status)
+    returning id, kind, description, criteria, tool, agent, parent, inputs, expects, depends_on,
+        priority, include_context, status)
 select (select body from kept) as receipt, (select last_event from held) as held,
     (select epoch from jobs where jobs.id = %(job)s) as epoch, begun.*,
     (select jsonb_object_agg(task_id, found) from (

@@ -7,11 +7,24 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
 from models.calls import CallView
-from models.state import Counts
-from models.tables import events, jobs, llm_calls, plan_revisions, receipts, tasks, tool_calls
+from models.questions import OpenQuestion
+from models.state import Counts, Rounds
+from models.tables import (
+    events,
+    jobs,
+    llm_calls,
+    plan_revisions,
+    questions,
+    receipts,
+    stop_checks,
+    tasks,
+    tool_calls,
+)
+from models.verification import StopCondition
 from models.views import CallCounts, EventView, Tokens
 from storage.control import REPORT_KEY
 from storage.database import Database
+from storage.plans import REVISE_KEY
 
 
 async def counts(db: Database, job_id: str) -> Counts:
@@ -35,16 +48,51 @@ async def counts(db: Database, job_id: str) -> Counts:
     has_report = select(func.count()).where(
         receipts.c.job_id == job_id, receipts.c.key == REPORT_KEY
     )
+    revisions = (
+        select(func.count())
+        .where(receipts.c.job_id == job_id)
+        .where(receipts.c.key.startswith(REVISE_KEY))
+    )
+    considered = select(jobs.c.considered).where(jobs.c.id == job_id)
     async with db.reading() as connection:
         replans = {row[0]: int(row[1]) for row in (await connection.execute(by_root)).all()}
         tokens = await tokens_of(connection, job_id)
         return Counts(
+            revisions=int(await connection.scalar(revisions) or 0),
+            considered=int(await connection.scalar(considered) or 0),
+            rounds=await _rounds(connection, job_id),
+            questions=await _open_questions(connection, job_id),
             has_plan=bool(await connection.scalar(has_plan)),
             replans=replans,
             tool_calls=int(await connection.scalar(finished_tools) or 0),
             has_report=bool(await connection.scalar(has_report)),
             tokens=tokens.input + tokens.output,
         )
+
+
+async def _rounds(connection: AsyncConnection, job_id: str) -> Rounds:
+    query = (
+        select(stop_checks.c.iteration, stop_checks.c.fired, stop_checks.c.is_filled)
+        .where(stop_checks.c.job_id == job_id)
+        .order_by(stop_checks.c.iteration)
+    )
+    rows = (await connection.execute(query)).all()
+    fired = rows[-1].fired if rows else None
+    return Rounds(
+        verified=rows[-1].iteration if rows else 0,
+        filled=max((row.iteration for row in rows if row.is_filled), default=0),
+        stop=StopCondition(fired) if fired else None,
+    )
+
+
+async def _open_questions(connection: AsyncConnection, job_id: str) -> tuple[OpenQuestion, ...]:
+    query = (
+        select(questions.c.id, questions.c.kind, questions.c.task_id, questions.c.deadline)
+        .where(questions.c.job_id == job_id, questions.c.status == "open")
+        .order_by(questions.c.id)
+    )
+    rows = (await connection.execute(query)).mappings().all()
+    return tuple(OpenQuestion.model_validate(dict(row)) for row in rows)
 
 
 async def tokens_of(connection: AsyncConnection, job_id: str | None) -> Tokens:

@@ -119,7 +119,7 @@ class Controls:
 
     def _may_retry(self, request: RetryRequest) -> Rerun:
         self._takes_changes()
-        if self.known.is_planning or self.known.replanning is not None:
+        if self.known.is_planning or self.known.replanning:
             raise BadInput(f"the plan of {self.job_id} is being changed; retry in a moment")
         if self.known.is_reporting:
             raise BadInput(f"the report of {self.job_id} is being written; retry once it has ended")

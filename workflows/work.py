@@ -91,7 +91,7 @@ class Work(Controls):
         # Read first, fold then: half a continuation must not be decided upon.
         behind = len(self.known.tasks) + len(receipt.added)
         rest = await self.read_on(behind if receipt.is_partial else None)
-        self.state = changes.with_tasks(changes.planned(self.known, receipt), rest)
+        self.state = changes.with_tasks(changes.planned(self.known, action, receipt), rest)
 
     async def _failed(self, action: Action, error: ActivityError, what: str) -> None:
         """Take the work back where a person can make it possible; else it ends the job."""
@@ -99,7 +99,7 @@ class Work(Controls):
             self.state = changes.taken_back(self.known, action)
             await self.pause_by_itself(f"{what}: {reason_of(error)}"[:2000], ())
         else:
-            self.state = changes.halted(self.known, halt_of(error, what))
+            self.state = changes.halted(self.known, action, halt_of(error, what))
 
     async def _task(self, action: StartTask) -> None:
         task_id = action.task_id

@@ -113,7 +113,8 @@ def test_the_fourth_failure_of_a_lineage_fails_the_job_with_the_whole_lineage() 
         assert decide(state) == (Replan(task_id=name),)
         state = changes.started(state, Replan(task_id=name))
         added = (task(successor, root="T2"),)
-        state = changes.planned(state, PlanReceipt(revision=2, added=added, superseded=(name,)))
+        receipt = PlanReceipt(revision=2, added=added, superseded=(name,))
+        state = changes.planned(state, Replan(task_id=name), receipt)
     state = came_back(changes.started(state, StartTask(task_id="T2c")), "T2c", TaskStatus.FAILED)
 
     (ending,) = decide(state)
@@ -168,7 +169,8 @@ def test_the_limit_of_replans_of_a_job_is_a_stop_with_that_reason() -> None:
     state = came_back(changes.started(state, StartTask(task_id="A")), "A", TaskStatus.FAILED)
     state = changes.started(state, Replan(task_id="A"))
     added = (task("Aa", root="A"),)
-    state = changes.planned(state, PlanReceipt(revision=2, added=added, superseded=("A",)))
+    receipt = PlanReceipt(revision=2, added=added, superseded=("A",))
+    state = changes.planned(state, Replan(task_id="A"), receipt)
     state = came_back(changes.started(state, StartTask(task_id="Aa")), "Aa", TaskStatus.FAILED)
 
     (ending,) = decide(state)
@@ -180,7 +182,9 @@ def test_the_limit_of_replans_of_a_job_is_a_stop_with_that_reason() -> None:
 def test_a_halt_lets_what_runs_finish_and_then_ends_the_job() -> None:
     state = planned(task("A"), task("B"))
     state = changes.started(state, StartTask(task_id="A"))
-    state = changes.halted(state, Halt(reason=StopReason.MODEL_REFUSED, message="no key"))
+    state = changes.halted(
+        state, MakePlan(), Halt(reason=StopReason.MODEL_REFUSED, message="no key")
+    )
 
     assert decide(state) == ()
     (ending,) = decide(came_back(state, "A", TaskStatus.DONE))
@@ -205,7 +209,9 @@ def worlds(draw: st.DrawFn) -> tuple[JobState, st.DataObject]:
         replan_scope=draw(st.sampled_from(ReplanScope)),
     )
     state = JobState(strategy=strategy)
-    return changes.planned(state, PlanReceipt(revision=1, added=tuple(tasks))), draw(st.data())
+    return changes.planned(state, MakePlan(), PlanReceipt(revision=1, added=tuple(tasks))), draw(
+        st.data()
+    )
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
@@ -251,7 +257,7 @@ def _came_back(state: JobState, action: Action, data: st.DataObject) -> JobState
             status = TaskStatus.DONE if data.draw(st.booleans()) else TaskStatus.FAILED
             return came_back(state, name, status)
         case Replan(task_id=name):
-            return changes.planned(state, _continuation(state, name, data))
+            return changes.planned(state, Replan(task_id=name), _continuation(state, name, data))
         case WriteReport():
             return changes.reported(state, ReportReceipt())
     raise AssertionError(action)
@@ -282,7 +288,8 @@ def test_the_eight_replans_of_full_horizon_end_with_the_limits_own_reason() -> N
         assert decide(state) == (Replan(task_id=name),)
         state = changes.started(state, Replan(task_id=name))
         added = (task(f"T1{n}", root="T1"),)
-        state = changes.planned(state, PlanReceipt(revision=2, added=added, superseded=(name,)))
+        receipt = PlanReceipt(revision=2, added=added, superseded=(name,))
+        state = changes.planned(state, Replan(task_id=name), receipt)
         name = f"T1{n}"
     state = came_back(changes.started(state, StartTask(task_id=name)), name, TaskStatus.FAILED)
 

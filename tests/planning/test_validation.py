@@ -201,4 +201,4 @@ def test_a_continuation_of_a_side_branch_needs_no_second_final_answer() -> None:
 
 
 def test_names_of_kinds_are_a_closed_set() -> None:
-    assert {kind.value for kind in TaskKind} == {"tool", "reasoning"}
+    assert {kind.value for kind in TaskKind} == {"tool", "reasoning", "agent"}
