@@ -65,6 +65,10 @@ class Expected(Frozen):
     required: bool = True
 
 
+FINDINGS = Expected(name="findings", description="what was found out, as an account")
+"""What an agent yields that was not asked for certain values."""
+
+
 class Task(Frozen):
     """One task of the plan; `priority` 10 goes first.
 

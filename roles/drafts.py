@@ -16,7 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from models.plan import EntityType, Expected, Input, Plan, Task, TaskKind
+from models.plan import FINDINGS, EntityType, Expected, Input, Plan, Task, TaskKind
 
 _SCALARS = [{"type": name} for name in ("string", "number", "integer", "boolean")]
 _LISTS = [{"type": "array", "items": {"type": name}} for name in ("string", "number")]
@@ -118,6 +118,53 @@ class PlanDraft(Draft):
 
     explanation: str = Field(default="", description="one or two sentences: why this plan")
     tasks: list[DraftTask]
+
+    def to_plan(self) -> Plan:
+        """The plan it stands for; every task is pending."""
+        return Plan(tasks=tuple(task.to_task() for task in self.tasks))
+
+
+class DraftNode(Draft):
+    """A sub-question for an agent (VMAO's sub-question, TDP's node)."""
+
+    id: str = Field(validation_alias=AliasChoices("id", "task_id"))
+    description: str = Field(
+        validation_alias=AliasChoices("description", "question", "specification")
+    )
+    agent: str = Field(validation_alias=AliasChoices("agent", "agent_type"))
+    criteria: str = Field(
+        default="", validation_alias=AliasChoices("criteria", "verification_criteria")
+    )
+    depends_on: list[str] = Field(
+        default_factory=list, validation_alias=AliasChoices("depends_on", "dependencies")
+    )
+    expects: list[DraftExpected] = Field(default_factory=list)
+    priority: int = Field(default=5, description="1 to 10, 10 goes first")
+    include_context: bool = Field(
+        default=True,
+        validation_alias=AliasChoices("include_context", "context_from_deps"),
+        description="whether all results of the dependencies are shown to the agent",
+    )
+
+    def to_task(self) -> Task:
+        """The agent task it stands for, pending.
+
+        Raises:
+            pydantic.ValidationError: a value is out of its range.
+        """
+        found = tuple(Expected(**each.model_dump()) for each in self.expects)
+        return Task(
+            id=self.id, kind=TaskKind.AGENT, description=self.description, agent=self.agent,
+            criteria=self.criteria, depends_on=tuple(self.depends_on), priority=self.priority,
+            include_context=self.include_context, expects=found or (FINDINGS,),
+        )  # fmt: skip
+
+
+class GraphDraft(Draft):
+    """The answer of the planner and the replanner where plans are made of sub-questions."""
+
+    explanation: str = Field(default="", description="one or two sentences: why this plan")
+    tasks: list[DraftNode] = Field(validation_alias=AliasChoices("tasks", "sub_questions"))
 
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""
