@@ -15,6 +15,7 @@ from pydantic import (
     JsonValue,
     WithJsonSchema,
 )
+from pydantic_core import PydanticCustomError
 
 from models.plan import FINDINGS, EntityType, Expected, Input, Plan, Task, TaskKind
 
@@ -23,6 +24,7 @@ _LISTS = [{"type": "array", "items": {"type": name}} for name in ("string", "num
 DraftValue = Annotated[JsonValue, WithJsonSchema({"anyOf": [*_SCALARS, *_LISTS, {"type": "null"}]})]
 """Any JSON value is read; the schema names those that strict endpoints can enforce."""
 
+_DRAFTED = (TaskKind.TOOL, TaskKind.REASONING)
 _KINDS = {"tool call": "tool", "toolcall": "tool", "tool_call": "tool"}
 _TYPES = {
     "str": "string", "text": "string", "int": "integer", "float": "number", "bool": "boolean",
@@ -30,9 +32,12 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _kind(value: object) -> object:
-    text = str(value).strip().lower()
-    return _KINDS.get(text, text)
+def _kind(value: object) -> TaskKind:
+    text = str(getattr(value, "value", value)).strip().lower()
+    kind = next((kind for kind in _DRAFTED if kind.value == _KINDS.get(text, text)), None)
+    if kind is None:
+        raise PydanticCustomError("kind", "Input should be 'tool' or 'reasoning'")
+    return kind
 
 
 def _type(value: object) -> object:
@@ -40,7 +45,12 @@ def _type(value: object) -> object:
     return _TYPES.get(text, text)
 
 
-Kind = Annotated[TaskKind, BeforeValidator(_kind)]
+Kind = Annotated[
+    TaskKind,
+    BeforeValidator(_kind),
+    WithJsonSchema({"type": "string", "enum": [kind.value for kind in _DRAFTED]}),
+]
+"""Of a call or a deduction; sub-questions are drafted as `DraftNode`."""
 Type = Annotated[EntityType, BeforeValidator(_type)]
 
 

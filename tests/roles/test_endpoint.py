@@ -323,7 +323,7 @@ async def test_the_strictest_rung_that_a_server_takes_is_remembered(
     for asked in server.asked:
         assert asked.plays(PLANNER)
         assert asked.system.endswith(json.dumps(SCHEMA, separators=(",", ":")))
-        assert asked.task == {"question": "why?", "tools": [], "guidance": [], "examples": []}
+        assert asked.task == PlannerTask(question="why?", tools=()).model_dump(mode="json")
 
 
 async def test_calls_at_once_go_down_one_rung_together() -> None:
