@@ -20,6 +20,7 @@ from models.plan import Plan, TaskStatus
 from models.state import Halt, NodeReceipt, TaskReceipt
 from planning.agents import profile, tools_of
 from storage import nodes, plans, receipts
+from storage.control import ANEW
 from storage.database import Database, JobWrite
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
@@ -89,7 +90,7 @@ class NodeWork:
             if move.end is not None:
                 receipt = await _ended(write, order, view, move.end, tokens, halt)
             else:
-                receipt = await _went_on(write, order, known, move, tokens)
+                receipt = await _went_on(write, order, known, view, move, tokens)
             await receipts.keep(write, key, receipt)
         return receipt
 
@@ -125,7 +126,12 @@ async def _ended(
 
 
 async def _went_on(
-    write: JobWrite, order: NodeOrder, known: list[StoredTask], move: Move, tokens: int
+    write: JobWrite,
+    order: NodeOrder,
+    known: list[StoredTask],
+    view: NodeView,
+    move: Move,
+    tokens: int,
 ) -> NodeReceipt:
     plan = Plan(tasks=(*(each.task for each in known), *move.steps))
     roots = {step.id: step.id for step in move.steps}
@@ -137,11 +143,13 @@ async def _went_on(
         added=tuple(roots),
         superseded=move.superseded,
     )
-    await plans.store_revision(write, plan, change, roots)
+    attempt = order.attempt if view.node.notes.get(ANEW) else 1
+    await plans.store_revision(write, plan, change, roots, attempt=attempt)
     result = TaskReceipt(
         task_id=order.task_id, attempt=order.attempt, status=TaskStatus.RUNNING, tokens=tokens
     )
-    added = fitted([state_of(plan, name, name) for name in roots])
+    states = [state_of(plan, name, name) for name in roots]
+    added = fitted([state.model_copy(update={"attempt": attempt}) for state in states])
     return NodeReceipt(result=result, added=added, superseded=move.superseded)
 
 

@@ -1,10 +1,13 @@
 """Agents that work sub-questions in steps of their own."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from holdfast.control import Controller
+from models.errors import BadInput
 from models.plan import EntityType
 from planning.presets import preset
 from roles.assessor import ASSESSOR
@@ -463,3 +466,37 @@ async def test_one_agent_with_all_tools_and_a_fixed_chain_of_agents_need_no_plan
     ]
     assert players.count(GRAPH_PLANNER) == 0
     assert preset("static-pipeline").strategy.agents == ("rag", "web", "financial", "analysis")
+
+
+async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_cannot_be(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        node("T1", about="Who?"),
+        node("T2", about="Where?"),
+        node("T3", "T1", "T2", about="Together?", yields="final_answer"),
+    )
+    answers = {"n": 0}
+
+    def answer(argument: str) -> str:
+        answers["n"] += 1
+        return f"[{argument} {answers['n']}]"
+
+    tools.answers = answer
+    job = await engine.run("Who and where?", preset_name="vmao", verify="false", slots="1")
+    asked = len(tools.called)
+    by = Controller(engine.holdfast, "a test")
+
+    with pytest.raises(BadInput, match=r"T1\.1 is a step of T1; retry T1 instead"):
+        await by.retry(job.job_id, ["T1.1"])
+    chosen = await by.retry(job.job_id, ["T1"])
+    await engine.holdfast.wait(job.job_id, timedelta(seconds=60))
+
+    assert (chosen.again, chosen.kept) == (("T1", "T3"), ("T2",))
+    again = await engine.holdfast.show(job.job_id)
+    statuses = {task.id: (task.status, task.attempt) for task in again.tasks}
+    assert again.status == "done", again.message
+    assert statuses["T1.1"] == ("superseded", 1)
+    assert (statuses["T1"], statuses["T1.2"]) == (("done", 2), ("done", 2))
+    assert len(tools.called) == asked + 2
+    assert again.answer != job.answer
