@@ -25,7 +25,8 @@ class Expense(Frozen):
     input_tokens: int
     """An estimate."""
     output_tokens: int = 1_000
-    """Where the role has not answered in this job yet; else its longest answer so far counts."""
+    """What to expect while the role has answered less than three times in this job; its longest
+    answer counts where that is more, and alone from then on."""
     price: Price | None
     """None: it is unknown, and the call may not be made under a cap on money."""
     is_report: bool = False

@@ -12,6 +12,7 @@ LOCK: LiteralString = (
     + " select 1 from jobs where id = %(job_id)s for no key update"
 )
 
+# An answer may be as long as the role's longest so far; a few short ones say little of the next.
 # The caps are read from the job and not given along: whoever has just raised one is heard at once.
 # A report may pass the cap with its last call, since the work before it had to leave it room.
 # What came back before is given whatever it would cost now, and so is the word that it is refused.
@@ -31,8 +32,9 @@ spent as (
         coalesce(sum(reserved_tokens), 0) as held_tokens,
         coalesce(sum(cost), 0) as spent_cost,
         coalesce(sum(reserved_cost), 0) as held_cost,
-        coalesce(max(output_tokens) filter (where role = %(role)s and status = 'done'),
-            %(output_tokens)s::bigint) as answer_tokens
+        greatest(max(output_tokens) filter (where role = %(role)s and status = 'done'),
+            case when count(*) filter (where role = %(role)s and status = 'done') < 3
+                then %(output_tokens)s::bigint else 0 end) as answer_tokens
     from llm_calls where job_id = %(job_id)s and id is distinct from (select id from mine)),
 asked as (
     select caps.*, spent.*, %(input_tokens)s::bigint + answer_tokens as asked_tokens,

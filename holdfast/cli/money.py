@@ -5,14 +5,17 @@ from decimal import Decimal
 from models.estimates import Amounts, Comparison
 
 _UNKNOWN = "unknown"
+_LEAST = 0.000_001
 
 
 def money(amount: Decimal | float | None, currency: str) -> str:
-    """`0.0123 USD`; small amounts keep their first figures."""
+    """`0.0123 USD`: two decimals from 1 on, up to six below."""
     if amount is None:
         return _UNKNOWN
     value = float(amount)
-    shown = f"{value:,.2f}" if value == 0 or abs(value) >= 1 else f"{value:.4g}"
+    if 0 < value < _LEAST:
+        return f"under {_LEAST:.6f} {currency}"
+    shown = f"{value:,.2f}" if value == 0 or value >= 1 else f"{value:.6f}".rstrip("0")
     return f"{shown} {currency}"
 
 
