@@ -120,9 +120,7 @@ async def test_at_the_cap_the_job_pauses_and_asks_and_a_higher_cap_lets_it_go_on
     strategy = (await jobs.load(engine.db, job_id)).request.strategy
     await Controller(engine.holdfast, "dana").resume(
         job_id,
-        with_settings(
-            (await jobs.load(engine.db, job_id)).request.strategy, {"max_tokens": 50_000}
-        ),
+        with_settings(strategy, {"max_tokens": 50_000}),
     )
     await engine.holdfast.wait(job_id)
 
