@@ -32,6 +32,7 @@ from activities.report import Reporting
 from activities.revising import Revising
 from activities.tasks import TaskWork
 from holdfast.logs import configure_logs
+from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
 from holdfast.services.lives import Life
 from holdfast.services.signals import end_with_parent
@@ -83,9 +84,10 @@ async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
             stack.push_async_callback(endpoint.aclose)
         corpus = BuiltinServer(corpus_server(Corpus(db)), {"collection": "collection"})
         servers = read_servers(settings.config_file) if settings.config_file else {}
+        prices = read_prices(settings.config_file)
         hub = Hub(servers, {"corpus": corpus})
         await stack.enter_async_context(hub)
-        yield Parts(db, hub, Models(ExtractiveModel(), endpoint))
+        yield Parts(db, hub, Models(ExtractiveModel(), endpoint, prices))
 
 
 def _endpoint(settings: Settings) -> EndpointModel | None:

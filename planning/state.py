@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from models.plan import TaskKind, TaskStatus
-from models.questions import OpenQuestion
+from models.questions import OpenQuestion, QuestionKind
 from models.state import (
     Action,
     AdvanceNode,
@@ -105,8 +105,15 @@ def _flagged(state: JobState, action: Action, *, is_on: bool) -> JobState:
 
 
 def paused(state: JobState, *, is_paused: bool = True) -> JobState:
-    """The state of a job that starts nothing more, or goes on."""
-    return state.model_copy(update={"is_paused": is_paused})
+    """The state of a job that starts nothing more, or goes on.
+
+    Whoever lets it go on has thereby answered what is to become of its budget.
+    """
+    update: dict[str, object] = {"is_paused": is_paused}
+    if not is_paused:
+        left = (each for each in state.questions if each.kind is not QuestionKind.BUDGET)
+        update["questions"] = tuple(left)
+    return state.model_copy(update=update)
 
 
 def with_tasks(state: JobState, tasks: Iterable[TaskState]) -> JobState:
@@ -180,6 +187,9 @@ def answered(state: JobState, question: int, receipt: AnswerReceipt) -> JobState
     update: dict[str, object] = {"questions": left}
     if receipt.ends is not None:
         update["closing"] = receipt.ends
+        if not receipt.reports:
+            halt = Halt(reason=receipt.ends.reason, message=receipt.ends.message)
+            update["halt"] = state.halt or halt
     return state.model_copy(update=update)
 
 

@@ -11,6 +11,7 @@ from models.orders import ControlOrder
 from models.plan import TaskStatus
 from models.strategy import Strategy
 from models.tables import entities, evidence, guidance, jobs, receipts, tasks
+from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
 
@@ -33,10 +34,12 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
     """
     if write.held.status in FINAL:
         return
+    if order.kind is Control.RESUMED:
+        await withdraw_budget_questions(write)
     if order.kind in _STATUS:
         await write.set(status=_STATUS[order.kind].value, message=order.message)
     if order.strategy is not None:
-        await write.set(**_settings(write, order.strategy))
+        await change_settings(write, order.strategy)
     await _put_back(write, order.put_back)
     facts: dict[str, Any] = {"by": order.by}
     if order.message:
@@ -45,6 +48,11 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
         await accept_guidance(write, order.guidance)
         facts["guidance"] = order.guidance
     write.event(f"job.{order.kind.value}", **facts)
+
+
+async def change_settings(write: JobWrite, strategy: Strategy) -> None:
+    """Give the job other settings; its next run works by them."""
+    await write.set(**_settings(write, strategy))
 
 
 def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
@@ -120,6 +128,7 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
     It keeps all it had. The epoch grows at once, so a run that was cut off cannot write any more.
     """
     settings = {} if strategy is None else _settings(write, strategy)
+    await withdraw_budget_questions(write)
     await write.set(**_REOPENED, stop_reason=None, message="", **settings)
     await write.connection.execute(
         update(tasks)
@@ -140,6 +149,7 @@ async def reopen_to_report(write: JobWrite) -> None:
 
 async def restart(write: JobWrite) -> None:
     """Take a job from a workflow run that is lost; the next run goes on where it stopped."""
+    await withdraw_budget_questions(write)
     await write.set(**_FOR_A_NEW_RUN)
 
 
