@@ -23,12 +23,14 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.begin import Begin
 from activities.control import Controlling
 from activities.ending import Ending
+from activities.gaps import GapFilling
 from activities.interceptors import Heartbeat, TypedErrors
 from activities.parts import Models, Requests
 from activities.plan import Planning
 from activities.recovery import Recoveries
 from activities.report import Reporting
 from activities.tasks import TaskWork
+from activities.verifying import Verifying
 from holdfast.logs import configure_logs
 from holdfast.services.lifecycle import attach
 from holdfast.services.lives import Life
@@ -98,6 +100,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     begin, controlling, ending = Begin(parts.db), Controlling(parts.db), Ending(parts.db)
     planning = Planning(parts.db, parts.models, requests, parts.hub)
     tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
+    verifying = Verifying(parts.db, parts.models, requests)
+    filling = GapFilling(parts.db, parts.models, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -113,6 +117,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             tasks.tool_task,
             tasks.reasoning_task,
             tasks.fail_task,
+            verifying.verify_results,
+            filling.fill_gaps,
             reporting.write_report,
             ending.end_job,
         ],

@@ -34,3 +34,15 @@ class KeptEntity(Frozen):
 
     attempt: int
     entity: FoundEntity
+
+
+class SeenEvidence(Frozen):
+    """A piece of evidence of a task or of one of its steps, as far as it is to be told apart."""
+
+    id: int
+    attempt: int
+    """Of the task itself, also where a step of it found the quote."""
+    entity: str
+    value: JsonValue = None
+    """Of the step's entity."""
+    is_of_step: bool = False

@@ -1,12 +1,12 @@
 """The verifier: whether a result answers its sub-question, and what it lacks (VMAO)."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
 from models.base import Frozen
+from models.findings import Passage
 from models.plan import Expected
 from models.verification import Completeness, Recommendation
 from roles.base import Role
@@ -20,16 +20,6 @@ class ResultValue(Frozen):
     value: JsonValue
     description: str = ""
     confidence: float | None = None
-
-
-class Passage(Frozen):
-    """A quote that the result rests on, with where and when it was read."""
-
-    entity: str = ""
-    quote: str
-    title: str
-    address: str
-    read_at: datetime | None = None
 
 
 class OtherResult(Frozen):

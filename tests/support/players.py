@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 from models.plan import Plan
 from roles.base import Role
 from roles.extractor import EXTRACTOR
+from roles.gap_planner import GAP_PLANNER
 from roles.planner import PLANNER
 from roles.reasoner import REASONER
 from roles.replanner import REPLANNER
 from roles.synthesiser import SYNTHESISER
+from roles.verifier import VERIFIER
 from tests.support.scripted_model import Asked, Reply
 
 Part: TypeAlias = Callable[[Asked], object]
@@ -76,8 +78,37 @@ class Players:
         found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
         return {"answer": [{"text": "the answer", "evidence": ids}], "findings": found, "gaps": []}
 
+    def _verifier(self, asked: Asked) -> object:
+        return verdict(0.9)
 
-ROLES: tuple[Role[Any, Any], ...] = (PLANNER, REPLANNER, EXTRACTOR, REASONER, SYNTHESISER)
+    def _gap_planner(self, asked: Asked) -> object:
+        again = [{"id": name, "hint": "look again"} for name in asked.task["incomplete"]]
+        return {"explanation": "gaps", "retry_sub_questions": again, "new_sub_questions": []}
+
+
+ROLES: tuple[Role[Any, Any], ...] = (
+    PLANNER,
+    REPLANNER,
+    EXTRACTOR,
+    REASONER,
+    SYNTHESISER,
+    VERIFIER,
+    GAP_PLANNER,
+)
+
+
+def verdict(completeness: float, **changes: object) -> dict[str, object]:
+    """A verifier's answer: complete from 0.75 on, partial from 0.5 on (VMAO's figure)."""
+    is_complete = completeness >= 0.75
+    usual = {
+        "status": "complete" if is_complete else "partial" if completeness >= 0.5 else "incomplete",
+        "completeness": completeness,
+        "missing": [] if is_complete else ["what is missing"],
+        "contradictions": [],
+        "confidence": completeness,
+        "recommendation": "accept" if is_complete else "retry",
+    }
+    return usual | changes
 
 
 def extraction(value: object, confidence: float, *, quote: str = "", summary: str = "") -> Part:
