@@ -84,19 +84,26 @@ def open_dispute(
     dispute: Contradiction,
     tasks: Mapping[str, Task],
     findings: Mapping[str, Finding],
-    agents: Iterable[AgentBrief],
+    agents: Sequence[AgentBrief],
 ) -> OpenContradiction:
     """The contradiction with the agents that would look in another place than its sides did."""
-    used = {tasks[name].agent for name in dispute.tasks if name in tasks}
-    tools = frozenset[str]().union(
-        *(findings[name].tools for name in dispute.tasks if name in findings)
-    )
+    sides = [tasks[name] for name in dispute.tasks if name in tasks]
+    tools = frozenset[str]().union(*(_places(side, findings, agents) for side in sides))
     return OpenContradiction(
         one=dispute.one,
         other=dispute.other,
         tasks=dispute.tasks,
-        elsewhere=elsewhere(agents, used, tools),
+        elsewhere=elsewhere(agents, {side.agent for side in sides}, tools),
     )
+
+
+def _places(
+    task: Task, findings: Mapping[str, Finding], agents: Sequence[AgentBrief]
+) -> frozenset[str]:
+    """The tools that a side called; where that is not known, those that its agent has."""
+    called = findings[task.id].tools if task.id in findings else frozenset[str]()
+    has = next((each.tools for each in agents if each.name == task.agent), ())
+    return called or frozenset(has)
 
 
 def repair_hint(dispute: OpenContradiction, findings: Mapping[str, Finding]) -> str:

@@ -174,14 +174,12 @@ def unsettled(
 
 
 def elsewhere(
-    agents: Iterable[AgentBrief], used_agents: Set[str], used_tools: Set[str]
+    agents: Sequence[AgentBrief], used_agents: Set[str], used_tools: Set[str]
 ) -> tuple[str, ...]:
-    """The agents that would look in another place than the sides did.
+    """The agents that would look in another place than the sides did; none where there is none.
 
-    Another agent with tools, or one that has a tool which neither side has called.
+    Those that have a tool which neither side called; failing these, other agents with tools.
     """
-    return tuple(
-        each.name
-        for each in agents
-        if each.tools and (each.name not in used_agents or set(each.tools) - used_tools)
-    )
+    able = [each for each in agents if each.tools]
+    fresh = [each.name for each in able if set(each.tools) - used_tools]
+    return tuple(fresh or [each.name for each in able if each.name not in used_agents])
