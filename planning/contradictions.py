@@ -160,17 +160,22 @@ def _with(verdict: Verification, contradictions: Iterable[Contradiction]) -> Ver
     return verdict.model_copy(update={"contradictions": tuple(contradictions)})
 
 
-def unsettled(
-    verdicts: Iterable[Verification], tried: Iterable[Sequence[str]] = ()
-) -> tuple[Contradiction, ...]:
-    """Each open contradiction once; not those that a task has looked into (`tried`) already."""
-    done = {frozenset(each) for each in tried}
+def once_each(verdicts: Iterable[Verification]) -> tuple[Contradiction, ...]:
+    """Every contradiction once, though both sides tell of it."""
     found: dict[Pair, Contradiction] = {}
     for verdict in verdicts:
         for each in verdict.contradictions:
-            if not each.settled_by and pair(each) not in done:
-                found.setdefault(pair(each), each)
+            found.setdefault(pair(each), each)
     return tuple(found.values())
+
+
+def unsettled(
+    verdicts: Iterable[Verification], tried: Iterable[Sequence[str]] = ()
+) -> tuple[Contradiction, ...]:
+    """Those that are open; not those that a task has looked into (`tried`) already."""
+    done = {frozenset(each) for each in tried}
+    known = once_each(verdicts)
+    return tuple(each for each in known if not each.settled_by and pair(each) not in done)
 
 
 def elsewhere(

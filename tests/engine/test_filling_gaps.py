@@ -249,8 +249,10 @@ async def test_a_refused_key_halts(engine: Engine, players: Players) -> None:
     assert (await job.task("T1")).attempt == 1
 
 
-async def disputed(engine: Engine, players: Players, **settings: object) -> Worked:
-    """Two results that contradict each other, both from the documents."""
+async def disputed(
+    engine: Engine, players: Players, *, side: str = "neither", **settings: object
+) -> Worked:
+    """Two results that contradict each other, both from the documents; a third takes a side."""
     year = (Expected(name="year"),)
     planned = [agent("T1", name="rag", expects=year), agent("T2", name="rag", expects=year)]
     job = await worked_job(engine, planned, max_iterations=5, **settings)
@@ -259,7 +261,7 @@ async def disputed(engine: Engine, players: Players, **settings: object) -> Work
 
     def part(asked: Asked) -> object:
         if asked.task["settles"]:
-            return verdict(0.9, sides_with=sides["with"])
+            return verdict(0.9, sides_with=side)
         others = [
             {"claim": f"it is {asked.task['result'][0]['value']}", "against": "not so", "other": o}
             for o in ("T1", "T2")
@@ -267,15 +269,10 @@ async def disputed(engine: Engine, players: Players, **settings: object) -> Work
         ]
         return verdict(0.9, contradictions=others)
 
-    sides = {"with": "one"}
-    job_sides[job.job_id] = sides
     players.parts["verifier"] = part
     receipt = await job.verify(1)
     assert receipt.stop is None
     return job
-
-
-job_sides: dict[str, dict[str, str]] = {}
 
 
 @pytest.mark.conformance("WAVE-08", "VMAO-08")
@@ -336,11 +333,10 @@ async def test_a_contradiction_is_settled_by_a_result_that_agrees_with_one_side(
     settled: str,
     statuses: dict[str, Completeness],
 ) -> None:
-    job = await disputed(engine, players)
+    job = await disputed(engine, players, side=side)
     proposes(players, new("T3", agent="web", settles=["T1", "T2"]))
     await job.fill(1)
     await job.found("T3", quote="it was so", value=1932)
-    job_sides[job.job_id]["with"] = side
     players.asked.clear()
 
     await job.verify(2)
