@@ -131,6 +131,7 @@ class GapFilling:
     ) -> PlanReceipt:
         drafts = found.rules.wanted(answer)
         async with self.db.job(order.job_id, order.epoch) as write:
+            await receipts.not_yet(write, key_of(order.iteration))
             _note_refused(write, answer, drafts, faults)
             again = _again(found, answer)
             changes = await store_changes(write, found, drafts, again, answer.explanation)

@@ -114,6 +114,7 @@ class Verifying:
             tokens=spent.input + spent.output,
         )
         async with self.db.job(order.job_id, order.epoch) as write:
+            await receipts.not_yet(write, key_of(order.iteration))
             await attempts.snapshot(write, [each.task.id for each in known.tasks])
             for verdict, own in zip(verdicts, fresh, strict=True):
                 await _weigh(write, verdict, own)

@@ -348,6 +348,51 @@ async def test_a_contradiction_is_settled_by_a_result_that_agrees_with_one_side(
     assert {c.settled_by for name in ("T1", "T2") for c in found[name].contradictions} == {settled}
 
 
+@pytest.mark.conformance("WAVE-08")
+async def test_a_contradiction_is_looked_into_once_and_then_told_from_both_sides(
+    engine: Engine, players: Players
+) -> None:
+    job = await disputed(engine, players, side="neither")
+    proposes(players, new("T3", agent="web", settles=["T1", "T2"]))
+    await job.fill(1)
+    await job.found("T3", quote="it was so", value=1950)
+    await job.verify(2)
+    proposes(players, new("T4", agent="web", settles=["T1", "T2"]))
+
+    receipt = await job.fill(2)
+
+    assert (receipt.added, receipt.changed) == ((), ())
+    assert players.tasks(GAP_PLANNER)[-1]["contradictions"] == []
+    assert [event["sub_questions"] for event in await job.events("gaps.dropped")] == [["T4"]]
+    assert (await job.ledger())[-1].fired is StopCondition.NOTHING_LEFT
+    (still,) = (await job.verdicts(2))["T1"].contradictions
+    assert (still.tasks, still.settled_by) == (("T1", "T2"), "")
+
+
+@pytest.mark.conformance("VMAO-06", "VMAO-07", "VMAO-08", "WAVE-08")
+async def test_the_built_in_model_finds_a_contradiction_and_has_it_settled(engine: Engine) -> None:
+    year = (Expected(name="year", description="when the bridge opened"),)
+    planned = [agent("T1", name="rag", expects=year), agent("T2", name="rag", expects=year)]
+    job = await worked_job(engine, planned, model="extractive", max_iterations=5)
+    for name, value in (("T1", 1932), ("T2", 1937)):
+        await job.found(name, quote=f"opened in {value}", year=value)
+    first = await job.verify(1)
+    filled = await job.fill(1)
+    (repair,) = filled.added
+    await job.found(repair.id, quote="opened in 1932", year=1932)
+
+    await job.verify(2)
+
+    assert (first.stop, repair.id, filled.changed) == (None, "T3", ())
+    assert (await job.task("T3")).task.agent != "rag"
+    found = await job.verdicts(2)
+    assert [each.status for each in found.values()] == [COMPLETE, PARTIAL, COMPLETE]
+    assert found["T2"].contradictions[0].settled_by == "T3"
+    assert found["T2"].missing == ("T3 looked elsewhere and found otherwise",)
+    again = await job.fill(2)
+    assert [(task.id, task.attempt) for task in again.changed] == [("T2", 2)]
+
+
 async def ruled(job: Worked, answer: str) -> None:
     """A person answered the verifier's question."""
     async with job.db.writing() as connection:

@@ -1,12 +1,15 @@
 """Rounds of verification: who is asked, which attempt counts, and what is stored of it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 
+from models.errors import Overtaken
 from models.plan import Expected, TaskStatus
+from models.state import PlanReceipt, RoundReceipt
 from models.verification import Completeness, Recommendation, StopCondition
 from roles.verifier import VERIFIER
 from storage import jobs, views
@@ -198,6 +201,26 @@ async def test_a_round_that_broke_off_asks_only_for_the_verdicts_that_had_not_co
     assert asked_about(players) == ["T4", "T5"]
     assert receipt.stop is None
     assert len(await job.verdicts(1)) == 5
+
+
+async def test_of_a_round_and_a_filling_that_two_workers_do_at_once_one_is_stored(
+    engine: Engine, players: Players
+) -> None:
+    job = await worked_job(engine, [agent("T1"), agent("T2")])
+    for name in ("T1", "T2"):
+        await job.found(name, value="x", quote="x")
+    players.parts["verifier"] = lambda asked: Reply.of(verdict(0.3), delay=0.3)
+    players.parts["gap_planner"] = lambda asked: Reply.of(
+        {"retry_sub_questions": [], "new_sub_questions": []}, delay=0.3
+    )
+
+    rounds = await asyncio.gather(job.verify(1), job.verify(1), return_exceptions=True)
+    fillings = await asyncio.gather(job.fill(1), job.fill(1), return_exceptions=True)
+
+    assert {type(each) for each in rounds} == {RoundReceipt, Overtaken}
+    assert {type(each) for each in fillings} == {PlanReceipt, Overtaken}
+    assert len(await job.ledger()) == 1
+    assert {each.attempt for each in await job.tasks()} == {2}
 
 
 @pytest.mark.conformance("VMAO-08")
