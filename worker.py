@@ -23,6 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.begin import Begin
 from activities.control import Controlling
 from activities.ending import Ending
+from activities.gaps import GapFilling
 from activities.interceptors import Heartbeat, TypedErrors
 from activities.nodes import NodeWork
 from activities.parts import Models, Requests
@@ -31,6 +32,7 @@ from activities.recovery import Recoveries
 from activities.report import Reporting
 from activities.revising import Revising
 from activities.tasks import TaskWork
+from activities.verifying import Verifying
 from holdfast.logs import configure_logs
 from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
@@ -104,6 +106,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
     nodes = NodeWork(parts.db, parts.models, requests, parts.hub)
     revising = Revising(parts.db, parts.models, requests, parts.hub)
+    verifying = Verifying(parts.db, parts.models, requests)
+    filling = GapFilling(parts.db, parts.models, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -121,6 +125,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             tasks.fail_task,
             nodes.advance_node,
             revising.revise_plan,
+            verifying.verify_results,
+            filling.fill_gaps,
             reporting.write_report,
             ending.end_job,
         ],
