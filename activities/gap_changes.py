@@ -9,6 +9,7 @@ from activities.begin import fitted
 from activities.gap_drafts import Rules, repair_hint
 from activities.rounds import Round
 from models.plan import Plan, Task, TaskStatus
+from models.revisions import Change
 from models.state import PlanReceipt, TaskState
 from models.verification import Verification
 from planning.graph import dependents, edges
@@ -16,7 +17,7 @@ from roles.gap_planner import NewSubQuestion
 from storage import gaps, plans
 from storage.database import JobWrite
 from storage.gaps import Again
-from storage.plans import Change, Revision, StoredTask
+from storage.plans import Revision, StoredTask
 
 
 @dataclass(frozen=True)

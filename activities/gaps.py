@@ -86,6 +86,7 @@ class GapFilling:
                 used_ids=frozenset(plan.by_id),
                 promises_kpis=request.strategy.extraction,
                 needs_final=False,
+                agents=frozenset(agent.name for agent in agents),
             ),
             agents=agents,
             disputes=tuple(

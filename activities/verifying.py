@@ -27,7 +27,7 @@ from storage import attempts, escalations, receipts, verifications
 from storage.database import Database, JobWrite
 from storage.ledger import Ledger
 from storage.plans import StoredTask
-from storage.views import tokens_of
+from storage.spending import tokens_of
 
 
 def key_of(iteration: int) -> str:

@@ -27,6 +27,7 @@ from models.state import (
     WriteReport,
 )
 from models.strategy import Strategy
+from models.verification import StopCondition
 
 
 def rebuilt(
@@ -132,7 +133,9 @@ def planned(state: JobState, action: Action, receipt: PlanReceipt) -> JobState:
         case Revise(considered=considered):
             update |= {"is_revising": False, "considered": considered}
         case FillGaps(iteration=iteration):
-            rounds = state.rounds.model_copy(update={"filled": iteration})
+            is_empty = receipt.halt is None and not (receipt.added or receipt.changed)
+            stop = StopCondition.NOTHING_LEFT if is_empty else state.rounds.stop
+            rounds = state.rounds.model_copy(update={"filled": iteration, "stop": stop})
             update |= {"is_verifying": False, "rounds": rounds}
         case _:
             update |= {

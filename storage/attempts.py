@@ -11,9 +11,7 @@ from models.plan import TaskStatus
 from models.tables import attempt_results, entities, evidence, tasks
 from planning.attempts import merged, supports
 from storage.database import JobWrite
-
-OF_ATTEMPT = "of_attempt"
-"""In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
+from storage.plans import OF_ATTEMPT
 
 
 async def keep_attempt(

@@ -3,14 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 
 from models.control import Control
 from models.jobs import FINAL, JobStatus
 from models.orders import ControlOrder
 from models.plan import TaskStatus
 from models.strategy import Strategy
-from models.tables import entities, evidence, guidance, jobs, receipts, tasks
+from models.tables import (
+    attempt_results,
+    entities,
+    evidence,
+    guidance,
+    jobs,
+    receipts,
+    stop_checks,
+    tasks,
+    verifications,
+)
 from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
@@ -107,12 +117,30 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     )
     if await write.connection.scalar(answered):
         await write.set(answer=None)
+    await _forget_rounds(write)
+    of_tasks = attempt_results.c.task_id.in_(names)
+    await write.connection.execute(
+        delete(attempt_results).where(attempt_results.c.job_id == write.job_id, of_tasks)
+    )
     fresh = {
         "status": TaskStatus.PENDING.value, "attempt": tasks.c.attempt + 1, "confidence": None,
         "failure": None, "trace": None, "notes": {ANEW: True}, "contradicts_plan": False,
         "started_at": None, "finished_at": None,
     }  # fmt: skip
     await write.connection.execute(update(tasks).where(mine, tasks.c.id.in_(names)).values(fresh))
+
+
+async def _forget_rounds(write: JobWrite) -> None:
+    """Have results verified anew: what they were when verifying stopped is no longer so.
+
+    What the verifier said stays in the log, and its answers in the ledger.
+    """
+    for table in (stop_checks, verifications):
+        await write.connection.execute(delete(table).where(table.c.job_id == write.job_id))
+    is_round = or_(receipts.c.key.startswith("verify:"), receipts.c.key.startswith("fill:"))
+    await write.connection.execute(
+        delete(receipts).where(receipts.c.job_id == write.job_id, is_round)
+    )
 
 
 async def _forget_report(write: JobWrite) -> None:
@@ -135,6 +163,7 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
         .where(tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.CANCELLED.value)
         .values(status=TaskStatus.PENDING.value)
     )
+    await _forget_rounds(write)
     await _forget_report(write)
 
 

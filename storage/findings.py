@@ -11,8 +11,8 @@ from models.attempts import FoundEntity
 from models.findings import Finding, Passage
 from models.plan import TaskKind
 from models.tables import attempt_results, entities, evidence, sources, tasks
-from storage.attempts import OF_ATTEMPT
 from storage.database import Database
+from storage.plans import OF_ATTEMPT
 
 _MOST_PASSAGES = 12
 _LONGEST_QUOTE = 600

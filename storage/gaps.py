@@ -9,8 +9,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 from models.base import Frozen
 from models.plan import TaskKind, TaskStatus
 from models.tables import entities, tasks
-from storage.attempts import OF_ATTEMPT, snapshot
+from storage.attempts import snapshot
 from storage.database import JobWrite
+from storage.plans import OF_ATTEMPT
 
 
 class Again(Frozen):
