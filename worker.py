@@ -26,6 +26,7 @@ from activities.ending import Ending
 from activities.interceptors import Heartbeat, TypedErrors
 from activities.parts import Models, Requests
 from activities.plan import Planning
+from activities.questions import Answering
 from activities.recovery import Recoveries
 from activities.report import Reporting
 from activities.tasks import TaskWork
@@ -98,6 +99,7 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     begin, controlling, ending = Begin(parts.db), Controlling(parts.db), Ending(parts.db)
     planning = Planning(parts.db, parts.models, requests, parts.hub)
     tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
+    answering = Answering(parts.db, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -108,6 +110,7 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             begin.read_tasks,
             controlling.record_control,
             controlling.retry_tasks,
+            answering.record_answer,
             planning.make_plan,
             planning.replan,
             tasks.tool_task,

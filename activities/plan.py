@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from activities import interfaces
+from activities.approval import ask_approval, needs_approval
 from activities.asking import Desk
 from activities.begin import fitted
 from activities.examples import examples_for
@@ -19,6 +20,7 @@ from models.orders import ReplanOrder, WorkOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, PlanReceipt, TaskState
 from planning.merge import as_started, continue_plan, replaced_by, roots_of
+from planning.renaming import with_fresh_ids
 from planning.tool_names import with_full_tool_names
 from planning.validation import Ground, plan_faults
 from roles.drafts import PlanDraft
@@ -27,6 +29,7 @@ from roles.replanner import REPLANNER, ReplannerTask
 from storage import plans, receipts
 from storage.control import guidance_of
 from storage.database import Database
+from storage.editing import PLAN_KEY
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
@@ -43,12 +46,13 @@ class Planning:
 
     @implements(interfaces.make_plan)
     async def make_plan(self, order: WorkOrder) -> PlanReceipt:
-        key = "plan"
+        key = PLAN_KEY
         stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        desk = self._desk(order, request, "")
+        before = await plans.load_plan(self.db, order.job_id)
+        desk = self._desk(order, request, _planning_place(before))
         signatures = await self.hub.signatures()
         ground = Ground(
             tools={tool.name: tool for tool in signatures},
@@ -67,7 +71,8 @@ class Planning:
             return await self._halt(order, key, desk, _halt(error, "planner"))
         if asked.answer is None:
             return await self._halt(order, key, desk, _no_plan("planner", asked.faults))
-        plan = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+        named = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+        plan = with_fresh_ids(named, before.by_id)
         change = Revision(
             revision=0,
             cause="planned",
@@ -75,7 +80,8 @@ class Planning:
             added=tuple(each.id for each in plan.tasks),
         )
         roots = {each.id: each.id for each in plan.tasks}
-        return await self._store(order, key, desk, plan, change, roots)
+        is_reviewed = needs_approval(request.strategy)
+        return await self._store(order, key, desk, plan, change, roots, is_reviewed=is_reviewed)
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:
@@ -144,6 +150,8 @@ class Planning:
         plan: Plan,
         change: Revision,
         roots: dict[str, str],
+        *,
+        is_reviewed: bool = False,
     ) -> PlanReceipt:
         async with self.db.job(order.job_id, order.epoch) as write:
             for fault in self.hub.faults():
@@ -151,11 +159,13 @@ class Planning:
             number = await plans.store_revision(write, plan, change, roots)
             states = [_state(plan, name, roots[name]) for name in change.added]
             added = fitted(states)
+            asks = await ask_approval(write, number, len(states)) if is_reviewed else ()
             receipt = PlanReceipt(
                 revision=number,
                 added=added,
                 is_partial=len(added) < len(states),
                 superseded=change.superseded,
+                asks=asks,
                 tokens=desk.tokens,
             )
             await receipts.keep(write, key, receipt)
@@ -168,6 +178,11 @@ class Planning:
             # Of this run alone: a key that is refused today may be accepted by the next run.
             await receipts.keep(write, receipts.of_run(key, order.epoch), receipt)
         return receipt
+
+
+def _planning_place(before: Plan) -> str:
+    """Where the planner is asked from: somewhere new for each plan that was set aside."""
+    return f"plan:{len(before.tasks)}" if before.tasks else ""
 
 
 def _replan_key(known: Sequence[StoredTask], failed: str) -> str:

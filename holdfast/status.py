@@ -6,6 +6,7 @@ Looking writes nothing, and what is not known because a service is away is said 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from holdfast.asked import asked_of
 from holdfast.client import Holdfast
 from holdfast.temporal import connect
 from models.errors import ServiceDown
@@ -55,6 +56,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         doing=tuple(doing),
         waiting=() if is_over else _waiting(state),
         blocked_by=tuple(blocked),
+        questions=await asked_of(holdfast.db, job_id),
         next=() if is_over else _next(state, {each.what for each in doing}),
         allowances=_allowances(state, counts.tokens),
         at=datetime.now(UTC),
@@ -111,7 +113,7 @@ def _next(state: JobState, under_way: set[str]) -> tuple[str, ...]:
 
 def _as_under_way(state: JobState, under_way: set[str]) -> JobState:
     """With what only Temporal knows to be under way."""
-    replanned = next((n for n in state.tasks if f"replan-{n}" in under_way), None)
+    replanned = {t.parent: n for n, t in state.tasks.items() if f"replan-{n}" in under_way}
     return state.model_copy(
         update={
             "is_planning": "plan" in under_way,

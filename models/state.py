@@ -269,6 +269,10 @@ class AnswerReceipt(Frozen):
     """How the job is to end because of it."""
     reports: bool = False
     """Whether it reports what it found before that."""
+    begins_anew: bool = False
+    """Whether the plan or the settings changed in PostgreSQL, for a fresh run to read."""
+    refused: str = ""
+    """Why the answer cannot be taken, in at most 200 characters; the question stays open."""
 
 
 class ReportReceipt(Frozen):

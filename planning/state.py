@@ -180,6 +180,9 @@ def answered(state: JobState, question: int, receipt: AnswerReceipt) -> JobState
     update: dict[str, object] = {"questions": left}
     if receipt.ends is not None:
         update["closing"] = receipt.ends
+    if receipt.ends is not None and not receipt.reports:
+        halt = Halt(reason=receipt.ends.reason, message=receipt.ends.message)
+        update["halt"] = state.halt or halt
     return state.model_copy(update=update)
 
 

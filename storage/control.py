@@ -13,6 +13,7 @@ from models.strategy import Strategy
 from models.tables import entities, evidence, guidance, jobs, receipts, tasks
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
+from storage.questions import ask_again
 
 REPORT_KEY = "report"
 """The receipt of a delivered report: there is one exactly while the report is that of the plan."""
@@ -43,6 +44,11 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
         await accept_guidance(write, order.guidance)
         facts["guidance"] = order.guidance
     write.event(f"job.{order.kind.value}", **facts)
+
+
+async def keep_settings(write: JobWrite, strategy: Strategy) -> None:
+    """Let the next run of the job go by these settings."""
+    await write.set(**_settings(write, strategy))
 
 
 def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
@@ -116,6 +122,7 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
         .where(tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.CANCELLED.value)
         .values(status=TaskStatus.PENDING.value)
     )
+    await ask_again(write)
     await _forget_report(write)
 
 
