@@ -46,7 +46,7 @@ async def open_question(write: JobWrite, new: NewQuestion) -> OpenQuestion | Non
     added = upsert(questions).values(row).on_conflict_do_nothing().returning(questions.c.id)
     is_new = (await write.connection.execute(added)).scalar_one_or_none() is not None
     if is_new or (await write.connection.execute(again)).rowcount:
-        asked = {"kind": new.kind.value, "deadline": _iso(new.deadline)}
+        asked = {"asks": new.kind.value, "deadline": _iso(new.deadline)}
         found = await _under(write, new.key)
         write.event("question.asked", new.task_id, question=found.id, **asked)
     else:
@@ -209,7 +209,7 @@ def _answer(answer: str, origin: Origin, by: str) -> dict[str, Any]:
 def _note(
     write: JobWrite, number: int, task_id: str, kind: QuestionKind, origin: Origin, by: str
 ) -> None:
-    facts = {"kind": kind.value, "origin": origin.value, "by": by}
+    facts = {"asks": kind.value, "origin": origin.value, "by": by}
     write.event("question.answered", task_id, question=number, **facts)
 
 

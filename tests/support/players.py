@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from models.plan import Plan
+from roles.answerer import ANSWERER
 from roles.base import Role
 from roles.extractor import EXTRACTOR
 from roles.planner import PLANNER
@@ -71,13 +72,16 @@ class Players:
         outputs = [{"name": each["name"], "value": value} for each in asked.task["outputs"]]
         return {"status": "completed", "outputs": outputs, "reasoning_steps": ["therefore"]}
 
+    def _answerer(self, asked: Asked) -> object:
+        return {"answer": None, "rests_on": None}
+
     def _synthesiser(self, asked: Asked) -> object:
         ids = [item["id"] for item in asked.task["evidence"]]
         found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
         return {"answer": [{"text": "the answer", "evidence": ids}], "findings": found, "gaps": []}
 
 
-ROLES: tuple[Role[Any, Any], ...] = (PLANNER, REPLANNER, EXTRACTOR, REASONER, SYNTHESISER)
+ROLES: tuple[Role[Any, Any], ...] = (PLANNER, REPLANNER, EXTRACTOR, REASONER, ANSWERER, SYNTHESISER)
 
 
 def extraction(value: object, confidence: float, *, quote: str = "", summary: str = "") -> Part:
