@@ -183,7 +183,7 @@ class _Way:
             waits = await self._waits()
             fit = fitting_task(plan, asker, self.raised.text, waits)
             new = await self._add(write, plan) if fit is None else None
-            added = () if new is None else (new,)
+            added: tuple[TaskState, ...] = () if new is None else (new,)
             name = (fit or added[0]).id
             self.trail.append(f"task {name}: asked")
             routing = Routing(

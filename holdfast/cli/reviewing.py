@@ -36,9 +36,9 @@ def review_command(wish: Wish, *, waits: bool, json_output: bool) -> int:
         try:
             asked = await until_planned(holdfast, job_id)
             if asked is not None:
-                await _review(
-                    holdfast, asked, asks=waits and sys.stdin.isatty() and not json_output
-                )
+                is_shown = not json_output
+                asks = waits and is_shown and sys.stdin.isatty()
+                await _review(holdfast, asked, is_shown=is_shown, asks=asks)
         except (KeyboardInterrupt, asyncio.CancelledError):
             say(f"\njob {job_id} waits for you; come back with `holdfast answer {job_id}`")
             return INTERRUPTED
@@ -52,9 +52,10 @@ def review_command(wish: Wish, *, waits: bool, json_output: bool) -> int:
     return asyncio.run(prepared(reviewed, work))
 
 
-async def _review(holdfast: Holdfast, asked: Question, *, asks: bool) -> None:
+async def _review(holdfast: Holdfast, asked: Question, *, is_shown: bool, asks: bool) -> None:
     """Show the plan, and have it decided about here, or say how that is done from elsewhere."""
-    await _show(holdfast, asked.job_id)
+    if is_shown:
+        await _show(holdfast, asked.job_id)
     if asks and await reviewed(holdfast, asked, input):
         return
     for waiting in await asked_of(holdfast.db, asked.job_id):
