@@ -23,7 +23,8 @@ from planning.nodes import idle_nodes
 from planning.readiness import ready
 
 _SETTLED = (TaskStatus.DONE, TaskStatus.FAILED)
-_OF_THE_JOB = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
+OF_THE_JOB = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
+"""Questions that hold the whole job."""
 
 
 def decide(state: JobState) -> tuple[Action, ...]:
@@ -41,7 +42,7 @@ def decide(state: JobState) -> tuple[Action, ...]:
         return () if state.is_busy else (last,)
     if not state.has_plan:
         return () if state.is_planning else (MakePlan(),)
-    if any(question.kind in _OF_THE_JOB for question in state.questions):
+    if any(question.kind in OF_THE_JOB for question in state.questions):
         return ()
     actions: list[Action] = [*_replans(state), *_revision(state)]
     if not _is_all_replaced(state, actions):
