@@ -120,6 +120,25 @@ async def test_a_deadline_holds_in_the_run_that_goes_on_and_waiting_costs_nothin
     assert {run.status.name for run in runs if run.status} == {"COMPLETED", "CONTINUED_AS_NEW"}
 
 
+@pytest.mark.conformance("VMAO-16")
+async def test_a_task_can_be_retried_while_a_question_is_open(
+    engine: Engine, controller: Controller, tools: ScriptedTools
+) -> None:
+    job_id, [number] = await submitted_with(engine, doubt(deadline=in_(3600)))
+    await all_worked(engine, job_id)
+
+    chosen = await controller.retry(job_id, ["T1"])
+    async with asyncio.timeout(30):
+        while len(tools.called) < 2:
+            await asyncio.sleep(0.05)
+    await controller.answer(job_id, number, "accept", "")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert chosen.again == ("T1", "T2")
+    assert job.status is JobStatus.DONE
+    assert {each.attempt for each in (await engine.holdfast.show(job_id)).tasks} == {2}
+
+
 async def test_what_is_no_open_question_cannot_be_answered(
     engine: Engine, controller: Controller
 ) -> None:
