@@ -234,17 +234,18 @@ def _folded(
     superseded: Iterable[str],
     asks: tuple[OpenQuestion, ...],
 ) -> JobState:
+    gone = frozenset(superseded)
+    open_still = (each for each in state.questions if each.task_id not in gone)
     known = state.model_copy(
         update={
-            "tasks": _superseded(state.tasks, superseded),
-            "questions": (*state.questions, *asks),
+            "tasks": _superseded(state.tasks, gone),
+            "questions": (*open_still, *asks),
         }
     )
     return with_tasks(known, tasks)
 
 
-def _superseded(tasks: Mapping[str, TaskState], gone: Iterable[str]) -> dict[str, TaskState]:
-    names = frozenset(gone)
+def _superseded(tasks: Mapping[str, TaskState], names: frozenset[str]) -> dict[str, TaskState]:
     update = {"status": TaskStatus.SUPERSEDED}
     return {
         key: task.model_copy(update=update) if key in names else task for key, task in tasks.items()

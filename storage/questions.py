@@ -1,15 +1,17 @@
 """Questions and their answers: asked once under a key, open until answered or withdrawn."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, true, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from models.base import Frozen
 from models.errors import NotFound
+from models.plan import TaskStatus
 from models.questions import OpenQuestion, Origin, Question, QuestionKind
-from models.tables import events, guidance, questions
+from models.tables import events, guidance, questions, tasks
 from storage.database import Database, JobWrite
 
 _OPEN, _ANSWERED, _WITHDRAWN = "open", "answered", "withdrawn"
@@ -81,9 +83,19 @@ async def answer_question(
 
 async def withdraw_open(write: JobWrite) -> None:
     """Ask no longer: the job has ended."""
+    await _withdraw(write, true())
+
+
+async def withdraw_of(write: JobWrite, names: Collection[str]) -> None:
+    """Ask no longer what only concerned these tasks: they were replaced."""
+    if names:
+        await _withdraw(write, questions.c.task_id.in_(names))
+
+
+async def _withdraw(write: JobWrite, which: ColumnElement[bool]) -> None:
     statement = (
         update(questions)
-        .where(questions.c.job_id == write.job_id, questions.c.status == _OPEN)
+        .where(questions.c.job_id == write.job_id, questions.c.status == _OPEN, which)
         .values(status=_WITHDRAWN)
         .returning(questions.c.id, questions.c.task_id)
     )
@@ -98,7 +110,14 @@ async def ask_again(write: JobWrite) -> None:
     """
     mine = questions.c.job_id == write.job_id
     last = select(func.max(questions.c.id)).where(mine, questions.c.kind == QuestionKind.APPROVAL)
-    withdrawn = (questions.c.status == _WITHDRAWN) & (questions.c.kind != QuestionKind.BUDGET)
+    replaced = select(tasks.c.id).where(
+        tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.SUPERSEDED.value
+    )
+    withdrawn = (
+        (questions.c.status == _WITHDRAWN)
+        & (questions.c.kind != QuestionKind.BUDGET)
+        & questions.c.task_id.not_in(replaced)
+    )
     is_refused = questions.c.answer.startswith(_PLAN_REFUSED) & (
         questions.c.id == last.scalar_subquery()
     )

@@ -123,9 +123,7 @@ async def reviewed_and_answered(stage: Stage) -> str:
     _set_up(stage)
     deadline = datetime.now(UTC) + timedelta(seconds=2)
     kind = QuestionKind.ESCALATION
-    doubt = NewQuestion(
-        key="d", kind=kind, task_id="T1", text="?", default="accept", deadline=deadline
-    )
+    doubt = NewQuestion(key="d", kind=kind, text="?", default="accept", deadline=deadline)
     job_id, _ = await submitted_with(stage.engine, doubt, review="true", slots="1")
     controller = Controller(stage.engine.holdfast, "dana")
     first = await asked(stage.engine, job_id, QuestionKind.APPROVAL)

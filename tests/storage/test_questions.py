@@ -197,6 +197,19 @@ async def test_ending_withdraws_what_is_open_and_reopening_asks_it_again(db: Dat
     assert [each.id for each in await questions.open_questions(db, JOB)] == [asked]
 
 
+async def test_what_concerned_a_replaced_task_is_asked_no_longer(db: Database) -> None:
+    await ask(db, ASKED)
+    known = await plans.load_plan(db, JOB)
+    change = Revision(revision=0, cause="replanned", failed_task="T1", superseded=("T1",))
+    async with db.job(JOB) as write:
+        await plans.store_revision(write, known, change, {})
+        await jobs.end(write, JobStatus.CANCELLED, StopReason.CANCELLED, "")
+        await control.reopen(write)
+
+    assert await questions.open_questions(db, JOB) == []
+    assert (await log(db))[-1] == "question.withdrawn"
+
+
 async def test_a_question_that_was_never_asked_is_not_there(db: Database) -> None:
     with pytest.raises(NotFound, match="no question 7"):
         await questions.load(db, JOB, 7)
