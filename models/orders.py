@@ -83,6 +83,8 @@ class AnswerOrder(RunOrder):
     question: int
     by: str
     choice: str = ""
+    words: int | None = None
+    """Under which number the words are in PostgreSQL."""
     by_default: bool = False
 
 

@@ -24,6 +24,7 @@ from models.tables import (
 from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
+from storage.questions import ask_again
 
 ANEW = "anew"
 """In a task's notes: a person wants its calls made anew, whatever is recorded of earlier ones."""
@@ -164,6 +165,7 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
         .values(status=TaskStatus.PENDING.value)
     )
     await _forget_rounds(write)
+    await ask_again(write)
     await _forget_report(write)
 
 

@@ -119,7 +119,7 @@ def print_plan(plan: Plan) -> None:
 
 def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
     for revision in revisions:
-        cause = f"replanned from {revision.failed_task}" if revision.failed_task else "planned"
+        cause = f"replanned from {revision.failed_task}" if revision.failed_task else revision.cause
         print_text(f"revision {revision.revision}: {cause} "
                    f"(depth {revision.depth}, breadth {revision.breadth:g})")  # fmt: skip
         if revision.explanation:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from holdfast.cli.installation import ask
 from holdfast.cli.output import print_json, print_text, printable, short
+from holdfast.cli.question_lines import question_lines
 from holdfast.status import status_of
 from models.status import Allowance, Doing, StatusDocument
 
@@ -29,6 +30,8 @@ def status_lines(found: StatusDocument) -> Iterator[str]:
         yield f"message:  {short(found.message, 300)}"
     for reason in found.blocked_by:
         yield f"blocked:  {reason}"
+    for asked in found.questions:
+        yield from question_lines(asked)
     for doing in found.doing:
         yield f"doing:    {_doing(doing)}"
     for what in found.next:

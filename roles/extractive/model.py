@@ -7,6 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from models.completions import Completion, ModelRequest
 from models.errors import ModelUnusable
+from roles.answerer import AnswererTask
+from roles.extractive.answering import answer
 from roles.extractive.extraction import extract
 from roles.extractive.planning import plan
 from roles.extractive.reasoning import reason
@@ -28,6 +30,7 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "replanner": lambda text: replan(ReplannerTask.model_validate_json(text)),
     "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
     "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
+    "answerer": lambda text: answer(AnswererTask.model_validate_json(text)),
     "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
     "verifier": lambda text: verify(VerifierTask.model_validate_json(text)),
     "gap_planner": lambda text: fill(GapTask.model_validate_json(text)),

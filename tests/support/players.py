@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from models.plan import Plan
+from roles.answerer import ANSWERER
 from roles.assessor import ASSESSOR
 from roles.base import Role
 from roles.extractor import EXTRACTOR
@@ -125,6 +126,9 @@ class Players:
         outputs = [{"name": each["name"], "value": value} for each in asked.task["outputs"]]
         return {"status": "completed", "outputs": outputs, "reasoning_steps": ["therefore"]}
 
+    def _answerer(self, asked: Asked) -> object:
+        return {"answer": None, "rests_on": None}
+
     def _synthesiser(self, asked: Asked) -> object:
         ids = [item["id"] for item in asked.task["evidence"]]
         found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
@@ -151,7 +155,7 @@ def _joined(task: dict[str, Any]) -> str:
 ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER, GRAPH_PLANNER, REPLANNER, NODE_REPLANNER, GRAPH_REPLANNER, EXTRACTOR, REASONER,
     SYNTHESISER, STEPPER, OBJECTIVES, REPAIRER, ASSESSOR, NODE_PLANNER, REVISER,
-    VERIFIER, GAP_PLANNER,
+    VERIFIER, GAP_PLANNER, ANSWERER,
 )  # fmt: skip
 
 
