@@ -22,12 +22,12 @@ with workflow.unsafe.imports_passed_through():
         WriteReport,
     )
     from planning import state as changes
+    from workflows.answers import Answers
     from workflows.calling import bookkeeping, halt_of, reason_of, suspends, working
-    from workflows.controls import Controls
     from workflows.display import REPLANS
 
 
-class Work(Controls):
+class Work(Answers):
     """The part of a job's workflow that carries out one action after another."""
 
     def __init__(self) -> None:
