@@ -23,16 +23,14 @@ with workflow.unsafe.imports_passed_through():
     )
     from models.errors import BadInput, HoldfastError
     from models.jobs import JobStatus
-    from models.orders import AnswerOrder, ControlOrder, RetryOrder
-    from models.questions import AnswerRequest
+    from models.orders import ControlOrder, RetryOrder
     from models.state import JobState
     from planning import state as changes
-    from planning.answers import check_answer
     from planning.rerun import retried
     from workflows.calling import bookkeeping
     from workflows.display import STATUS
 
-_OWN = "holdfast"
+OWN = "holdfast"
 """Who pauses a job that cannot go on by itself."""
 
 
@@ -68,7 +66,7 @@ class Controls:
 
     @pause.validator
     def _check_pause(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._may_pause()
 
     def _may_pause(self) -> None:
@@ -87,7 +85,7 @@ class Controls:
 
     @resume.validator
     def _check_resume(self, request: ResumeRequest) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._may_resume()
 
     def _may_resume(self) -> None:
@@ -115,7 +113,7 @@ class Controls:
 
     @retry.validator
     def _check_retry(self, request: RetryRequest) -> None:
-        with _refusing():
+        with refusing():
             if self.state is not None:
                 self._may_retry(request)
 
@@ -136,7 +134,7 @@ class Controls:
 
     @steer.validator
     def _check_steer(self, request: SteerRequest) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._takes_changes()
 
     @workflow.update
@@ -149,71 +147,8 @@ class Controls:
 
     @cancel.validator
     def _check_cancel(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._goes_on()
-
-    @workflow.update
-    async def answer(self, request: AnswerRequest) -> None:
-        """Answer an open question; what its words say is checked where they are, in PostgreSQL."""
-        async with self._in_turn():
-            self._may_answer(request)
-            order = AnswerOrder(
-                job_id=self.job_id,
-                epoch=self.epoch,
-                key=self._key(),
-                question=request.question,
-                by=request.by,
-                choice=request.choice,
-                words=request.words,
-            )
-            refused = await self._take_answer(order)
-            if refused:
-                raise BadInput(refused)
-
-    @answer.validator
-    def _check_answer(self, request: AnswerRequest) -> None:
-        with _refusing():
-            if self.state is not None:
-                self._may_answer(request)
-
-    def _may_answer(self, request: AnswerRequest) -> None:
-        self._takes_changes()
-        asked = next((each for each in self.known.questions if each.id == request.question), None)
-        if asked is None:
-            raise BadInput(
-                f"job {self.job_id} has no open question {request.question}; "
-                f"`holdfast answer {self.job_id}` lists those it has"
-            )
-        check_answer(asked.kind, request.choice, has_words=request.words is not None)
-
-    async def answer_by_default(self, question: int) -> None:
-        """Take the default as the answer of a question whose deadline has passed."""
-        async with self._in_turn():
-            is_open = any(each.id == question for each in self.known.questions)
-            if not is_open or self.is_ending or self.is_asked_to_cancel:
-                return
-            order = AnswerOrder(
-                job_id=self.job_id,
-                epoch=self.epoch,
-                key=f"default-{question}",
-                question=question,
-                by=_OWN,
-                by_default=True,
-            )
-            await self._take_answer(order)
-
-    async def _take_answer(self, order: AnswerOrder) -> str:
-        """Record the answer and go on with what it means; gives why it was not taken, if so."""
-        config = bookkeeping(order.key, f"answer question {order.question}: by {order.by}")
-        receipt = await workflow.execute_activity(interfaces.record_answer, order, **config)
-        if not receipt.refused or order.by_default:
-            was_paused = self.known.is_paused
-            self.state = changes.answered(self.known, order.question, receipt)
-            self.must_roll = self.must_roll or receipt.begins_anew
-            if was_paused and not self.known.is_paused:
-                running = STATUS.value_set(JobStatus.RUNNING.value)
-                workflow.upsert_search_attributes([running])
-        return receipt.refused
 
     async def pause_by_itself(
         self, why: str, put_back: tuple[str, ...], *, is_over_budget: bool = False
@@ -230,7 +165,7 @@ class Controls:
             key = f"paused-{self._own_pauses}@{self.epoch}"
             await self._record(
                 Control.PAUSED,
-                _OWN,
+                OWN,
                 key=key,
                 message=why,
                 put_back=put_back,
@@ -307,14 +242,14 @@ class Controls:
         try:
             await workflow.wait_condition(lambda: self.state is not None)
             async with self._turn:
-                with _refusing():
+                with refusing():
                     yield
         finally:
             self.changing -= 1
             self.has_news = True
 
 
-class _refusing:  # noqa: N801 - reads as a verb where it is used
+class refusing:  # noqa: N801 - reads as a verb where it is used
     """Turns errors into refusals of the update: any other exception would freeze the whole job."""
 
     def __enter__(self) -> None:

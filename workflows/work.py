@@ -37,8 +37,8 @@ with workflow.unsafe.imports_passed_through():
         WriteReport,
     )
     from planning import state as changes
+    from workflows.answers import Answers
     from workflows.calling import bookkeeping, halt_of, is_over_budget, reason_of, suspends, working
-    from workflows.controls import Controls
     from workflows.display import REPLANS
 
 
@@ -53,7 +53,7 @@ def _timed(receipt: TaskReceipt, took: timedelta) -> TaskReceipt:
     return receipt.model_copy(update={"seconds": took.total_seconds()})
 
 
-class Work(Controls):
+class Work(Answers):
     """The part of a job's workflow that carries out one action after another."""
 
     def __init__(self) -> None:
