@@ -13,7 +13,7 @@ from activities.control import Controlling
 from models.calls import CallKey, Expense
 from models.completions import Completion, Message, ModelRequest
 from models.control import Control
-from models.errors import BudgetReached
+from models.errors import BudgetHeld, BudgetReached
 from models.jobs import JobRequest, JobStatus, StopReason
 from models.orders import ControlOrder
 from models.prices import Price
@@ -93,7 +93,7 @@ async def test_calls_that_leave_at_once_share_the_room_that_there_is(
     async def call(n: int) -> bool:
         try:
             await opened(db, f"T{n}")
-        except BudgetReached:
+        except BudgetHeld:
             return False
         return True
 
@@ -116,6 +116,9 @@ async def test_spend_passes_the_cap_by_no_more_than_one_call_whatever_is_under_w
         while True:
             try:
                 call = await opened(db, f"T{worker}-{made}")
+            except BudgetHeld:
+                await asyncio.sleep(0)  # Temporal waits longer
+                continue
             except BudgetReached:
                 return made
             await closed(db, call, 100, 100 if made % 2 else 40)
@@ -132,19 +135,36 @@ async def test_spend_passes_the_cap_by_no_more_than_one_call_whatever_is_under_w
 async def test_what_is_held_is_given_back_when_a_call_is_settled_or_fails(db: Database) -> None:
     await submitted(db, max_tokens=450, report_reserve=0)
     first, second = await opened(db, "T1"), await opened(db, "T2")
-    with pytest.raises(BudgetReached, match="0 and 400 under way of 450 tokens"):
+    with pytest.raises(BudgetHeld, match="0 and 400 under way of 450 tokens"):
         await opened(db, "T3")
+    with pytest.raises(BudgetReached, match="0 and 400 under way of 450 tokens"):
+        await opened(db, "T3", expense(400, 100))
 
     await Ledger(db).fail_model_call(first.row_id, "busy")
     await opened(db, "T3")
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetHeld):
         await opened(db, "T4")
     await closed(db, second, 10, 10)
 
-    with pytest.raises(BudgetReached, match="20 and 200 under way of 450 tokens"):
+    with pytest.raises(BudgetHeld, match="20 and 200 under way of 450 tokens"):
         await opened(db, "T5", expense(200, 100))
     await opened(db, "T4")
     assert await spent(db) == (20, PRICE.of(input_tokens=10, output_tokens=10), 400)
+
+
+async def test_a_call_of_which_nobody_heard_for_long_counts_as_spent(db: Database) -> None:
+    await submitted(db, max_tokens=300, report_reserve=0)
+    await opened(db, "T1")
+    with pytest.raises(BudgetHeld):
+        await opened(db, "T2")
+
+    async with db.writing() as connection:
+        past = text("update llm_calls set started_at = now() - interval '1 hour'")
+        await connection.execute(past)
+
+    with pytest.raises(BudgetReached, match="200 of 300 tokens"):
+        await opened(db, "T2")
+    await opened(db, "T1")
 
 
 async def test_a_call_that_is_sent_again_holds_its_room_once(db: Database) -> None:
@@ -278,7 +298,7 @@ async def test_the_gate_holds_under_a_recovery_and_notes_what_it_saved(db: Datab
 
     for name in ("T1", "T2", "T3"):
         await opened(db, name, ledger=ledger)
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetHeld):
         await opened(db, "T4", ledger=ledger)
 
     query = text("select was_reused from recovered_calls order by call_id")
