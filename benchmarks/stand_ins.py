@@ -49,7 +49,15 @@ class TimedModel:
 
     def _synthesiser(self, task: dict[str, Any]) -> dict[str, Any]:
         cited = [item["id"] for item in task["evidence"][:1]]
-        return {"answer": [{"text": "It is known.", "evidence": cited}]}
+        return {"answer": [{"text": "It is known.", "evidence": cited}], "gaps": []}
+
+    def _condenser(self, task: dict[str, Any]) -> dict[str, Any]:
+        cited = [item["id"] for item in task["evidence"][:1]]
+        return {"statements": [{"text": "It is known.", "evidence": cited}]}
+
+    def _sentence_checker(self, task: dict[str, Any]) -> dict[str, Any]:
+        verdicts = [{"id": each["id"], "verdict": "supported"} for each in task["sentences"]]
+        return {"verdicts": verdicts}
 
 
 def timed_tools(latency_s: Callable[[], float]) -> BuiltinServer:

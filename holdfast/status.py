@@ -25,6 +25,7 @@ from models.status import Allowance, Doing, StatusDocument, Waiting
 from planning import state as changes
 from planning.decide import decide
 from storage import jobs, plans, views
+from storage.evidence import load_report
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -46,6 +47,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
     under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
     counts = counts.model_copy(update={"tool_calls": counts.tool_calls + under_way})
+    report = await load_report(holdfast.db, job_id)
     is_paused = job.status is JobStatus.PAUSED
     state = changes.rebuilt(job.request.strategy, counts, states, is_paused=is_paused)
     return StatusDocument(
@@ -55,6 +57,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         doing=tuple(doing),
         waiting=() if is_over else _waiting(state),
         blocked_by=tuple(blocked),
+        warnings=() if report is None else report.warnings,
         next=() if is_over else _next(state, {each.what for each in doing}),
         allowances=_allowances(state, counts.tokens),
         at=datetime.now(UTC),

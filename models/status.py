@@ -55,6 +55,8 @@ class StatusDocument(Frozen):
     waiting: tuple[Waiting, ...] = ()
     blocked_by: tuple[str, ...] = ()
     """What keeps the whole job from going on, with the way out; empty when nothing does."""
+    warnings: tuple[str, ...] = ()
+    """What became of the delivered report's evidence since."""
     next: tuple[str, ...] = ()
     """What is started as soon as it can be."""
     allowances: tuple[Allowance, ...] = ()

@@ -86,6 +86,7 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     await write.connection.execute(
         update(evidence)
         .where(evidence.c.job_id == write.job_id, evidence.c.task_id.in_(names))
+        .where(evidence.c.status == "active")
         .values(status="superseded")
     )
     if await write.connection.scalar(answered):

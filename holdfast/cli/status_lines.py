@@ -27,6 +27,8 @@ def status_lines(found: StatusDocument) -> Iterator[str]:
         yield f"message:  {short(found.message, 300)}"
     for reason in found.blocked_by:
         yield f"blocked:  {reason}"
+    for warning in found.warnings:
+        yield f"warning:  {warning}"
     for doing in found.doing:
         yield f"doing:    {_doing(doing)}"
     for what in found.next:

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from models.completions import Completion, ModelRequest
 from models.errors import ModelUnusable
+from roles.condenser import CondenserTask
+from roles.extractive.condensing import check_sentences, condense
 from roles.extractive.extraction import extract
 from roles.extractive.planning import plan
 from roles.extractive.reasoning import reason
@@ -16,6 +18,7 @@ from roles.extractor import ExtractorTask
 from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
 from roles.replanner import ReplannerTask
+from roles.sentence_checker import SentenceCheckerTask
 from roles.synthesiser import SynthesiserTask
 
 NAME = "extractive"
@@ -26,6 +29,8 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
     "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
     "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
+    "condenser": lambda text: condense(CondenserTask.model_validate_json(text)),
+    "sentence_checker": lambda text: check_sentences(SentenceCheckerTask.model_validate_json(text)),
 }
 
 

@@ -151,7 +151,7 @@ def test_an_answer_in_other_words_cites_all_that_it_rests_on() -> None:
 def test_without_an_answer_the_report_says_so() -> None:
     report = synthesise(SynthesiserTask(question="Who?", answer=None, evidence=()))
 
-    assert report.answer[0].text == "No answer was found in what was read."
+    assert report.summary[0].text == "No answer was found in what was read."
 
 
 @settings(deadline=None)  # the machine may be busy
@@ -167,7 +167,7 @@ def test_every_statement_of_a_report_cites_only_given_evidence(
     report = synthesise(SynthesiserTask(question="?", answer=answer, evidence=evidence))
 
     known = {each.id for each in evidence}
-    assert all(set(each.evidence) <= known for each in (*report.answer, *report.findings))
+    assert all(set(each.evidence) <= known for each in (*report.summary, *report.findings))
     assert all(each.evidence for each in report.findings)
 
 

@@ -6,11 +6,13 @@ from typing import Any, TypeAlias
 
 from models.plan import Plan
 from roles.base import Role
+from roles.condenser import CONDENSER
 from roles.extractor import EXTRACTOR
 from roles.planner import PLANNER
 from roles.reasoner import REASONER
 from roles.replanner import REPLANNER
-from roles.synthesiser import SYNTHESISER
+from roles.sentence_checker import SENTENCE_CHECKER
+from roles.synthesiser import MOST_FINDINGS, SYNTHESISER
 from tests.support.scripted_model import Asked, Reply
 
 Part: TypeAlias = Callable[[Asked], object]
@@ -73,11 +75,26 @@ class Players:
 
     def _synthesiser(self, asked: Asked) -> object:
         ids = [item["id"] for item in asked.task["evidence"]]
-        found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
-        return {"answer": [{"text": "the answer", "evidence": ids}], "findings": found, "gaps": []}
+        found = [{"text": f"see {name}", "evidence": [name]} for name in ids[:MOST_FINDINGS]]
+        concluded = "the answer" if asked.task["concludes"] else None
+        return {
+            "summary": [{"text": "the answer", "evidence": ids}], "findings": found,
+            "analysis": [], "conclusions": [], "gaps": [], "conclusion": concluded,
+        }  # fmt: skip
+
+    def _condenser(self, asked: Asked) -> object:
+        ids = [item["id"] for item in asked.task["evidence"]]
+        return {"statements": [{"text": f"see {name}", "evidence": [name]} for name in ids[:12]]}
+
+    def _sentence_checker(self, asked: Asked) -> object:
+        ids = [sentence["id"] for sentence in asked.task["sentences"]]
+        return {"verdicts": [{"id": name, "verdict": "supported", "why": ""} for name in ids]}
 
 
-ROLES: tuple[Role[Any, Any], ...] = (PLANNER, REPLANNER, EXTRACTOR, REASONER, SYNTHESISER)
+ROLES: tuple[Role[Any, Any], ...] = (
+    PLANNER, REPLANNER, EXTRACTOR, REASONER,
+    SYNTHESISER, CONDENSER, SENTENCE_CHECKER,
+)  # fmt: skip
 
 
 def extraction(value: object, confidence: float, *, quote: str = "", summary: str = "") -> Part:
