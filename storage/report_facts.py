@@ -20,13 +20,12 @@ _OVER = [
 async def summary_of(db: Database, job_id: str) -> VerificationSummary | None:
     """The last verdict on each result, in order of the plan; None where nothing was verified."""
     place = and_(tasks.c.job_id == verifications.c.job_id, tasks.c.id == verifications.c.task_id)
-    latest = (
-        select(verifications, tasks.c.position)
+    by_round = (
+        select(verifications)
         .join(tasks, place)
         .where(verifications.c.job_id == job_id)
         .where(tasks.c.status != TaskStatus.SUPERSEDED.value)
-        .distinct(verifications.c.task_id)
-        .order_by(verifications.c.task_id, verifications.c.iteration.desc())
+        .order_by(tasks.c.position, verifications.c.iteration)
     )
     last_round = (
         select(stop_checks)
@@ -35,11 +34,12 @@ async def summary_of(db: Database, job_id: str) -> VerificationSummary | None:
         .limit(1)
     )
     async with db.reading() as connection:
-        rows = (await connection.execute(latest)).mappings().all()
+        rows = (await connection.execute(by_round)).mappings().all()
         last = (await connection.execute(last_round)).mappings().one_or_none()
     if not rows and last is None:
         return None
-    verdicts = tuple(_verdict(row) for row in sorted(rows, key=lambda row: int(row["position"])))
+    latest = {row["task_id"]: row for row in rows}
+    verdicts = tuple(_verdict(row) for row in latest.values())
     if last is None:
         return VerificationSummary(verdicts=verdicts, total=len(verdicts))
     return VerificationSummary(

@@ -74,21 +74,27 @@ class Players:
         return {"status": "completed", "outputs": outputs, "reasoning_steps": ["therefore"]}
 
     def _synthesiser(self, asked: Asked) -> object:
-        ids = [item["id"] for item in asked.task["evidence"]]
-        found = [{"text": f"see {name}", "evidence": [name]} for name in ids[:MOST_FINDINGS]]
+        # Its sentences are quotes, so nothing is left for the sentence checker to judge.
+        items = asked.task["evidence"]
+        ids = [item["id"] for item in items]
+        found = [_quoting(item) for item in items[:MOST_FINDINGS]]
+        told = items[0]["quote"] if items else "the answer"
         concluded = "the answer" if asked.task["concludes"] else None
         return {
-            "summary": [{"text": "the answer", "evidence": ids}], "findings": found,
+            "summary": [{"text": told, "evidence": ids}], "findings": found,
             "analysis": [], "conclusions": [], "gaps": [], "conclusion": concluded,
         }  # fmt: skip
 
     def _condenser(self, asked: Asked) -> object:
-        ids = [item["id"] for item in asked.task["evidence"]]
-        return {"statements": [{"text": f"see {name}", "evidence": [name]} for name in ids[:12]]}
+        return {"statements": [_quoting(item) for item in asked.task["evidence"][:12]]}
 
     def _sentence_checker(self, asked: Asked) -> object:
         ids = [sentence["id"] for sentence in asked.task["sentences"]]
         return {"verdicts": [{"id": name, "verdict": "supported", "why": ""} for name in ids]}
+
+
+def _quoting(item: dict[str, Any]) -> dict[str, Any]:
+    return {"text": item["quote"], "evidence": [item["id"]]}
 
 
 ROLES: tuple[Role[Any, Any], ...] = (
