@@ -61,9 +61,7 @@ class Press:
         order = TaskOrder(job_id=JOB, epoch=self.epoch, task_id=task.id)
         attempt = Attempt(
             task=task,
-            receipt=TaskReceipt(
-                task_id=task.id, attempt=1, status=TaskStatus.DONE, confidence=0.9
-            ),
+            receipt=TaskReceipt(task_id=task.id, attempt=1, status=TaskStatus.DONE, confidence=0.9),
             kept=(Candidate(name=name, value=value, confidence=0.9),),
             read=(passage,) if text else (),
             found=(shown,) if text else (),
