@@ -56,7 +56,8 @@ async def read_material(db: Database, job: Job, task_id: str) -> Material:
 def task_for(material: Material) -> SynthesiserTask:
     """The synthesiser's task, before anything of it is condensed."""
     plan, summary = material.plan, material.summary
-    concludes = not any(task.is_final for task in plan.live)
+    # Not of the live tasks: a cancelled final task is an answer that was not found.
+    concludes = not any(task.is_final and not task.parent for task in plan.tasks)
     return SynthesiserTask(
         question=material.job.request.question,
         answer=None if concludes else material.job.answer,
