@@ -34,6 +34,8 @@ def faults_of(sentence: str, passages: Sequence[str], known: Iterable[str] = ())
     nothing is held to what is known.
     """
     folded = [_folded(passage) for passage in passages]
+    if _is_titled_quote(_folded(sentence), folded):
+        return []
     allowed = " \n ".join((*folded, *(_folded(text) for text in known)))
     own_words, quotes = _apart(sentence)
     faults = [
@@ -54,14 +56,30 @@ def faults_of(sentence: str, passages: Sequence[str], known: Iterable[str] = ())
 
 def is_quotation(sentence: str, passages: Sequence[str]) -> bool:
     """Whether all that the sentence says stands in one passage: quoted, or in the same words."""
+    folded = [_folded(passage) for passage in passages]
+    if _is_titled_quote(_folded(sentence), folded):
+        return True
     own_words, quotes = _apart(sentence)
     label, has_colon, rest = own_words.partition(":")
     said = rest if has_colon and quotes else own_words
     bare = _folded(said).strip(" .,;:")
-    for passage in (_folded(each) for each in passages):
+    for passage in folded:
         if all(_folded(quote) in passage for quote in quotes) and bare in passage:
             return bool(quotes or bare) and _folded(label).strip(" .") in passage
     return False
+
+
+def _is_titled_quote(sentence: str, passages: Sequence[str]) -> bool:
+    """Whether it is one quote, under its title or without: what either has of signs is its own."""
+    if not sentence.endswith("”"):
+        return False
+    starts = [match.end() for match in re.finditer(r"(?:^|: )“", sentence)]
+    parts = ((sentence[: at - 1].removesuffix(": "), sentence[at:-1].strip()) for at in starts)
+    return any(
+        quote and title in passage and quote in passage
+        for title, quote in parts
+        for passage in passages
+    )
 
 
 def _apart(sentence: str) -> tuple[str, list[str]]:
