@@ -139,13 +139,15 @@ async def test_the_report_quotes_every_piece_of_evidence_under_its_title() -> No
 def test_the_answer_cites_the_evidence_that_says_it() -> None:
     task = SynthesiserTask(question="Who?", answer="Anna Weber", evidence=EVIDENCE)
 
-    assert [(s.text, s.evidence) for s in synthesise(task).answer] == [("Anna Weber.", ["E1"])]
+    assert [(s.text, s.evidence) for s in synthesise(task).summary] == [
+        ("Anna Weber.", ["E1"]), ("It rests on: Kickoff.", ["E1"]),
+    ]  # fmt: skip
 
 
 def test_an_answer_in_other_words_cites_all_that_it_rests_on() -> None:
     task = SynthesiserTask(question="Is it so?", answer="yes", evidence=EVIDENCE)
 
-    assert synthesise(task).answer[0].evidence == ["E1", "E2"]
+    assert synthesise(task).summary[0].evidence == ["E1", "E2"]
 
 
 def test_without_an_answer_the_report_says_so() -> None:
