@@ -97,7 +97,7 @@ async def test_a_refused_report_is_not_written_again_by_the_same_run(
     [
         "update sources set text = replace(text, 'Selby', 'Selbi')",
         "update sources set text = text || ' '",
-        "update evidence set quote = 'Selby Brigde'",
+        "update evidence set quote = 'Selby Ladder'",
         "update evidence set start_char = 1",
     ],
 )

@@ -111,7 +111,7 @@ def test_a_contradiction_must_be_settled_or_shown_with_both_sides() -> None:
     [
         {"source_text": TEXT.replace("Selby", "Selbi")},
         {"start": 1, "end": 13},
-        {"quote": "Selby Brigde"},
+        {"quote": "Selby Ladder"},
         {"sha256": "0" * 64},
         {"id": 8},
     ],
