@@ -143,7 +143,7 @@ async def record_answer(order: AnswerOrder) -> AnswerReceipt:
 
 @activity.defn
 async def write_report(order: WorkOrder) -> ReportReceipt:
-    """Have the synthesiser write the report, refuse marks that do not resolve, deliver it.
+    """Have the report written and its sentences checked; deliver it if every gate is open.
 
     Repeating: gives the stored receipt.
     """

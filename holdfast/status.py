@@ -35,6 +35,7 @@ from models.status import Allowance, Doing, StatusDocument, Waiting, Waits
 from planning import state as changes
 from planning.decide import OF_THE_JOB, decide
 from storage import jobs, plans, views
+from storage.evidence import load_report
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -58,6 +59,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
     under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
     counts = counts.model_copy(update={"tool_calls": counts.tool_calls + under_way})
+    report = await load_report(holdfast.db, job_id)
     is_paused = job.status is JobStatus.PAUSED
     state = changes.rebuilt(job.request.strategy, counts, states, is_paused=is_paused)
     asked = await asked_of(holdfast.db, job_id)
@@ -69,6 +71,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         waiting=() if is_over else _waiting(state),
         blocked_by=(*blocked, *_held_by(asked)),
         questions=asked,
+        warnings=() if report is None else report.warnings,
         next=() if is_over else _next(state, {each.what for each in doing}),
         allowances=_allowances(state, spent, currency),
         at=datetime.now(UTC),

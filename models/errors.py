@@ -20,6 +20,7 @@ HoldfastError
 ├── ToolFailed          the tool answered with an error
 ├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
 ├── Unresolved          a reference points to nothing
+├── ReportInvalid       no version of the report was valid
 ├── StaleEpoch          a newer run of the job has taken over
 └── ServiceDown         an embedded or configured service cannot be reached
 """
@@ -151,6 +152,12 @@ class Unresolved(Lasting):
     """A reference points to nothing in memory."""
 
     failure_class = FailureClass.STATE
+
+
+class ReportInvalid(Lasting):
+    """No version of the report that the model wrote was valid; the message says what was wrong."""
+
+    failure_class = FailureClass.SEMANTIC
 
 
 class StaleEpoch(Lasting):

@@ -73,6 +73,8 @@ class StatusDocument(Frozen):
     """What keeps the whole job from going on, with the way out; empty when nothing does."""
     questions: tuple[Waits, ...] = ()
     """What somebody is asked, the oldest first."""
+    warnings: tuple[str, ...] = ()
+    """What became of the delivered report's evidence since."""
     next: tuple[str, ...] = ()
     """What is started as soon as it can be."""
     allowances: tuple[Allowance, ...] = ()

@@ -109,6 +109,7 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     await write.connection.execute(
         update(evidence)
         .where(evidence.c.job_id == write.job_id, of_these_or_steps)
+        .where(evidence.c.status == "active")
         .values(status="superseded")
     )
     await write.connection.execute(

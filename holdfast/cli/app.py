@@ -188,6 +188,21 @@ def retry(
 
 
 @app.command()
+def retract(
+    job: JobId,
+    evidence: Annotated[
+        int, typer.Argument(metavar="EVIDENCE", help="Its number, as the report's sources name it.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why; the job's log keeps it.")],
+    json_output: Json = False,
+) -> None:
+    """Take a piece of evidence back, and see what rested on it."""
+    from holdfast.cli.retracting import retract_command
+
+    retract_command(job, evidence, reason, json_output=json_output)
+
+
+@app.command()
 def steer(
     job: JobId,
     guidance: Annotated[str, typer.Argument(help="What the next planning is told; - reads it.")],

@@ -32,6 +32,8 @@ def status_lines(found: StatusDocument) -> Iterator[str]:
         yield f"blocked:  {reason}"
     for asked in found.questions:
         yield from question_lines(asked)
+    for warning in found.warnings:
+        yield f"warning:  {warning}"
     for doing in found.doing:
         yield f"doing:    {_doing(doing)}"
     for what in found.next:

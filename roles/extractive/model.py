@@ -8,7 +8,9 @@ from pydantic import BaseModel, ValidationError
 from models.completions import Completion, ModelRequest
 from models.errors import ModelUnusable
 from roles.answerer import AnswererTask
+from roles.condenser import CondenserTask
 from roles.extractive.answering import answer
+from roles.extractive.condensing import check_sentences, condense
 from roles.extractive.extraction import extract
 from roles.extractive.planning import plan
 from roles.extractive.reasoning import reason
@@ -20,6 +22,7 @@ from roles.gap_planner import GapTask
 from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
 from roles.replanner import ReplannerTask
+from roles.sentence_checker import SentenceCheckerTask
 from roles.synthesiser import SynthesiserTask
 from roles.verifier import VerifierTask
 
@@ -34,6 +37,8 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
     "verifier": lambda text: verify(VerifierTask.model_validate_json(text)),
     "gap_planner": lambda text: fill(GapTask.model_validate_json(text)),
+    "condenser": lambda text: condense(CondenserTask.model_validate_json(text)),
+    "sentence_checker": lambda text: check_sentences(SentenceCheckerTask.model_validate_json(text)),
 }
 
 
