@@ -24,10 +24,12 @@ from activities.begin import Begin
 from activities.control import Controlling
 from activities.ending import Ending
 from activities.interceptors import Heartbeat, TypedErrors
+from activities.nodes import NodeWork
 from activities.parts import Models, Requests
 from activities.plan import Planning
 from activities.recovery import Recoveries
 from activities.report import Reporting
+from activities.revising import Revising
 from activities.tasks import TaskWork
 from holdfast.logs import configure_logs
 from holdfast.services.lifecycle import attach
@@ -98,6 +100,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     begin, controlling, ending = Begin(parts.db), Controlling(parts.db), Ending(parts.db)
     planning = Planning(parts.db, parts.models, requests, parts.hub)
     tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
+    nodes = NodeWork(parts.db, parts.models, requests, parts.hub)
+    revising = Revising(parts.db, parts.models, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -113,6 +117,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             tasks.tool_task,
             tasks.reasoning_task,
             tasks.fail_task,
+            nodes.advance_node,
+            revising.revise_plan,
             reporting.write_report,
             ending.end_job,
         ],

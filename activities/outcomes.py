@@ -1,6 +1,7 @@
 """What one attempt at a task came to, and how it is stored: all of it, or nothing."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,7 +84,7 @@ async def store(
         attempt=order.attempt,
         status=status,
         confidence=outcome.confidence,
-        preview=_preview(outcome),
+        preview=preview_of(outcome.kept, outcome.failure),
         failure_class=outcome.failure.failure_class if outcome.failure else None,
         halt=outcome.halt,
         tokens=tokens,
@@ -101,10 +102,11 @@ async def store(
     return receipt
 
 
-def _preview(outcome: Outcome) -> str:
-    if outcome.failure:
-        return outcome.failure.first_line
-    found = (f"{each.name} = {_short(each.value)}" for each in outcome.kept)
+def preview_of(kept: Sequence[Candidate], failure: Failure | None) -> str:
+    """What came out, in a line that may go to lists and into Temporal's history."""
+    if failure:
+        return failure.first_line
+    found = (f"{each.name} = {_short(each.value)}" for each in kept)
     return shortened("; ".join(found), _PREVIEW)
 
 

@@ -2,34 +2,42 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from pydantic import ValidationError
+from typing import TypeVar
 
 from activities import interfaces
 from activities.asking import Desk
 from activities.begin import fitted
+from activities.drafted import draft_faults
 from activities.examples import examples_for
 from activities.interfaces import implements
 from activities.parts import Models, Requests
 from activities.recovery import current_recovery
+from activities.scopes import scope_of
+from models.agents import AgentBrief
 from models.errors import BadConfiguration, Lasting, ModelRefused
 from models.jobs import JobRequest, StopReason
-from models.listing import plan_for_prompt
 from models.orders import ReplanOrder, WorkOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, PlanReceipt, TaskState
-from planning.merge import as_started, continue_plan, replaced_by, roots_of
+from models.strategy import Grain
+from models.tools import ToolSignature
+from planning.agents import usable
+from planning.fixed import fixed_plan
+from planning.merge import continue_plan, roots_of
 from planning.tool_names import with_full_tool_names
-from planning.validation import Ground, plan_faults
-from roles.drafts import PlanDraft
-from roles.planner import PLANNER, PlannerTask
-from roles.replanner import REPLANNER, ReplannerTask
+from planning.validation import Ground
+from roles.base import Role, TaskT
+from roles.dialogue import Asked
+from roles.drafts import GraphDraft, PlanDraft
+from roles.planner import GRAPH_PLANNER, PLANNER, PlannerTask
 from storage import plans, receipts
 from storage.control import guidance_of
 from storage.database import Database
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
+
+DraftT = TypeVar("DraftT", PlanDraft, GraphDraft)
 
 
 @dataclass(frozen=True)
@@ -50,32 +58,56 @@ class Planning:
         request = await self.requests.of(order)
         desk = self._desk(order, request, "")
         signatures = await self.hub.signatures()
-        ground = Ground(
-            tools={tool.name: tool for tool in signatures},
-            promises_kpis=request.strategy.extraction,
-        )
-        task = PlannerTask(
-            question=request.question,
-            tools=signatures,
-            guidance=await guidance_of(self.db, order.job_id),
-            examples=await examples_for(self.db, order.job_id, request, ground.tools),
-        )
         try:
-            task = await desk.as_begun(PLANNER, task)
-            asked = await desk.ask(PLANNER, task, check=_checker(ground))
+            drafted = await self._drafted(order, request, desk, signatures)
         except Lasting as error:
             return await self._halt(order, key, desk, _halt(error, "planner"))
-        if asked.answer is None:
-            return await self._halt(order, key, desk, _no_plan("planner", asked.faults))
-        plan = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+        if isinstance(drafted, Halt):
+            return await self._halt(order, key, desk, drafted)
+        plan, explanation = drafted
         change = Revision(
             revision=0,
             cause="planned",
-            explanation=asked.answer.explanation,
+            explanation=explanation,
             added=tuple(each.id for each in plan.tasks),
         )
         roots = {each.id: each.id for each in plan.tasks}
         return await self._store(order, key, desk, plan, change, roots)
+
+    async def _drafted(
+        self,
+        order: WorkOrder,
+        request: JobRequest,
+        desk: Desk,
+        signatures: tuple[ToolSignature, ...],
+    ) -> tuple[Plan, str] | Halt:
+        """The plan with its reason; or why there is none."""
+        agents = usable(signatures)
+        if request.strategy.has_fixed_plan:
+            return _fixed(request, agents)
+        is_graph = request.strategy.grain is Grain.NODES
+        ground = Ground(
+            tools={tool.name: tool for tool in signatures},
+            promises_kpis=request.strategy.extraction,
+            needs_final=not request.strategy.verify,
+            agents=frozenset(agent.name for agent in agents) if is_graph else frozenset(),
+        )
+        task = PlannerTask(
+            question=request.question,
+            tools=() if is_graph else signatures,
+            agents=agents if is_graph else (),
+            concludes=ground.needs_final,
+            guidance=await guidance_of(self.db, order.job_id),
+            examples=await examples_for(self.db, order.job_id, request, ground.tools),
+        )
+        asked: Asked[GraphDraft] | Asked[PlanDraft]
+        if is_graph:
+            asked = await _asked(desk, GRAPH_PLANNER, task, ground)
+        else:
+            asked = await _asked(desk, PLANNER, task, ground)
+        if asked.answer is None:
+            return _no_plan("planner", asked.faults)
+        return with_full_tool_names(asked.answer.to_plan(), ground.tools), asked.answer.explanation
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:
@@ -85,44 +117,29 @@ class Planning:
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        stored_plan = Plan(tasks=tuple(each.task for each in known))
-        plan = as_started(stored_plan, order.under_way)
-        scope = request.strategy.replan_scope
-        replaced = replaced_by(plan, order.task_id, scope)
-        ground = await self._ground(request, plan, replaced)
         desk = self._desk(order, request, key)
         told = await guidance_of(self.db, order.job_id)
-        task = _replanner_task(request, ground, known, order.task_id, replaced, told)
+        scope = scope_of(request, known, order, await self.hub.signatures(), told)
         try:
-            task = await desk.as_begun(REPLANNER, task)
-            asked = await desk.ask(REPLANNER, task, check=_checker(ground))
+            asked = await _asked(desk, scope.role, scope.task, scope.ground)
         except Lasting as error:
             return await self._halt(order, key, desk, _halt(error, "replanner"))
         if asked.answer is None:
             return await self._halt(order, key, desk, _no_plan("replanner", asked.faults))
-        continuation = with_full_tool_names(asked.answer.to_plan(), ground.tools)
-        merged = continue_plan(plan, order.task_id, continuation, scope)
+        continuation = scope.owned(asked.answer.to_plan())
+        merged = continue_plan(scope.plan, order.task_id, continuation, scope.extent)
         roots = roots_of(continuation, order.task_id, {each.task.id: each.root for each in known})
         change = Revision(
             revision=0,
             cause="replanned",
+            scope=scope.parent,
             failed_task=order.task_id,
             explanation=asked.answer.explanation,
             added=merged.added,
             superseded=merged.superseded,
         )
-        return await self._store(order, key, desk, merged.plan, change, roots)
-
-    async def _ground(self, request: JobRequest, plan: Plan, replaced: tuple[str, ...]) -> Ground:
-        signatures = await self.hub.signatures()
-        kept = {task.id: task for task in plan.live if task.id not in replaced}
-        return Ground(
-            tools={tool.name: tool for tool in signatures},
-            kept=kept,
-            used_ids=frozenset(plan.by_id),
-            promises_kpis=request.strategy.extraction,
-            needs_final=not any(task.is_final for task in kept.values()),
-        )
+        whole = scope.with_the_rest(known, merged.plan)
+        return await self._store(order, key, desk, whole, change, roots)
 
     def _desk(self, order: WorkOrder, request: JobRequest, place: str) -> Desk:
         return Desk(
@@ -149,7 +166,7 @@ class Planning:
             for fault in self.hub.faults():
                 write.event("tool.left_out", fault=fault)
             number = await plans.store_revision(write, plan, change, roots)
-            states = [_state(plan, name, roots[name]) for name in change.added]
+            states = [state_of(plan, name, roots[name]) for name in change.added]
             added = fitted(states)
             receipt = PlanReceipt(
                 revision=number,
@@ -176,42 +193,30 @@ def _replan_key(known: Sequence[StoredTask], failed: str) -> str:
     return f"replan:{failed}" if attempt == 1 else f"replan:{failed}#{attempt}"
 
 
-class _checker:  # noqa: N801 - reads as a function where it is used
-    """The faults of a draft, in words that its author can act on."""
+async def _asked(
+    desk: Desk, role: Role[TaskT, DraftT], task: TaskT, ground: Ground
+) -> Asked[DraftT]:
+    """The draft of whoever plays the role, sent back with its faults until it has none."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
+    def check(draft: DraftT) -> Sequence[str]:
+        return draft_faults(draft, ground)
 
-    def __call__(self, draft: PlanDraft) -> Sequence[str]:
-        try:
-            plan = draft.to_plan()
-        except ValidationError as error:
-            return [f"{each['loc']}: {each['msg']}" for each in error.errors(include_url=False)]
-        return plan_faults(with_full_tool_names(plan, self.ground.tools), self.ground)
+    return await desk.ask(role, await desk.as_begun(role, task), check=check)
 
 
-def _replanner_task(
-    request: JobRequest,
-    ground: Ground,
-    known: Sequence[StoredTask],
-    failed: str,
-    replaced: tuple[str, ...],
-    guidance: tuple[str, ...],
-) -> ReplannerTask:
-    failure = next(each.failure for each in known if each.task.id == failed)
-    return ReplannerTask(
-        question=request.question,
-        tools=tuple(ground.tools.values()),
-        current_plan=plan_for_prompt(each.task for each in known),
-        failed_task_id=failed,
-        feedback=failure.message if failure else "the task failed without a reason",
-        replaced=replaced,
-        used_ids=tuple(each.task.id for each in known),
-        guidance=guidance,
-    )
+def _fixed(request: JobRequest, agents: Sequence[AgentBrief]) -> tuple[Plan, str] | Halt:
+    """The agents that the strategy names, without those that have no tool to work with."""
+    able = {agent.name for agent in agents}
+    named = [name for name in request.strategy.agents if name in able]
+    if not named:
+        wanted = ", ".join(request.strategy.agents)
+        message = f"none of the agents can work: {wanted}; they have no tools, or do not exist"
+        return Halt(reason=StopReason.PLANNING_FAILED, message=message)
+    return fixed_plan(request.question, named), f"fixed: {', '.join(named)}"
 
 
-def _state(plan: Plan, task_id: str, root: str) -> TaskState:
+def state_of(plan: Plan, task_id: str, root: str) -> TaskState:
+    """A new task as the scheduler sees it."""
     task = plan.by_id[task_id]
     return TaskState(
         id=task.id,
@@ -222,6 +227,7 @@ def _state(plan: Plan, task_id: str, root: str) -> TaskState:
         status=TaskStatus.PENDING,
         root=root,
         is_final=task.is_final,
+        parent=task.parent,
     )
 
 

@@ -10,14 +10,14 @@ from activities.parts import Models, Requests
 from activities.reasoning import reason
 from activities.recovery import current_recovery
 from activities.tooling import ToolWork, use_tool
-from models.errors import Lasting
+from models.errors import Lasting, ToolFailed
 from models.failures import Component
 from models.jobs import JobRequest
 from models.orders import FailTaskOrder, TaskOrder
 from models.state import TaskReceipt
 from planning.references import resolve
 from roles.reasoner import Given
-from storage import plans, receipts, tasks
+from storage import nodes, plans, receipts, tasks
 from storage.database import Database
 from storage.ledger import Ledger
 from storage.tasks import Begun
@@ -73,11 +73,36 @@ class TaskWork:
         try:
             inputs, context = _inputs(begun), _context(begun)
             if not begun.task.tool:
-                return await reason(desk, request, begun.task, inputs, context)
+                asked = await self._question(order, begun, request)
+                return await reason(desk, asked, begun.task, inputs, context)
+            if begun.task.parent:
+                await self._within_limits(order, begun, request)
             work = ToolWork(self.hub, desk, request, order)
             return await use_tool(work, begun.task, inputs, context)
         except Lasting as error:
             return failed_with(error, component)
+
+    async def _question(self, order: TaskOrder, begun: Begun, request: JobRequest) -> JobRequest:
+        """The request with the task's question: a step knows that of its agent alone."""
+        if not begun.task.parent:
+            return request
+        node = await plans.load_task(self.db, order.job_id, begun.task.parent)
+        return request.model_copy(update={"question": node.task.description})
+
+    async def _within_limits(self, order: TaskOrder, begun: Begun, request: JobRequest) -> None:
+        """Refuse one call too many of the same tool in a row by one agent (VMAO-04).
+
+        Raises:
+            ToolFailed: the agent sees it as the tool's error, and must do something else.
+        """
+        most = request.strategy.max_consecutive_calls
+        task = begun.task
+        row = await nodes.calls_in_a_row(self.db, order, task.parent, task.tool, most)
+        if row >= most:
+            raise ToolFailed(
+                f"{task.tool} was called {row} times in a row by this agent and is not called "
+                "again (max_consecutive_calls); use another tool, or conclude"
+            )
 
     def _desk(self, order: TaskOrder, request: JobRequest) -> Desk:
         return Desk(

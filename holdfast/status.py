@@ -13,13 +13,17 @@ from models.jobs import FINAL, Job, JobStatus
 from models.plan import TaskKind, TaskStatus
 from models.state import (
     Action,
+    AdvanceNode,
     EndJob,
+    FillGaps,
     JobState,
     MakePlan,
     Replan,
+    Revise,
     StartTask,
     TaskReceipt,
     TaskState,
+    Verify,
 )
 from models.status import Allowance, Doing, StatusDocument, Waiting
 from planning import state as changes
@@ -111,12 +115,20 @@ def _next(state: JobState, under_way: set[str]) -> tuple[str, ...]:
 
 def _as_under_way(state: JobState, under_way: set[str]) -> JobState:
     """With what only Temporal knows to be under way."""
-    replanned = next((n for n in state.tasks if f"replan-{n}" in under_way), None)
+    replanned = [task for name, task in state.tasks.items() if f"replan-{name}" in under_way]
+    advancing = {name.partition("#")[0].partition("/")[0] for name in under_way}
     return state.model_copy(
         update={
             "is_planning": "plan" in under_way,
             "is_reporting": "report" in under_way,
-            "replanning": replanned,
+            "is_revising": any(name.startswith("revise-") for name in under_way),
+            "is_verifying": any(name.startswith(("verify-", "gaps-")) for name in under_way),
+            "replanning": {task.parent: task.id for task in replanned},
+            "advancing": tuple(
+                task.id
+                for task in state.tasks.values()
+                if task.kind is TaskKind.AGENT and task.id in advancing
+            ),
         }
     )
 
@@ -127,8 +139,16 @@ def _in_words(action: Action) -> str:
             return "plan the research"
         case StartTask(task_id=task_id):
             return f"start {task_id}"
+        case AdvanceNode(task_id=task_id):
+            return f"let {task_id} go on"
         case Replan(task_id=task_id):
             return f"replan from {task_id}"
+        case Revise():
+            return "revise what is still to do"
+        case Verify(iteration=iteration):
+            return f"verify the results, round {iteration}"
+        case FillGaps(iteration=iteration):
+            return f"fill the gaps of round {iteration}"
         case EndJob(status=status, reason=reason):
             return f"end: {status.value} ({reason.value})"
     return "write the report"

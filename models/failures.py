@@ -17,6 +17,7 @@ class Component(StrEnum):
     TOOL = "tool"
     EXTRACTOR = "extractor"
     REASONER = "reasoner"
+    AGENT = "agent"
     ENGINE = "engine"
 
 

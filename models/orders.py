@@ -57,7 +57,7 @@ class NodeOrder(TaskOrder):
     """Bring an agent task on."""
 
     round: int = 0
-    """How many steps and answered questions it has: what its next move rests on."""
+    """How many steps it has: what its next move rests on."""
     must_end: str = ""
     """The limit that is reached: it must conclude from what it has."""
 

@@ -7,6 +7,7 @@ Names are the field's; `models.listing` reads and writes the names of Listing 1 
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
+from typing import Self
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -102,6 +103,9 @@ class Task(Frozen):
         return [entity.name for entity in self.expects] == [FINAL_ANSWER]
 
 
+_GONE = (TaskStatus.SUPERSEDED, TaskStatus.CANCELLED)
+
+
 class Plan(Frozen):
     """Tasks in the order the planner gave them."""
 
@@ -113,6 +117,10 @@ class Plan(Frozen):
 
     @property
     def live(self) -> tuple[Task, ...]:
-        """The tasks that still count: all but the superseded and cancelled."""
-        gone = (TaskStatus.SUPERSEDED, TaskStatus.CANCELLED)
-        return tuple(task for task in self.tasks if task.status not in gone)
+        """The tasks that still count: all but the superseded and cancelled, and their steps."""
+        gone = {task.id for task in self.tasks if task.status in _GONE}
+        return tuple(t for t in self.tasks if t.id not in gone and t.parent not in gone)
+
+    def of(self, parent: str) -> Self:
+        """The plan's own tasks, or the steps of one agent."""
+        return type(self)(tasks=tuple(task for task in self.tasks if task.parent == parent))

@@ -84,7 +84,7 @@ class Strategy(Frozen):
     max_tool_calls: int = Field(default=30, ge=1, le=10_000)
     max_steps: int = Field(default=200, ge=1, le=10_000)
     """Steps of all agents of a job together (TDP's 30, 50, 60)."""
-    max_node_steps: int = Field(default=15, ge=1, le=1000)
+    max_node_steps: int = Field(default=15, ge=1, le=60)
     """Steps of one agent; then it must conclude from what it has."""
     max_agent_calls: int = Field(default=50, ge=1, le=10_000)
     """Tool calls of one agent (VMAO)."""

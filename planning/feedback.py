@@ -16,8 +16,7 @@ def kpi_failure(verdict: Verdict, component: Component, reason: str, threshold: 
     band = confidence_band(verdict.confidence)
     parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
     if reason:
-        who = "The extractor" if component is Component.EXTRACTOR else "The reasoner"
-        parts.append(f"{who} says: {reason}")
+        parts.append(f"The {component.value} says: {reason}")
     return Failure(
         component=component,
         failure_class=FailureClass.SEMANTIC,

@@ -19,6 +19,8 @@ from models.errors import Unresolved
 
 TAG = re.compile(r"<JSON_PATH>\s*((?:(?!</?JSON_PATH>).)*?)\s*</JSON_PATH>", re.DOTALL)
 _HEAD = re.compile(r"\$\.?(?:\[(?:'([^']+)'|\"([^\"]+)\")\]|(\w+))")
+_STEP = re.compile(r"(?:\$\.)?([A-Za-z]\w*\.\d\w*)(?=[.\[]|$)")
+"""An id such as `T3.1`; no entity's name begins with a digit."""
 _ENTITY = re.compile(r"(?:\.|\[['\"])(\w+)")
 
 
@@ -42,6 +44,16 @@ class Reference:
     entity: str | None
     is_single: bool
     is_whole_array: bool
+    is_plain: bool
+    """Whether it is the whole entity, and nothing inside it."""
+
+
+def _rooted(path: str) -> str:
+    """The path as JSONPath has it: the dot of a step's id is part of a name, not a way into it."""
+    step = _STEP.match(path)
+    if step:
+        return f"$['{step.group(1)}']{path[step.end() :]}"
+    return path if path.startswith("$") else f"$.{path}"
 
 
 @lru_cache(maxsize=4096)
@@ -51,7 +63,7 @@ def parse_reference(path: str) -> Reference:
     Raises:
         Unresolved: it is not a JSONPath, or does not begin with a task's id.
     """
-    full = path if path.startswith("$") else f"$.{path}"
+    full = _rooted(path)
     try:
         query = _PATHS.compile(full)
     except (JSONPathError, KeyError, ValueError, RecursionError) as error:
@@ -60,12 +72,14 @@ def parse_reference(path: str) -> Reference:
     if head is None or not isinstance(query, JSONPath):
         raise Unresolved(f"reference {path!r} does not begin with a task's id, as in T1.name")
     entity = _ENTITY.match(full, head.end())
+    inner = full[entity.end() :].strip("'\"]") if entity else ""
     return Reference(
         path=path,
         task_id=next(part for part in head.groups() if part),
         entity=entity.group(1) if entity else None,
         is_single=query.singular_query(),
         is_whole_array=full.endswith("[*]") and full.count("[*]") == 1,
+        is_plain=entity is not None and not inner,
     )
 
 
@@ -104,7 +118,7 @@ def resolve(value: JsonValue, memory: Mapping[str, Mapping[str, JsonValue]]) -> 
 
 def _look_up(path: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonValue:
     reference = parse_reference(path)
-    full = path if path.startswith("$") else f"$.{path}"
+    full = _rooted(path)
     found = cast(
         "list[JsonValue]", _PATHS.findall(full, memory)
     )  # memory is JSON, so is what is in it

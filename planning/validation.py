@@ -29,6 +29,12 @@ class Ground:
     """Whether tool tasks must name the entities they promise."""
     needs_final: bool = True
     """Whether the last task must yield the final answer; not where the one there is stays."""
+    agents: frozenset[str] = frozenset()
+    """Who may resolve sub-questions."""
+    promise: tuple[Expected, ...] = ()
+    """What the last step of an agent must yield, in place of the final answer."""
+    prefix: str = ""
+    """How the ids of an agent's steps begin."""
 
 
 def plan_faults(plan: Plan, ground: Ground) -> tuple[str, ...]:
@@ -42,7 +48,7 @@ def plan_faults(plan: Plan, ground: Ground) -> tuple[str, ...]:
     for task in plan.tasks:
         faults += [f"task {task.id!r}: {fault}" for fault in _task_faults(task, tasks, ground)]
     faults += _cycle_faults(plan)
-    faults += _final_faults(plan) if ground.needs_final else _no_final_faults(plan)
+    faults += _closing_faults(plan, ground)
     return tuple(dict.fromkeys(faults))
 
 
@@ -52,6 +58,8 @@ def _id_faults(plan: Plan, ground: Ground) -> Iterator[str]:
             yield f"task {task_id!r}: the id is used {count} times"
         if task_id in ground.used_ids:
             yield f"task {task_id!r}: the id belongs to an earlier task; take an unused one"
+        if not task_id.startswith(ground.prefix):
+            yield f"task {task_id!r}: the id of a step here begins with {ground.prefix!r}"
         if not _ID.fullmatch(task_id):
             yield f"task {task_id!r}: an id is a letter, then letters, digits, _ . -"
 
@@ -64,6 +72,8 @@ def _task_faults(task: Task, tasks: Mapping[str, Task], ground: Ground) -> Itera
             yield f"depends on {need!r}, which does not exist"
     if task.kind is TaskKind.TOOL:
         yield from _tool_faults(task, tasks, ground)
+    elif task.kind is TaskKind.AGENT:
+        yield from _agent_faults(task, ground)
     elif task.tool:
         yield f"is a reasoning task but names the tool {task.tool!r}"
     yield from _expects_faults(task, ground)
@@ -86,6 +96,14 @@ def _tool_faults(task: Task, tasks: Mapping[str, Task], ground: Ground) -> Itera
         fault = type_fault(tool, given, _type_of(given, tasks))
         if fault:
             yield fault
+
+
+def _agent_faults(task: Task, ground: Ground) -> Iterator[str]:
+    if task.agent not in ground.agents:
+        known = ", ".join(sorted(ground.agents)) or "none"
+        yield f"unknown agent {task.agent!r}; agents: {known}"
+    if not task.description.strip():
+        yield "has no description of what to find out"
 
 
 def _expects_faults(task: Task, ground: Ground) -> Iterator[str]:
@@ -148,8 +166,7 @@ def _type_of(given: Input, tasks: Mapping[str, Task]) -> EntityType | None:
 def _type_behind(reference: Reference, entity: Expected | None) -> EntityType | None:
     if reference.is_whole_array:
         return EntityType.ARRAY
-    is_plain = reference.path.lstrip("$.").count(".") == 1 and "[" not in reference.path
-    return entity.type if entity and is_plain else None
+    return entity.type if entity and reference.is_plain else None
 
 
 def _entity(task: Task, name: str | None) -> Expected | None:
@@ -161,6 +178,20 @@ def _cycle_faults(plan: Plan) -> Iterator[str]:
     found = cycle({task.id: [d for d in task.depends_on if d in ids] for task in plan.tasks})
     if len(found) > 2:  # a task that depends on itself is named already
         yield f"task {found[0]!r}: its dependencies form a cycle: {' -> '.join(found)}"
+
+
+def _closing_faults(plan: Plan, ground: Ground) -> Iterator[str]:
+    if ground.promise:
+        return _promise_faults(plan, ground.promise)
+    return _final_faults(plan) if ground.needs_final else _no_final_faults(plan)
+
+
+def _promise_faults(plan: Plan, promise: tuple[Expected, ...]) -> Iterator[str]:
+    last = plan.tasks[-1]
+    wanted = {entity.name: entity.type for entity in promise}
+    if {entity.name: entity.type for entity in last.expects} != wanted:
+        names = ", ".join(f"{name} ({kind.value})" for name, kind in wanted.items())
+        yield f"task {last.id!r}: the last task must yield exactly {names}"
 
 
 def _final_faults(plan: Plan) -> Iterator[str]:

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-from sqlalchemy import Row, and_, case, func, insert, select, update
+from pydantic import Field, JsonValue
+from sqlalchemy import Row, and_, case, func, insert, or_, select, update
 
 from models.base import Frozen
 from models.failures import Failure
 from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
+from models.revisions import Change
 from models.state import TaskState
 from models.tables import entities, jobs, llm_calls, plan_revisions, tasks
 from models.text import shortened
@@ -18,15 +19,6 @@ from storage.database import Database, JobWrite
 
 REVISE_KEY = "revise:"
 """How the receipts of self-revisions begin: they are counted."""
-
-
-class Change(Frozen):
-    """One field of an unfinished task, before and after a revision of the plan."""
-
-    task: str
-    field: str
-    old: JsonValue = None
-    new: JsonValue = None
 
 
 class Revision(Frozen):
@@ -55,6 +47,8 @@ class StoredTask(Frozen):
     revision: int
     confidence: float | None = None
     failure: Failure | None = None
+    notes: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """What an agent means to do, and what it was told."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
@@ -131,6 +125,17 @@ def _row(job_id: str, task: Task) -> dict[str, Any]:
 async def load_tasks(db: Database, job_id: str) -> list[StoredTask]:
     """Every task of the job in order of planning, with the entities of the finished ones."""
     found = _with_values(tasks.c.job_id == job_id)
+    async with db.reading() as connection:
+        return [_stored(row) for row in (await connection.execute(found)).all()]
+
+
+async def load_node(db: Database, job_id: str, task_id: str) -> list[StoredTask]:
+    """An agent task with its steps and the tasks it depends on, and nothing else of the plan."""
+    needs = select(func.unnest(tasks.c.depends_on)).where(
+        tasks.c.job_id == job_id, tasks.c.id == task_id
+    )
+    mine = or_(tasks.c.id == task_id, tasks.c.parent == task_id, tasks.c.id.in_(needs))
+    found = _with_values(and_(tasks.c.job_id == job_id, mine))
     async with db.reading() as connection:
         return [_stored(row) for row in (await connection.execute(found)).all()]
 
@@ -231,6 +236,7 @@ def _stored(row: Row[Any]) -> StoredTask:
         revision=row.revision,
         confidence=row.confidence,
         failure=Failure.model_validate(row.failure) if row.failure else None,
+        notes=row.notes or {},
         started_at=row.started_at,
         finished_at=row.finished_at,
     )

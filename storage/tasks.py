@@ -190,7 +190,7 @@ def _ending(attempt: Attempt) -> dict[str, Value]:
             "class": failure.failure_class.value,
             "remedy": failure.remedy.value,
         }
-    is_answer = attempt.task.is_final and not failure
+    is_answer = attempt.task.is_final and not attempt.task.parent and not failure
     return {
         "answer": as_json(attempt.kept[0].value) if is_answer else None,
         "kind": f"task.{status}",

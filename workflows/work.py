@@ -2,29 +2,55 @@
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeAlias
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities import interfaces
-    from models.orders import FailTaskOrder, ReadTasksOrder, ReplanOrder, TaskOrder, WorkOrder
+    from models.orders import (
+        FailTaskOrder,
+        NodeOrder,
+        ReadTasksOrder,
+        ReplanOrder,
+        ReviseOrder,
+        RoundOrder,
+        TaskOrder,
+        WorkOrder,
+    )
     from models.plan import TaskKind, TaskStatus
     from models.state import (
         Action,
+        AdvanceNode,
+        FillGaps,
         MakePlan,
+        NodeReceipt,
         PlanReceipt,
         Replan,
+        Revise,
         StartTask,
         TaskReceipt,
         TaskState,
+        Verify,
         WriteReport,
     )
     from planning import state as changes
     from workflows.calling import bookkeeping, halt_of, reason_of, suspends, working
     from workflows.controls import Controls
     from workflows.display import REPLANS
+
+
+_LEAST = timedelta(seconds=1)
+"""A step that starts just before its agent's time is over has this long."""
+
+
+PlanChange: TypeAlias = MakePlan | Replan | Revise | FillGaps
+
+
+def _timed(receipt: TaskReceipt, took: timedelta) -> TaskReceipt:
+    return receipt.model_copy(update={"seconds": took.total_seconds()})
 
 
 class Work(Controls):
@@ -41,17 +67,29 @@ class Work(Controls):
     def start(self, action: Action) -> None:
         """Begin what `decide` chose; whoever waits is told by `has_news` when it is over."""
         self.state = changes.started(self.known, action)
+        if isinstance(action, StartTask) and self._is_agent(action):
+            self.has_news = True  # nothing runs yet: `decide` lets it advance now
+            return
+        if isinstance(action, Replan):
+            workflow.upsert_search_attributes([REPLANS.value_set(self.known.total_replans)])
+        self._spawn(type(action).__name__, self._carried_out(action))
+
+    def _is_agent(self, action: StartTask) -> bool:
+        return self.known.tasks[action.task_id].kind is TaskKind.AGENT
+
+    def _carried_out(self, action: Action) -> Coroutine[Any, Any, None]:
         match action:
-            case MakePlan():
-                self._spawn("plan", self._plan(action))
-            case Replan(task_id=task_id):
-                self._spawn(f"replan {task_id}", self._replan(action))
-                replans = self.known.total_replans
-                workflow.upsert_search_attributes([REPLANS.value_set(replans)])
-            case StartTask(task_id=task_id):
-                self._spawn(task_id, self._task(action))
+            case StartTask():
+                return self._task(action)
+            case AdvanceNode():
+                return self._advance(action)
+            case Verify():
+                return self._verify(action)
             case WriteReport():
-                self._spawn("report", self._report(action))
+                return self._report(action)
+            case MakePlan() | Replan() | Revise() | FillGaps():
+                return self._change_plan(action)
+        raise AssertionError(action)  # an ending is not work
 
     def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name=name)
@@ -67,23 +105,9 @@ class Work(Controls):
     def _order(self) -> WorkOrder:
         return WorkOrder(job_id=self.job_id, epoch=self.epoch, attempt=self.attempt)
 
-    async def _plan(self, action: MakePlan) -> None:
-        order = self._order()
-        config = working("plan", "plan the research", self.known.strategy)
-        planning = workflow.execute_activity(interfaces.make_plan, order, **config)
-        await self._revise(action, planning)
-
-    async def _replan(self, action: Replan) -> None:
-        task_id = action.task_id
-        running = [t.id for t in self.known.tasks.values() if t.status is TaskStatus.RUNNING]
-        order = ReplanOrder(**self._order().model_dump(), task_id=task_id, under_way=tuple(running))
-        summary = f"replan from {task_id}: {self.known.tasks[task_id].note}"
-        config = working(f"replan-{task_id}", summary[:200], self.known.strategy)
-        await self._revise(action, workflow.execute_activity(interfaces.replan, order, **config))
-
-    async def _revise(self, action: MakePlan | Replan, planning: Awaitable[PlanReceipt]) -> None:
+    async def _change_plan(self, action: PlanChange) -> None:
         try:
-            receipt = await planning
+            receipt = await self._asked_for(action)
         except ActivityError as error:
             await self._failed(action, error, "planning")
             return
@@ -92,6 +116,42 @@ class Work(Controls):
         behind = len(self.known.tasks) + len(receipt.added)
         rest = await self.read_on(behind if receipt.is_partial else None)
         self.state = changes.with_tasks(changes.planned(self.known, action, receipt), rest)
+
+    def _asked_for(self, action: PlanChange) -> Awaitable[PlanReceipt]:
+        """The activity that changes the plan."""
+        strategy, base = self.known.strategy, self._order().model_dump()
+        running = tuple(
+            task.id for task in self.known.tasks.values() if task.status is TaskStatus.RUNNING
+        )
+        match action:
+            case MakePlan():
+                config = working("plan", "plan the research", strategy)
+                return workflow.execute_activity(interfaces.make_plan, self._order(), **config)
+            case Replan(task_id=task_id):
+                summary = f"replan from {task_id}: {self.known.tasks[task_id].note}"
+                config = working(f"replan-{task_id}", summary[:200], strategy)
+                replan = ReplanOrder(**base, task_id=task_id, under_way=running)
+                return workflow.execute_activity(interfaces.replan, replan, **config)
+            case Revise(considered=considered):
+                config = working(f"revise-{considered}", "revise what is still to do", strategy)
+                revise = ReviseOrder(**base, considered=considered, under_way=running)
+                return workflow.execute_activity(interfaces.revise_plan, revise, **config)
+            case FillGaps(iteration=iteration):
+                config = working(f"gaps-{iteration}", "plan what is missing", strategy)
+                gaps = RoundOrder(**base, iteration=iteration)
+                return workflow.execute_activity(interfaces.fill_gaps, gaps, **config)
+
+    async def _verify(self, action: Verify) -> None:
+        order = RoundOrder(**self._order().model_dump(), iteration=action.iteration)
+        summary = f"verify the results, round {action.iteration}"
+        config = working(f"verify-{action.iteration}", summary, self.known.strategy)
+        try:
+            receipt = await workflow.execute_activity(interfaces.verify_results, order, **config)
+        except ActivityError as error:
+            await self._failed(action, error, "verification")
+            return
+        self._spent(receipt.tokens)
+        self.state = changes.verified(self.known, receipt)
 
     async def _failed(self, action: Action, error: ActivityError, what: str) -> None:
         """Take the work back where a person can make it possible; else it ends the job."""
@@ -104,12 +164,16 @@ class Work(Controls):
     async def _task(self, action: StartTask) -> None:
         task_id = action.task_id
         task = self.known.tasks[task_id]
-        order = TaskOrder(
-            job_id=self.job_id, epoch=self.epoch, task_id=task_id, attempt=task.attempt
-        )
+        order = self._task_order(task)
         activity_id = task_id if task.attempt == 1 else f"{task_id}#{task.attempt}"
         summary = f"{task_id} {task.label}"
-        config = working(activity_id, summary, self.known.strategy, task.priority)
+        parent = self.known.tasks.get(task.parent)
+        priority = parent.priority if parent else task.priority
+        config = working(activity_id, summary, self.known.strategy, priority)
+        if parent is not None:
+            left = self.known.strategy.agent_timeout - timedelta(seconds=parent.seconds)
+            config["schedule_to_close_timeout"] = max(left, _LEAST)
+        began = workflow.now()
         stub = interfaces.tool_task if task.kind is TaskKind.TOOL else interfaces.reasoning_task
         try:
             receipt = await workflow.execute_activity(stub, order, **config)
@@ -122,7 +186,38 @@ class Work(Controls):
                 return
             receipt = await self._give_up(order, error)
         self._spent(receipt.tokens)
-        self.state = changes.finished(self.known, receipt)
+        self.state = changes.finished(self.known, _timed(receipt, workflow.now() - began))
+
+    def _task_order(self, task: TaskState) -> TaskOrder:
+        return TaskOrder(
+            job_id=self.job_id, epoch=self.epoch, task_id=task.id, attempt=task.attempt
+        )
+
+    async def _advance(self, action: AdvanceNode) -> None:
+        """Let an agent decide how it goes on; its own model calls count as its work."""
+        task_id = action.task_id
+        task = self.known.tasks[task_id]
+        round_ = len(self.known.steps_of(task_id))
+        order = NodeOrder(
+            **self._task_order(task).model_dump(), round=round_, must_end=action.must_end
+        )
+        place = task_id if round_ == 0 else f"{task_id}/{round_}"
+        activity_id = place if task.attempt == 1 else f"{place}#{task.attempt}"
+        summary = f"{task_id} {task.label}"
+        config = working(activity_id, summary, self.known.strategy, task.priority)
+        began = workflow.now()
+        try:
+            receipt = await workflow.execute_activity(interfaces.advance_node, order, **config)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            if suspends(error):
+                await self._failed(action, error, task_id)
+                return
+            receipt = NodeReceipt(result=await self._give_up(self._task_order(task), error))
+        self._spent(receipt.result.tokens)
+        result = _timed(receipt.result, workflow.now() - began)
+        self.state = changes.advanced(self.known, receipt.model_copy(update={"result": result}))
 
     async def _give_up(self, order: TaskOrder, error: ActivityError) -> TaskReceipt:
         """Temporal has given the attempt up; the failure is recorded and replanned as any other."""

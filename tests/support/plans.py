@@ -37,6 +37,28 @@ def tool(
     )
 
 
+def node(
+    task_id: str,
+    *after: str,
+    about: str = "",
+    agent: str = "generalist",
+    yields: str = "value",
+    kind: EntityType = EntityType.STRING,
+    **fields: object,
+) -> Task:
+    """A sub-question that promises one entity."""
+    return Task(
+        id=task_id,
+        kind=TaskKind.AGENT,
+        description=about or f"find {yields} for {task_id}",
+        agent=agent,
+        expects=(Expected(name=yields, type=kind),),
+        depends_on=after,
+        include_context=True,
+        **fields,
+    )
+
+
 def final(task_id: str, *after: str, **fields: object) -> Task:
     """The last task: takes a value of each task it waits for."""
     return Task(

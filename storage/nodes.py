@@ -1,0 +1,118 @@
+"""An agent task's transactions: it begins, goes on with more steps, or concludes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from models.failures import Failure
+from models.orders import TaskOrder
+from models.plan import Expected, Task, TaskStatus
+from models.tables import entities, tasks, tool_calls
+from planning.kpis import Candidate
+from storage.database import Database, JobWrite
+
+_OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
+
+
+async def is_at_work(write: JobWrite, task_id: str, attempt: int) -> bool:
+    """Mark the agent's attempt as running, if it may run; it may not once the plan has moved on."""
+    at_work = (
+        update(tasks)
+        .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
+        .where(tasks.c.status.in_(_OPEN), tasks.c.attempt == attempt)
+        .values(
+            status=TaskStatus.RUNNING.value,
+            started_at=func.coalesce(tasks.c.started_at, func.now()),
+        )
+        .returning(tasks.c.id)
+    )
+    return (await write.connection.execute(at_work)).scalar_one_or_none() is not None
+
+
+async def note(write: JobWrite, task_id: str, notes: Mapping[str, JsonValue]) -> None:
+    """Keep what the agent means to do, beside what was kept before."""
+    if notes:
+        kept = func.coalesce(tasks.c.notes, func.jsonb_build_object())
+        await write.connection.execute(
+            update(tasks)
+            .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
+            .values(notes=kept.op("||")(dict(notes)))
+        )
+
+
+async def conclude(
+    write: JobWrite,
+    task: Task,
+    *,
+    kept: Sequence[Candidate],
+    failure: Failure | None,
+    confidence: float | None,
+    contradicts: str,
+) -> None:
+    """Store the agent's result: what it found, or why it failed; its steps keep what they found.
+
+    A retry that found less never takes away what an earlier attempt found (VMAO).
+    """
+    status = TaskStatus.FAILED if failure else TaskStatus.DONE
+    ended = {
+        "status": status.value,
+        "confidence": confidence,
+        "failure": failure.model_dump(mode="json") if failure else None,
+        "contradicts_plan": bool(contradicts),
+        "finished_at": func.now(),
+    }
+    await write.connection.execute(
+        update(tasks).where(tasks.c.job_id == write.job_id, tasks.c.id == task.id).values(ended)
+    )
+    declared = {entity.name: entity for entity in task.expects}
+    for each in () if failure else kept:
+        await _remember(write, task.id, each, declared.get(each.name))
+    if task.is_final and not failure and kept:
+        await write.set(answer=kept[0].value)
+    facts: dict[str, JsonValue] = {"confidence": confidence}
+    if failure:
+        facts |= {"failure": failure.first_line, "class": failure.failure_class.value}
+        facts |= {"remedy": failure.remedy.value}
+    if contradicts:
+        facts["contradicts_plan"] = contradicts[:500]
+    write.event(f"task.{status.value}", task.id, **facts)
+
+
+async def _remember(
+    write: JobWrite, task_id: str, kept: Candidate, declared: Expected | None
+) -> None:
+    row: dict[str, Any] = {
+        "type": declared.type.value if declared else "string",
+        "description": declared.description if declared else "",
+        "value": kept.value,
+        "confidence": min(max(kept.confidence, 0.0), 1.0),
+    }
+    place = {"job_id": write.job_id, "task_id": task_id, "name": kept.name}
+    statement = upsert(entities).values(**place, **row)
+    is_better = statement.excluded.confidence >= func.coalesce(entities.c.confidence, 0.0)
+    await write.connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["job_id", "task_id", "name"], set_=row, where=is_better
+        )
+    )
+
+
+async def calls_in_a_row(db: Database, order: TaskOrder, parent: str, tool: str, most: int) -> int:
+    """How many of the agent's last calls were of this tool; at most `most` are looked at.
+
+    The calls of this task itself do not count: it may be going on after a crash.
+    """
+    query = (
+        select(tool_calls.c.tool)
+        .join(tasks, (tasks.c.job_id == tool_calls.c.job_id) & (tasks.c.id == tool_calls.c.task_id))
+        .where(tool_calls.c.job_id == order.job_id, tasks.c.parent == parent)
+        .where(tasks.c.id != order.task_id)
+        .order_by(tool_calls.c.id.desc())
+        .limit(most)
+    )
+    async with db.reading() as connection:
+        names = list((await connection.execute(query)).scalars())
+    return next((n for n, name in enumerate(names) if name != tool), len(names))
