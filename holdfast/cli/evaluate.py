@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +140,10 @@ async def _compared(
     from holdfast.services.lifecycle import down, up
 
     configure_logs("WARNING")
+    this = asyncio.current_task()
+    assert this is not None, "asyncio.run makes one"
+    # The services run detached: without this, `kill` would leave them behind.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     own = settings.model_copy(update={"home": wanted.out / "home", "config_file": None})
     try:
         endpoints = await up(own, say, worker=False)

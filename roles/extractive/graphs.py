@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from models.agents import AgentBrief
+from models.plan import FINAL_ANSWER
 from models.strategy import GENERALIST
-from roles.drafts import DraftExpected, DraftNode, DraftTask, GraphDraft, PlanDraft
+from models.tools import ToolSignature
+from roles.drafts import DraftExpected, DraftNode, DraftTask, GraphDraft
 from roles.extractive.agenda import with_near
 from roles.extractive.lexicon import SEARCH_FOR
 from roles.extractive.planning import PASSAGE, closing, plan
 from roles.extractive.questions import Question, analyse
 from roles.extractive.replanning import fresh_words, replan
-from roles.extractive.toolbox import search_tool
 from roles.planner import PlannerTask
 from roles.replanner import ReplannerTask
 
@@ -19,17 +20,19 @@ _SEARCHER, _THINKER = "rag", "reasoning"
 
 def plan_graph(task: PlannerTask) -> GraphDraft:
     """A sub-question for each search that the question calls for, and the conclusion."""
-    draft = plan(task)
+    draft = plan(PlannerTask(question=task.question, tools=_tools(task.agents)))
     question = analyse(task.question)
     nodes = [_node(each, question, task, "") for each in draft.tasks if each.tool]
     if task.concludes or not nodes:
         nodes.append(_conclusion(draft.tasks[-1], question, task))
+    if not task.concludes:
+        nodes = [_as_account(each) for each in nodes]
     return GraphDraft(explanation=draft.explanation, tasks=nodes)
 
 
 def replan_graph(task: ReplannerTask) -> GraphDraft:
     """New sub-questions in the place of a failed one, in other words, then for a passage."""
-    draft: PlanDraft = replan(task)
+    draft = replan(task.model_copy(update={"tools": _tools(task.agents)}))
     question = analyse(task.question)
     fresh = fresh_words(task.feedback)
     failed = task.failed_task_id.rstrip("abcdefghijklmnopqrstuvwxyz")
@@ -43,10 +46,29 @@ def replan_graph(task: ReplannerTask) -> GraphDraft:
     return GraphDraft(explanation=draft.explanation, tasks=nodes)
 
 
+def _as_account(node: DraftNode) -> DraftNode:
+    """The same without the final answer, where nobody is to give it."""
+    kept = [each for each in node.expects if each.name != FINAL_ANSWER]
+    return node.model_copy(update={"expects": kept})
+
+
+def _tools(agents: Sequence[AgentBrief]) -> tuple[ToolSignature, ...]:
+    """A search that stands for those of the agents: of their tools only the names are known."""
+    return (_SEARCH,) if any(each.tools for each in agents) else ()
+
+
+_SEARCH = ToolSignature(
+    name="search",
+    input_schema={
+        "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"],
+    },
+)  # fmt: skip
+
+
 def _replaces_end(task: ReplannerTask) -> bool:
     gone = {*task.replaced, task.failed_task_id}
     return any(
-        each.get("task_id") in gone and "final_answer" in str(each.get("expected_output_entities"))
+        each.get("task_id") in gone and FINAL_ANSWER in str(each.get("expected_output_entities"))
         for each in task.current_plan
     )
 
@@ -95,10 +117,8 @@ def _conclusion(
 
 def _searching(task: PlannerTask | ReplannerTask) -> str:
     """The agent that can search: the user's own documents before all else."""
-    agents: Sequence[AgentBrief] = task.agents
-    names = [each.name for each in agents]
+    names = [each.name for each in task.agents]
     if _SEARCHER in names:
         return _SEARCHER
-    tool = search_tool(task.tools)
-    able = [each.name for each in agents if tool is not None and tool.name in each.tools]
+    able = [each.name for each in task.agents if any("search" in tool for tool in each.tools)]
     return [*able, *(name for name in names if name == GENERALIST), *names][0]

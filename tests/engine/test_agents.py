@@ -1,6 +1,5 @@
 """Agents that work sub-questions in steps of their own."""
 
-
 import pytest
 
 from roles.node_planner import OBJECTIVES
