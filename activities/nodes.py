@@ -3,23 +3,27 @@
 from dataclasses import dataclass
 
 from activities import interfaces
+from activities.agent import Agent, Conclusion, Move
 from activities.asking import Desk
 from activities.begin import fitted
 from activities.interfaces import implements
-from activities.moves import Agent, Conclusion, Move
 from activities.node_view import NodeView, node_in, viewed
 from activities.outcomes import failed_with, preview_of
 from activities.parts import Models, Requests
 from activities.plan import state_of
+from activities.planned import planned_move
 from activities.recovery import current_recovery
+from activities.stepped import stepped_move
 from models.errors import Lasting
 from models.failures import Component
 from models.jobs import JobRequest
 from models.orders import NodeOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, NodeReceipt, TaskReceipt
+from models.strategy import Horizon
 from planning.agents import profile, tools_of
 from storage import nodes, plans, receipts
+from storage.control import ANEW
 from storage.database import Database, JobWrite
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
@@ -45,7 +49,7 @@ class NodeWork:
         view = await self._view(order)
         desk = self._desk(order, request)
         try:
-            move = await Agent(desk, order, view, request.strategy).next_move()
+            move = await _next_move(Agent(desk, order, view, request.strategy))
             halt = None
         except Lasting as error:
             outcome = failed_with(error, Component.AGENT)
@@ -89,9 +93,21 @@ class NodeWork:
             if move.end is not None:
                 receipt = await _ended(write, order, view, move.end, tokens, halt)
             else:
-                receipt = await _went_on(write, order, known, move, tokens)
+                receipt = await _went_on(write, order, known, view, move, tokens)
             await receipts.keep(write, key, receipt)
         return receipt
+
+
+async def _next_move(agent: Agent) -> Move:
+    """What the agent does now.
+
+    Raises:
+        Passing: the model is busy; the ledger keeps what came back until then.
+        Lasting: the model refused.
+    """
+    strategy = agent.strategy
+    takes_steps = Horizon.STEP in (strategy.horizon, strategy.node_horizon)
+    return await (stepped_move(agent) if takes_steps else planned_move(agent))
 
 
 async def _ended(
@@ -125,7 +141,12 @@ async def _ended(
 
 
 async def _went_on(
-    write: JobWrite, order: NodeOrder, known: list[StoredTask], move: Move, tokens: int
+    write: JobWrite,
+    order: NodeOrder,
+    known: list[StoredTask],
+    view: NodeView,
+    move: Move,
+    tokens: int,
 ) -> NodeReceipt:
     plan = Plan(tasks=(*(each.task for each in known), *move.steps))
     roots = {step.id: step.id for step in move.steps}
@@ -137,11 +158,13 @@ async def _went_on(
         added=tuple(roots),
         superseded=move.superseded,
     )
-    await plans.store_revision(write, plan, change, roots)
+    attempt = order.attempt if view.node.notes.get(ANEW) else 1
+    await plans.store_revision(write, plan, change, roots, attempt=attempt)
     result = TaskReceipt(
         task_id=order.task_id, attempt=order.attempt, status=TaskStatus.RUNNING, tokens=tokens
     )
-    added = fitted([state_of(plan, name, name) for name in roots])
+    states = [state_of(plan, name, name) for name in roots]
+    added = fitted([state.model_copy(update={"attempt": attempt}) for state in states])
     return NodeReceipt(result=result, added=added, superseded=move.superseded)
 
 

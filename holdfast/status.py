@@ -3,6 +3,7 @@
 Looking writes nothing, and what is not known because a service is away is said to be so.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from models.state import (
     TaskReceipt,
     TaskState,
     Verify,
+    WriteReport,
 )
 from models.status import Allowance, Doing, StatusDocument, Waiting
 from planning import state as changes
@@ -135,23 +137,26 @@ def _as_under_way(state: JobState, under_way: set[str]) -> JobState:
 
 def _in_words(action: Action) -> str:
     match action:
-        case MakePlan():
-            return "plan the research"
         case StartTask(task_id=task_id):
             return f"start {task_id}"
         case AdvanceNode(task_id=task_id):
             return f"let {task_id} go on"
         case Replan(task_id=task_id):
             return f"replan from {task_id}"
-        case Revise():
-            return "revise what is still to do"
         case Verify(iteration=iteration):
             return f"verify the results, round {iteration}"
         case FillGaps(iteration=iteration):
             return f"fill the gaps of round {iteration}"
         case EndJob(status=status, reason=reason):
             return f"end: {status.value} ({reason.value})"
-    return "write the report"
+    return _ONE_OF_A_KIND[type(action)]
+
+
+_ONE_OF_A_KIND: Mapping[type[Action], str] = {
+    MakePlan: "plan the research",
+    Revise: "revise what is still to do",
+    WriteReport: "write the report",
+}
 
 
 def _allowances(state: JobState, tokens: int) -> tuple[Allowance, ...]:

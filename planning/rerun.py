@@ -30,8 +30,9 @@ def rerun(tasks: Mapping[str, TaskState], named: Sequence[str]) -> Rerun:
         raise BadInput(
             f"{', '.join(running)} runs now; wait for it, or pause the job until it is done"
         )
-    again = tuple(n for n in tasks if n in touched and (n in named or tasks[n].status in _RAN))
-    kept = tuple(n for n in tasks if n not in touched and _is(tasks, n, TaskStatus.DONE))
+    own = tuple(task.id for task in tasks.values() if not task.parent)
+    again = tuple(n for n in own if n in touched and (n in named or tasks[n].status in _RAN))
+    kept = tuple(n for n in own if n not in touched and _is(tasks, n, TaskStatus.DONE))
     return Rerun(again=again, kept=kept)
 
 
@@ -70,7 +71,7 @@ def resumed(state: JobState) -> tuple[str, ...]:
     Raises:
         BadInput: it would end again at once.
     """
-    again = tuple(name for name in state.tasks if _is(state.tasks, name, TaskStatus.FAILED))
+    again = tuple(t.id for t in state.plan_tasks if t.status is TaskStatus.FAILED)
     stop = ends_at_once(_waiting(state, again))
     if stop is None:
         return again
@@ -81,20 +82,27 @@ def resumed(state: JobState) -> tuple[str, ...]:
 
 def _waiting(state: JobState, again: Sequence[str]) -> JobState:
     """The state once these tasks wait again, as does what had been cancelled."""
-    tasks = {
-        name: task.model_copy(update={"status": TaskStatus.PENDING})
-        if name in again or task.status is TaskStatus.CANCELLED
-        else task
-        for name, task in state.tasks.items()
-    }
-    return state.model_copy(update={"tasks": tasks})
+    return state.model_copy(
+        update={"tasks": {name: _as_waiting(task, again) for name, task in state.tasks.items()}}
+    )
+
+
+def _as_waiting(task: TaskState, again: Sequence[str]) -> TaskState:
+    if task.parent in again:
+        return task.model_copy(update={"status": TaskStatus.SUPERSEDED})
+    if task.id in again or task.status is TaskStatus.CANCELLED:
+        return task.model_copy(update={"status": TaskStatus.PENDING})
+    return task
 
 
 def _check(tasks: Mapping[str, TaskState], name: str) -> None:
     task = tasks.get(name)
     if task is None:
-        known = ", ".join(n for n in tasks if tasks[n].status in _RAN) or "none yet"
+        ran = (t.id for t in tasks.values() if t.status in _RAN and not t.parent)
+        known = ", ".join(ran) or "none yet"
         raise NotFound(f"the plan has no task {name!r}; tasks that have run: {known}")
+    if task.parent:
+        raise BadInput(f"{name} is a step of {task.parent}; retry {task.parent} instead")
     if task.status is TaskStatus.SUPERSEDED:
         line = [
             each.id

@@ -116,7 +116,7 @@ class DraftTask(Draft):
         """
         return Task(
             id=self.id, kind=self.kind, description=self.description, tool=self.tool or "",
-            inputs=tuple(_input(each) for each in self.inputs),
+            inputs=tuple(input_of(each) for each in self.inputs),
             expects=tuple(Expected(**each.model_dump()) for each in self.expects),
             depends_on=tuple(self.depends_on), priority=self.priority,
             include_context=self.include_context,
@@ -181,6 +181,7 @@ class GraphDraft(Draft):
         return Plan(tasks=tuple(task.to_task() for task in self.tasks))
 
 
-def _input(draft: DraftInput) -> Input:
+def input_of(draft: DraftInput) -> Input:
+    """The input it stands for."""
     is_reference = "<JSON_PATH>" in str(draft.value)
     return Input(name=draft.name, type=draft.type, value=draft.value, is_reference=is_reference)

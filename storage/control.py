@@ -14,6 +14,8 @@ from models.tables import entities, evidence, guidance, jobs, receipts, tasks
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
 
+ANEW = "anew"
+"""In a task's notes: a person wants its calls made anew, whatever is recorded of earlier ones."""
 REPORT_KEY = "report"
 """The receipt of a delivered report: there is one exactly while the report is that of the plan."""
 
@@ -83,16 +85,24 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     await write.connection.execute(
         delete(entities).where(entities.c.job_id == write.job_id, of_these)
     )
+    steps = select(tasks.c.id).where(mine, tasks.c.parent.in_(names))
+    of_these_or_steps = evidence.c.task_id.in_(names) | evidence.c.task_id.in_(steps)
     await write.connection.execute(
         update(evidence)
-        .where(evidence.c.job_id == write.job_id, evidence.c.task_id.in_(names))
+        .where(evidence.c.job_id == write.job_id, of_these_or_steps)
         .values(status="superseded")
+    )
+    await write.connection.execute(
+        update(tasks)
+        .where(mine, tasks.c.parent.in_(names))
+        .values(status=TaskStatus.SUPERSEDED.value)
     )
     if await write.connection.scalar(answered):
         await write.set(answer=None)
     fresh = {
         "status": TaskStatus.PENDING.value, "attempt": tasks.c.attempt + 1, "confidence": None,
-        "failure": None, "trace": None, "started_at": None, "finished_at": None,
+        "failure": None, "trace": None, "notes": {ANEW: True}, "contradicts_plan": False,
+        "started_at": None, "finished_at": None,
     }  # fmt: skip
     await write.connection.execute(update(tasks).where(mine, tasks.c.id.in_(names)).values(fresh))
 

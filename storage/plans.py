@@ -58,15 +58,18 @@ async def store_revision(
     plan: Plan,
     revision: Revision,
     roots: Mapping[str, str],
+    *,
+    attempt: int = 1,
 ) -> int:
     """Add the revision's tasks, supersede those it replaces; gives the revision's number.
 
-    `plan` is the plan after the change; only the tasks named in `revision.added` are inserted.
+    `plan` is the plan after the change; only the tasks named in `revision.added` are inserted, as
+    their `attempt`: beyond the first, calls are made anew.
     """
     size = extent(plan)
     number = await _next_revision(write, size)
     added = [task for task in plan.tasks if task.id in set(revision.added)]
-    await _insert(write, added, roots, number)
+    await _insert(write, added, roots, {"revision": number, "attempt": attempt})
     await _supersede(write, revision.superseded)
     row = revision.model_dump() | {"revision": number, **size.model_dump(), "job_id": write.job_id}
     row |= {"added": list(revision.added), "superseded": list(revision.superseded)}
@@ -96,12 +99,12 @@ async def _next_revision(write: JobWrite, size: Extent) -> int:
 
 
 async def _insert(
-    write: JobWrite, added: Iterable[Task], roots: Mapping[str, str], revision: int
+    write: JobWrite, added: Iterable[Task], roots: Mapping[str, str], common: Mapping[str, int]
 ) -> None:
     count = select(func.count()).select_from(tasks).where(tasks.c.job_id == write.job_id)
     start = int((await write.connection.execute(count)).scalar_one())
     rows = [
-        _row(write.job_id, task) | {"position": n, "root": roots[task.id], "revision": revision}
+        _row(write.job_id, task) | {"position": n, "root": roots[task.id], **common}
         for n, task in enumerate(added, start=start + 1)
     ]
     if rows:
