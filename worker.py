@@ -23,6 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.begin import Begin
 from activities.control import Controlling
 from activities.ending import Ending
+from activities.gaps import GapFilling
 from activities.interceptors import Heartbeat, TypedErrors
 from activities.nodes import NodeWork
 from activities.parts import Models, Requests
@@ -31,7 +32,9 @@ from activities.recovery import Recoveries
 from activities.report import Reporting
 from activities.revising import Revising
 from activities.tasks import TaskWork
+from activities.verifying import Verifying
 from holdfast.logs import configure_logs
+from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
 from holdfast.services.lives import Life
 from holdfast.services.signals import end_with_parent
@@ -83,9 +86,10 @@ async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
             stack.push_async_callback(endpoint.aclose)
         corpus = BuiltinServer(corpus_server(Corpus(db)), {"collection": "collection"})
         servers = read_servers(settings.config_file) if settings.config_file else {}
+        prices = read_prices(settings.config_file)
         hub = Hub(servers, {"corpus": corpus})
         await stack.enter_async_context(hub)
-        yield Parts(db, hub, Models(ExtractiveModel(), endpoint))
+        yield Parts(db, hub, Models(ExtractiveModel(), endpoint, prices))
 
 
 def _endpoint(settings: Settings) -> EndpointModel | None:
@@ -102,6 +106,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
     nodes = NodeWork(parts.db, parts.models, requests, parts.hub)
     revising = Revising(parts.db, parts.models, requests, parts.hub)
+    verifying = Verifying(parts.db, parts.models, requests)
+    filling = GapFilling(parts.db, parts.models, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -119,6 +125,8 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             tasks.fail_task,
             nodes.advance_node,
             revising.revise_plan,
+            verifying.verify_results,
+            filling.fill_gaps,
             reporting.write_report,
             ending.end_job,
         ],

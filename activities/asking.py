@@ -3,16 +3,21 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from activities.parts import Models
 from models.base import Frozen
-from models.calls import CallKey
+from models.calls import CallKey, Expense
 from models.completions import Completion, ModelRequest
-from models.errors import HoldfastError, ModelBusy
+from models.errors import BudgetReached, HoldfastError, ModelBusy
+from models.jobs import EXTRACTIVE
+from models.spending import Phase
 from models.strategy import Strategy
+from planning.phases import phase_of
+from planning.tokens import request_tokens
 from planning.values import storable_text
 from roles.base import Role
 from roles.dialogue import Asked, ask
@@ -52,6 +57,7 @@ class Desk:
 
         Raises:
             Passing: the model is busy; the ledger keeps what came back until then.
+            BudgetReached: the job's cap leaves no room for the next call.
             Lasting: the model refused.
         """
 
@@ -84,9 +90,20 @@ class Desk:
         return f"{self.answered_by}, with {others}" if others else self.answered_by
 
     async def _send(self, request: ModelRequest, part: str) -> Completion:
-        """The reply of the request's model, or of the fallback once that was busy for too long."""
+        """The reply of the request's model, or of the fallback once that was busy for too long.
+
+        A report for which the budget has no room is written by the built-in model, for nothing.
+
+        Raises:
+            BudgetReached: the job's cap leaves no room for the call, and it was not made.
+        """
         key = self._key(request, part)
-        opened = await self.ledger.open_model_call(key, request)
+        try:
+            opened = await self.ledger.open_model_call(key, request, self._expense(request))
+        except BudgetReached:
+            if not _is_report(request):
+                raise
+            return await self._send(_to(request, EXTRACTIVE), part)
         if isinstance(opened.answer, Completion):
             return self._counted(request, opened.answer)
         instead = self._fallback(request)
@@ -108,7 +125,7 @@ class Desk:
             await self.ledger.fail_model_call(row_id, str(error), kind=type(error).__name__)
             raise
         completion = _storable(completion)
-        await self.ledger.close_model_call(row_id, completion)
+        await self.ledger.close_model_call(row_id, completion, self._cost(request, completion))
         return self._counted(request, completion)
 
     async def _waited_out(self, busy: ModelBusy, row_id: int) -> None:
@@ -133,13 +150,42 @@ class Desk:
         name = self.strategy.fallback_model
         if not name or name == request.model:
             return None
-        # Not `model_copy`: that would keep the hash, and with it the ledger's key.
-        return ModelRequest.model_validate(request.model_dump() | {"model": name})
+        return _to(request, name)
+
+    def _expense(self, request: ModelRequest) -> Expense | None:
+        """What the call may cost, where the job has a cap; the built-in model costs nothing."""
+        if request.model == EXTRACTIVE or not self.strategy.is_capped:
+            return None
+        return Expense(
+            input_tokens=request_tokens(request),
+            price=self.models.prices.of(request.model),
+            is_report=_is_report(request),
+        )
+
+    def _cost(self, request: ModelRequest, completion: Completion) -> Decimal | None:
+        price = self.models.prices.of(request.model)
+        if price is None:
+            return None
+        return price.of(
+            input_tokens=completion.input_tokens,
+            output_tokens=completion.output_tokens,
+            cached_tokens=completion.cached_tokens,
+        )
 
     def _counted(self, request: ModelRequest, completion: Completion) -> Completion:
         self.answered_by = request.model
         self.tokens += completion.input_tokens + completion.output_tokens
         return completion
+
+
+def _is_report(request: ModelRequest) -> bool:
+    return phase_of(request.role) is Phase.SYNTHESIS
+
+
+def _to(request: ModelRequest, name: str) -> ModelRequest:
+    """The same request to another model."""
+    # Not `model_copy`: that would keep the hash, and with it the ledger's key.
+    return ModelRequest.model_validate(request.model_dump() | {"model": name})
 
 
 def _change(request: ModelRequest, instead: ModelRequest, why: ModelBusy) -> dict[str, JsonValue]:

@@ -59,6 +59,8 @@ class Bench:
             raise ToolFailed(opened.refusal)
         if opened.earlier is not None:
             return await self._repeated(opened, *opened.earlier, tool)
+        if self.most_identical and opened.failed_before >= self.most_identical:
+            raise await self._hopeless(opened, tool)
         if opened.is_unclear and not await self._is_repeatable(tool):
             error = OutcomeUnknown(
                 f"{tool} was called before, no answer came, and it is not declared safe to repeat"
@@ -80,6 +82,18 @@ class Bench:
         await self.ledger.close_tool_call(opened.row_id, answer, repeats=earlier)
         times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
         return Called(answer, f"{tool} was called with these arguments before in this job{times}")
+
+    async def _hopeless(self, opened: Opened, tool: str) -> ToolFailed:
+        """A call that failed as often as it may be made: it is not made again."""
+        error = ToolFailed(
+            f"{tool} was called with these arguments {opened.failed_before} times in this job, "
+            "failed each time, and is not called again. Change something: other arguments, or "
+            f"another tool.\nIt had failed with: {shortened(opened.failed_with, _SHOWN)}"
+        )
+        await self.ledger.fail_tool_call(
+            opened.row_id, str(error), may_repeat=False, repeats=opened.row_id
+        )
+        return error
 
     async def _call(self, row_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         try:

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from activities import interfaces
+from activities.budget import open_budget_question
 from activities.interfaces import implements
 from models.base import Frozen
+from models.jobs import FINAL
 from models.orders import ControlOrder, RetryOrder
 from storage import control, receipts
 from storage.database import Database
@@ -26,6 +28,8 @@ class Controlling:
             return
         async with self.db.job(order.job_id, order.epoch) as write:
             await control.record(write, order)
+            if order.is_over_budget and write.held.status not in FINAL:
+                await open_budget_question(write, order.key)
             await receipts.keep(write, order.key, Done())
 
     @implements(interfaces.retry_tasks)

@@ -121,6 +121,7 @@ async def _ended(
     await nodes.conclude(
         write,
         view.task,
+        order.attempt,
         kept=end.kept,
         failure=end.failure,
         confidence=end.confidence,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from models.errors import BadConfiguration
 from models.jobs import EXTRACTIVE, JobRequest
 from models.orders import RunOrder
+from models.prices import Prices
 from roles.base import Model
 from storage import jobs
 from storage.database import Database
@@ -18,6 +19,7 @@ class Models:
 
     extractive: Model
     endpoint: Model | None = None
+    prices: Prices = field(default_factory=Prices)
 
     def named(self, name: str) -> Model:
         """The model that plays the roles of a job which asked for `name`.

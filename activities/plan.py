@@ -15,6 +15,7 @@ from activities.recovery import current_recovery
 from activities.scopes import scope_of
 from models.agents import AgentBrief
 from models.errors import BadConfiguration, Lasting, ModelRefused
+from models.estimates import Estimate
 from models.jobs import JobRequest, StopReason
 from models.orders import ReplanOrder, WorkOrder
 from models.plan import Plan, TaskStatus
@@ -33,6 +34,7 @@ from roles.planner import GRAPH_PLANNER, PLANNER, PlannerTask
 from storage import plans, receipts
 from storage.control import guidance_of
 from storage.database import Database
+from storage.estimates import estimate_of, keep_estimate
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
@@ -72,7 +74,8 @@ class Planning:
             added=tuple(each.id for each in plan.tasks),
         )
         roots = {each.id: each.id for each in plan.tasks}
-        return await self._store(order, key, desk, plan, change, roots)
+        told = await estimate_of(self.db, order.job_id, request, plan, self.models.prices)
+        return await self._store(order, key, desk, plan, change, roots, told)
 
     async def _drafted(
         self,
@@ -161,11 +164,14 @@ class Planning:
         plan: Plan,
         change: Revision,
         roots: dict[str, str],
+        told: Estimate | None = None,
     ) -> PlanReceipt:
         async with self.db.job(order.job_id, order.epoch) as write:
             for fault in self.hub.faults():
                 write.event("tool.left_out", fault=fault)
             number = await plans.store_revision(write, plan, change, roots)
+            if told is not None:
+                await keep_estimate(write, told)
             states = [state_of(plan, name, roots[name]) for name in change.added]
             added = fitted(states)
             receipt = PlanReceipt(

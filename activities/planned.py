@@ -44,7 +44,7 @@ async def _plan_steps(agent: Agent, guidance: str, cause: str) -> Move:
     ground = agent.ground()
 
     def check(draft: PlanDraft) -> Sequence[str]:
-        left = agent.strategy.max_node_steps - len(agent.view.used_ids)
+        left = agent.strategy.max_node_steps - len(agent.view.steps)
         if len(draft.tasks) > max(1, left):
             return [f"there are {len(draft.tasks)} steps; {max(1, left)} are left (max_node_steps)"]
         return draft_faults(draft, ground)

@@ -1,22 +1,29 @@
 """The jobs as a program sees them: submit, look, wait. The command line is a thin layer on it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from holdfast.prices import read_prices
 from holdfast.settings import Endpoints, Settings
 from holdfast.temporal import connect, ui_url
 from models.errors import ServiceDown
+from models.estimates import Comparison
 from models.jobs import FINAL, Job, JobRequest, JobStatus
 from models.orders import JobOrder
+from models.spending import Spend
 from models.views import JobLine, JobView, TaskView, TemporalView
+from planning.comparing import compared
 from storage import jobs, plans, recoveries, views
 from storage.database import Database
+from storage.estimates import Told, kept_estimate
 from storage.plans import StoredTask
+from storage.views import Spending
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -62,6 +69,7 @@ class Holdfast:
         spent = await views.spending(self.db, job_id)
         revisions = await plans.revisions(self.db, job_id)
         run_id = await views.run_id(self.db, job_id)
+        told = await kept_estimate(self.db, job_id)
         return JobView(
             job_id=job.id,
             question=job.request.question,
@@ -71,12 +79,16 @@ class Holdfast:
             stop_reason=job.stop_reason.value if job.stop_reason else None,
             message=job.message,
             answer=job.answer,
-            tasks=tuple(_task(each, spent.tokens_by_task) for each in tasks),
+            tasks=tuple(_task(each, spent.of_tasks) for each in tasks),
             replans=sum(each.cause == "replanned" for each in revisions),
             revision=len(revisions),
             depth=job.depth,
             breadth=job.breadth,
             tokens=spent.tokens,
+            cost=spent.spent.total.cost,
+            currency=read_prices(self.settings.config_file).currency,
+            spent=spent.spent,
+            estimate=told and _compared(job, told, spent),
             calls=spent.calls,
             repeated_calls=spent.repeated_calls,
             reused_calls=spent.reused_calls,
@@ -220,8 +232,15 @@ def new_job_id() -> str:
     return f"job-{datetime.now(UTC):%y%m%d-%H%M}-{uuid4().hex[:6]}"
 
 
-def _task(stored: StoredTask, tokens: dict[str, int]) -> TaskView:
+def _compared(job: Job, told: Told, spent: Spending) -> Comparison:
+    end = job.finished_at if job.status in FINAL else datetime.now(UTC)
+    tool_calls, took = spent.calls.tool, _between(told.at, end)
+    return compared(told.estimate, spent.spent, tool_calls=tool_calls, seconds=took)
+
+
+def _task(stored: StoredTask, spent: Mapping[str, Spend]) -> TaskView:
     task = stored.task
+    paid = spent.get(task.id, Spend(name=task.id, calls=0, cost=Decimal(0)))
     return TaskView(
         id=task.id,
         kind=task.kind.value,
@@ -236,7 +255,8 @@ def _task(stored: StoredTask, tokens: dict[str, int]) -> TaskView:
         entities=dict(task.result),
         failure=stored.failure.model_dump(mode="json") if stored.failure else None,
         seconds=_between(stored.started_at, stored.finished_at),
-        tokens=tokens.get(task.id, 0),
+        tokens=paid.tokens,
+        cost=paid.cost,
     )
 
 

@@ -1,10 +1,10 @@
 """What a job that was only planned would take."""
 
 from holdfast.client import Holdfast
+from holdfast.prices import read_prices
 from models.estimates import DryRun
-from planning.estimates import estimate
-from storage import jobs, plans, views
-from storage.typical import typical_calls
+from storage import jobs, plans
+from storage.estimates import estimate_of
 
 
 async def dry_run_of(holdfast: Holdfast, job_id: str) -> DryRun:
@@ -12,17 +12,18 @@ async def dry_run_of(holdfast: Holdfast, job_id: str) -> DryRun:
 
     Raises:
         NotFound: there is no such job.
+        BadConfiguration: the prices in `holdfast.toml` cannot be read.
     """
     db = holdfast.db
     job = await jobs.load(db, job_id)
     plan = await plans.load_plan(db, job_id)
-    typical = await typical_calls(db, job.request.model)
-    spent = (await views.spending(db, job_id)).tokens
+    prices = read_prices(holdfast.settings.config_file)
     return DryRun(
         job_id=job_id,
         status=job.status.value,
         stop_reason=job.stop_reason.value if job.stop_reason else None,
         message=job.message,
         tasks=plan.tasks,
-        estimate=estimate(plan, job.request.strategy, typical, spent),
+        estimate=await estimate_of(db, job_id, job.request, plan, prices),
+        currency=prices.currency,
     )

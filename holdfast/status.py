@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import Holdfast
+from holdfast.prices import read_prices
 from holdfast.temporal import connect
 from models.errors import ServiceDown
 from models.jobs import FINAL, Job, JobStatus
 from models.plan import TaskKind, TaskStatus
+from models.spending import Spend
 from models.state import (
     Action,
     AdvanceNode,
@@ -49,6 +51,8 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     is_over = job.status in FINAL
     doing, blocked = ([], []) if is_over else await _in_temporal(holdfast, job)
     counts = await views.counts(holdfast.db, job_id)
+    spent = (await views.spending(holdfast.db, job_id)).spent.total
+    currency = read_prices(holdfast.settings.config_file).currency
     states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
     under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
     counts = counts.model_copy(update={"tool_calls": counts.tool_calls + under_way})
@@ -62,7 +66,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         waiting=() if is_over else _waiting(state),
         blocked_by=tuple(blocked),
         next=() if is_over else _next(state, {each.what for each in doing}),
-        allowances=_allowances(state, counts.tokens),
+        allowances=_allowances(state, spent, currency),
         at=datetime.now(UTC),
     )
 
@@ -159,12 +163,14 @@ _ONE_OF_A_KIND: Mapping[type[Action], str] = {
 }
 
 
-def _allowances(state: JobState, tokens: int) -> tuple[Allowance, ...]:
+def _allowances(state: JobState, spent: Spend, currency: str) -> tuple[Allowance, ...]:
     strategy = state.strategy
+    cost = None if spent.cost is None else float(spent.cost)
     return (
         Allowance(what="tool calls", used=state.tool_calls, limit=strategy.max_tool_calls),
         Allowance(what="replans", used=state.total_replans, limit=strategy.max_replans),
-        Allowance(what="tokens", used=tokens),
+        Allowance(what="tokens", used=spent.tokens, limit=strategy.max_tokens),
+        Allowance(what=currency, used=cost, limit=strategy.max_cost),
     )
 
 

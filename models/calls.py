@@ -1,8 +1,10 @@
 """A call to a model or a tool: the key it is known by, and how it looks from outside."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from models.base import Frozen
+from models.prices import Money, Price
 
 
 class CallKey(Frozen):
@@ -17,6 +19,31 @@ class CallKey(Frozen):
     request_hash: str
 
 
+class Expense(Frozen):
+    """What a model call of a job with a cap may cost, told before it leaves."""
+
+    input_tokens: int
+    """An estimate."""
+    output_tokens: int = 1_000
+    """What to expect while the role has answered less than three times in this job; its longest
+    answer counts where that is more, and alone from then on."""
+    price: Price | None
+    """None: it is unknown, and the call may not be made under a cap on money."""
+    is_report: bool = False
+    """Whether it may use what is kept for the report."""
+
+    @property
+    def input_cost(self) -> Decimal | None:
+        if self.price is None:
+            return None
+        return self.price.of(input_tokens=self.input_tokens, output_tokens=0)
+
+    @property
+    def output_price(self) -> Decimal | None:
+        """Of one token."""
+        return None if self.price is None else self.price.of(input_tokens=0, output_tokens=1)
+
+
 class CallView(Frozen):
     """One row of `holdfast calls`; `kind` is model or tool, `role` is empty for tools."""
 
@@ -29,6 +56,8 @@ class CallView(Frozen):
     started_at: datetime
     finished_at: datetime | None
     tokens: dict[str, int]
+    cost: Money | None = None
+    """None: unknown, or a tool's."""
     reused: int
     """How often the recorded answer was used instead of calling again."""
     sends: int

@@ -7,7 +7,8 @@ HoldfastError
 │   ├── StorageAway         PostgreSQL does not answer
 │   └── Overtaken           another attempt at the same work was stored first
 ├── Suspending              trying again helps once a person has acted: the job pauses
-│   └── QuotaExhausted      the account at the endpoint has no credit left
+│   ├── QuotaExhausted      the account at the endpoint has no credit left
+│   └── BudgetReached       the job's cap leaves no room for the next model call
 └── Lasting                 trying again will not help
 ├── BadInput            what the user gave cannot be used
 │   └── NotFound        a job, preset or setting of that name does not exist
@@ -81,6 +82,10 @@ class Suspending(HoldfastError):
 
 class QuotaExhausted(Suspending):
     """The account at the model's endpoint has no credit left."""
+
+
+class BudgetReached(Suspending):
+    """The next model call might pass the job's cap, so it was not made."""
 
 
 class Lasting(HoldfastError):

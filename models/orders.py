@@ -103,6 +103,8 @@ class ControlOrder(RunOrder):
     """Tasks that had begun and wait again."""
     guidance: int | None = None
     strategy: Strategy | None = None
+    is_over_budget: bool = False
+    """Whether the job pauses at its cap: then it is asked what to do."""
 
 
 class RetryOrder(RunOrder):

@@ -36,13 +36,15 @@ class Allowance(Frozen):
     """How much of a limit is used."""
 
     what: str
-    used: int
-    limit: int | None = Field(default=None, description="none: there is no limit")
+    used: int | float | None = Field(description="none: nobody knows, for want of a price")
+    limit: int | float | None = Field(default=None, description="none: there is no limit")
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
     @property
-    def left(self) -> int | None:
-        return None if self.limit is None else max(0, self.limit - self.used)
+    def left(self) -> int | float | None:
+        if self.limit is None or self.used is None:
+            return None
+        return max(0, round(self.limit - self.used, 9))
 
 
 class StatusDocument(Frozen):

@@ -149,6 +149,11 @@ class Strategy(Frozen):
         return self
 
     @property
+    def is_capped(self) -> bool:
+        """Whether there is an amount that the job must not pass."""
+        return self.max_tokens is not None or self.max_cost is not None
+
+    @property
     def has_fixed_plan(self) -> bool:
         """Whether no planner is asked, and so no replanner either."""
         return bool(self.agents)

@@ -5,7 +5,10 @@ from datetime import datetime
 from pydantic import Field, JsonValue
 
 from models.base import Frozen
+from models.estimates import Comparison
+from models.prices import Money
 from models.recoveries import Recovery
+from models.spending import Breakdown, Spend, Tokens
 
 
 class TaskView(Frozen):
@@ -25,13 +28,8 @@ class TaskView(Frozen):
     failure: dict[str, JsonValue] | None
     seconds: float | None
     tokens: int
-
-
-class Tokens(Frozen):
-    """Tokens paid for."""
-
-    input: int = 0
-    output: int = 0
+    cost: Money | None
+    """None: a price is unknown."""
 
 
 class CallCounts(Frozen):
@@ -66,6 +64,13 @@ class JobView(Frozen):
     depth: int
     breadth: float
     tokens: Tokens
+    cost: Money | None
+    """In `currency`; none where a price is unknown."""
+    currency: str
+    spent: Breakdown
+    """The same by phase, role, task and model."""
+    estimate: Comparison | None
+    """What it was to take, told when it was planned, beside what it took."""
     calls: CallCounts
     repeated_calls: int
     """Tool calls that were answered from an earlier identical one."""
@@ -104,12 +109,10 @@ class EventView(Frozen):
 
 
 class Share(Frozen):
-    """Calls and tokens of one role, model or tool."""
+    """Calls of one tool."""
 
     name: str
     calls: int
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class Stats(Frozen):
@@ -119,10 +122,19 @@ class Stats(Frozen):
     by_status: dict[str, int]
     calls: CallCounts
     tokens: Tokens
+    cost: Money | None
+    """In `currency`; none where a price is unknown."""
+    currency: str
     tokens_per_call: float
     tokens_per_job: float
     calls_per_job: float
-    by_role: tuple[Share, ...]
+    by_phase: tuple[Spend, ...]
+    by_role: tuple[Spend, ...]
+    by_task: tuple[Spend, ...] = Field(description="of one job alone")
+    by_model: tuple[Spend, ...]
+    deviation_output_tokens: dict[str, int] = Field(
+        description="output tokens spent on handling deviations, by role (TDP-08)"
+    )
     by_tool: tuple[Share, ...]
     success_after_replans: dict[str, int] = Field(
         description="answered jobs by the number of replans they took: 0, 1, 2, 3, more"

@@ -50,6 +50,8 @@ def may_replan(task: TaskState, state: JobState) -> bool:
     """Whether the task's lineage has replans left, and somebody plans at all."""
     if not task.parent and state.strategy.has_fixed_plan:
         return False
+    if not task.parent and state.strategy.verify and task.attempt > 1:
+        return False  # the verifier had it worked again; what the first attempt found still counts
     return state.replans.get(task.root, 0) < state.strategy.max_replans_per_task
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from models.plan import TaskKind, TaskStatus
-from models.questions import OpenQuestion
+from models.questions import OpenQuestion, QuestionKind
 from models.state import (
     Action,
     AdvanceNode,
@@ -27,6 +27,7 @@ from models.state import (
     WriteReport,
 )
 from models.strategy import Strategy
+from models.verification import StopCondition
 
 
 def rebuilt(
@@ -105,8 +106,15 @@ def _flagged(state: JobState, action: Action, *, is_on: bool) -> JobState:
 
 
 def paused(state: JobState, *, is_paused: bool = True) -> JobState:
-    """The state of a job that starts nothing more, or goes on."""
-    return state.model_copy(update={"is_paused": is_paused})
+    """The state of a job that starts nothing more, or goes on.
+
+    Whoever lets it go on has thereby answered what is to become of its budget.
+    """
+    update: dict[str, object] = {"is_paused": is_paused}
+    if not is_paused:
+        left = (each for each in state.questions if each.kind is not QuestionKind.BUDGET)
+        update["questions"] = tuple(left)
+    return state.model_copy(update=update)
 
 
 def with_tasks(state: JobState, tasks: Iterable[TaskState]) -> JobState:
@@ -125,7 +133,9 @@ def planned(state: JobState, action: Action, receipt: PlanReceipt) -> JobState:
         case Revise(considered=considered):
             update |= {"is_revising": False, "considered": considered}
         case FillGaps(iteration=iteration):
-            rounds = state.rounds.model_copy(update={"filled": iteration})
+            is_empty = receipt.halt is None and not (receipt.added or receipt.changed)
+            stop = StopCondition.NOTHING_LEFT if is_empty else state.rounds.stop
+            rounds = state.rounds.model_copy(update={"filled": iteration, "stop": stop})
             update |= {"is_verifying": False, "rounds": rounds}
         case _:
             update |= {
@@ -180,6 +190,9 @@ def answered(state: JobState, question: int, receipt: AnswerReceipt) -> JobState
     update: dict[str, object] = {"questions": left}
     if receipt.ends is not None:
         update["closing"] = receipt.ends
+        if not receipt.reports:
+            halt = Halt(reason=receipt.ends.reason, message=receipt.ends.message)
+            update["halt"] = state.halt or halt
     return state.model_copy(update=update)
 
 

@@ -1,8 +1,12 @@
 """How many tokens a text has, near enough to plan with: no vocabulary, no download."""
 
+import json
 import re
 
+from models.completions import ModelRequest
+
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]{1,3}|\s+|[^\sA-Za-z0-9]")
+_PER_MESSAGE = 4
 _SHORT_WORD = 7  # letters; byte-pair vocabularies hold nearly every word up to here whole
 
 
@@ -13,6 +17,13 @@ def estimate_tokens(text: str) -> int:
     characters is off by up to half; too high for Cyrillic, a third too low for base64.
     """
     return max(1, round(sum(map(_tokens, _PIECES.findall(text))))) if text else 0
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """About how many tokens a request has, with the schema that is sent along."""
+    schema = json.dumps(dict(request.answer_schema)) if request.answer_schema else ""
+    said = sum(estimate_tokens(each.content) + _PER_MESSAGE for each in request.messages)
+    return said + estimate_tokens(schema)
 
 
 def _tokens(piece: str) -> float:

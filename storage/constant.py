@@ -46,10 +46,11 @@ class ConstantStatements:
     async def close(self) -> None:
         await self._pool.close()
 
-    async def row(self, statement: str, values: Mapping[str, Value]) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+    async def row(self, statement: str, values: Mapping[str, Value], *, after: str = "") -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         """The first row that the statement gives, None without one; committed when this returns.
 
         Every statement gives columns, if only one, so that nobody has to ask whether it does.
+        `after` is a statement that comes before it in the same transaction, with the same values.
         """
         if self._pool.closed:
             await self._pool.open()
@@ -57,20 +58,32 @@ class ConstantStatements:
         given_up = asyncio.get_running_loop().time() + _PATIENCE_S
         while True:
             try:
-                return await self._row(statement, clean)
+                return await self._row(statement, clean, after)
             except PoolTimeout:
                 is_busy = self._running > 0
                 if not is_busy or asyncio.get_running_loop().time() > given_up:
                     raise
 
-    async def _row(self, statement: str, values: Mapping[str, Value]) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+    async def _row(self, statement: str, values: Mapping[str, Value], after: str) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         async with self._pool.connection() as connection:
             self._running += 1
             try:
+                if after:
+                    return await _second(connection, after, statement, values)
                 cursor = await connection.execute(statement, values)
                 return await cursor.fetchone()
             finally:
                 self._running -= 1
+
+
+async def _second(
+    connection: AsyncConnection[Any], first: str, second: str, values: Mapping[str, Value]
+) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+    """What the second statement gives, which begins when the first has ended; sent in one go."""
+    async with connection.pipeline(), connection.transaction():
+        await connection.execute(first, values)
+        cursor = await connection.execute(second, values)
+    return await cursor.fetchone()
 
 
 def as_json(value: JsonValue) -> str:

@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 
 from models.control import Control
 from models.jobs import FINAL, JobStatus
 from models.orders import ControlOrder
 from models.plan import TaskStatus
 from models.strategy import Strategy
-from models.tables import entities, evidence, guidance, jobs, receipts, tasks
+from models.tables import (
+    attempt_results,
+    entities,
+    evidence,
+    guidance,
+    jobs,
+    receipts,
+    stop_checks,
+    tasks,
+    verifications,
+)
+from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
 
@@ -33,10 +44,12 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
     """
     if write.held.status in FINAL:
         return
+    if order.kind is Control.RESUMED:
+        await withdraw_budget_questions(write)
     if order.kind in _STATUS:
         await write.set(status=_STATUS[order.kind].value, message=order.message)
     if order.strategy is not None:
-        await write.set(**_settings(write, order.strategy))
+        await change_settings(write, order.strategy)
     await _put_back(write, order.put_back)
     facts: dict[str, Any] = {"by": order.by}
     if order.message:
@@ -45,6 +58,11 @@ async def record(write: JobWrite, order: ControlOrder) -> None:
         await accept_guidance(write, order.guidance)
         facts["guidance"] = order.guidance
     write.event(f"job.{order.kind.value}", **facts)
+
+
+async def change_settings(write: JobWrite, strategy: Strategy) -> None:
+    """Give the job other settings; its next run works by them."""
+    await write.set(**_settings(write, strategy))
 
 
 def _settings(write: JobWrite, strategy: Strategy) -> dict[str, Any]:
@@ -99,12 +117,30 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     )
     if await write.connection.scalar(answered):
         await write.set(answer=None)
+    await _forget_rounds(write)
+    of_tasks = attempt_results.c.task_id.in_(names)
+    await write.connection.execute(
+        delete(attempt_results).where(attempt_results.c.job_id == write.job_id, of_tasks)
+    )
     fresh = {
         "status": TaskStatus.PENDING.value, "attempt": tasks.c.attempt + 1, "confidence": None,
         "failure": None, "trace": None, "notes": {ANEW: True}, "contradicts_plan": False,
         "started_at": None, "finished_at": None,
     }  # fmt: skip
     await write.connection.execute(update(tasks).where(mine, tasks.c.id.in_(names)).values(fresh))
+
+
+async def _forget_rounds(write: JobWrite) -> None:
+    """Have results verified anew: what they were when verifying stopped is no longer so.
+
+    What the verifier said stays in the log, and its answers in the ledger.
+    """
+    for table in (stop_checks, verifications):
+        await write.connection.execute(delete(table).where(table.c.job_id == write.job_id))
+    is_round = or_(receipts.c.key.startswith("verify:"), receipts.c.key.startswith("fill:"))
+    await write.connection.execute(
+        delete(receipts).where(receipts.c.job_id == write.job_id, is_round)
+    )
 
 
 async def _forget_report(write: JobWrite) -> None:
@@ -120,12 +156,14 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
     It keeps all it had. The epoch grows at once, so a run that was cut off cannot write any more.
     """
     settings = {} if strategy is None else _settings(write, strategy)
+    await withdraw_budget_questions(write)
     await write.set(**_REOPENED, stop_reason=None, message="", **settings)
     await write.connection.execute(
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.status == TaskStatus.CANCELLED.value)
         .values(status=TaskStatus.PENDING.value)
     )
+    await _forget_rounds(write)
     await _forget_report(write)
 
 
@@ -140,6 +178,7 @@ async def reopen_to_report(write: JobWrite) -> None:
 
 async def restart(write: JobWrite) -> None:
     """Take a job from a workflow run that is lost; the next run goes on where it stopped."""
+    await withdraw_budget_questions(write)
     await write.set(**_FOR_A_NEW_RUN)
 
 

@@ -91,16 +91,17 @@ class Database:
         await self._constant.close()
         await self.engine.dispose()
 
-    async def row(self, statement: str, values: Mapping[str, Value]) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+    async def row(self, statement: str, values: Mapping[str, Value], *, after: str = "") -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         """The first row of a constant statement, which is a transaction of its own.
 
+        `after` is a statement that comes before it in that transaction, such as one that locks.
         The way of what every task does; the rest goes through SQLAlchemy. See docs/decisions/0002.
 
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
         with _translated(self._outage):
-            return await self._constant.row(statement, values)
+            return await self._constant.row(statement, values, after=after)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:

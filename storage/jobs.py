@@ -87,6 +87,12 @@ async def load(db: Database, job_id: str) -> Job:
     return _job(row)
 
 
+async def strategy_of(write: JobWrite) -> Strategy:
+    """The settings of the job that is being written to."""
+    query = select(jobs.c.strategy).where(jobs.c.id == write.job_id)
+    return _strategy((await write.connection.execute(query)).scalar_one())
+
+
 @asynccontextmanager
 async def as_read(db: Database, job: Job) -> AsyncIterator[JobWrite]:
     """A transaction on a job that is still as it was read, for whoever is not its workflow.

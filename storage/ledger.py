@@ -10,18 +10,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, LiteralString
 
 from pydantic import JsonValue
 from sqlalchemy import update
 
 from models.base import Frozen
-from models.calls import CallKey
+from models.calls import CallKey, Expense
 from models.completions import Completion, ModelRequest
 from models.tables import llm_calls
 from models.tools import ReadPassage, ToolAnswer
 from storage.constant import Value, as_json
 from storage.database import Database
+from storage.gate import check_room, priced
+from storage.gate_statements import LOCK, OPEN_MODEL_WITHIN, OPEN_MODEL_WITHIN_RECOVERED
 from storage.ledger_statements import (
     FAIL_MODEL,
     FAIL_TOOL,
@@ -58,6 +61,10 @@ class Opened(Frozen):
 
     A person who has a task run again wants its tool called again: then there is none.
     """
+    failed_before: int = 0
+    """How many of the job's identical calls came back with an error that stays."""
+    failed_with: str = ""
+    """The error of one of them."""
     number: int = 1
     """The how many-th of the job's calls of this tool with these arguments it is."""
 
@@ -76,8 +83,17 @@ class Ledger:
     """Under which of the job's recoveries this activity goes on, if it does under one."""
     _waiting: dict[str, Value] = field(default_factory=dict, init=False)
 
-    async def open_model_call(self, key: CallKey, request: ModelRequest) -> Opened:
-        """Announce a model call; carries the recorded completion if there is one."""
+    async def open_model_call(
+        self, key: CallKey, request: ModelRequest, expense: Expense | None = None
+    ) -> Opened:
+        """Announce a model call; carries the recorded completion if there is one.
+
+        With an `expense`, the call is announced only where the job's caps leave room for it: then
+        it holds that much of them until it is back.
+
+        Raises:
+            BudgetReached: it does not fit, and was not announced.
+        """
         facts: dict[str, Value] = {
             "role": request.role,
             "model": request.model,
@@ -85,8 +101,17 @@ class Ledger:
             "unclear": _UNCLEAR,
         }
         waiting = self.unsettled()
-        row = await self._opened(OPEN_MODEL, OPEN_MODEL_RECOVERED, key, facts | waiting)
+        values = facts | waiting
+        if expense is None:
+            row = await self._opened(OPEN_MODEL, OPEN_MODEL_RECOVERED, key, values)
+        else:
+            values |= priced(expense)
+            row = await self._opened(
+                OPEN_MODEL_WITHIN, OPEN_MODEL_WITHIN_RECOVERED, key, values, after=LOCK
+            )
         self.settled(waiting)
+        if expense is not None:
+            check_room(key, request, row, expense)
         return Opened(
             row_id=row.id,
             answer=_completion(row) if row.status == _DONE else None,
@@ -104,9 +129,12 @@ class Ledger:
         turns = json.loads(row.request)["messages"]
         return next((str(turn["content"]) for turn in turns if turn["role"] == "user"), None)
 
-    async def close_model_call(self, row_id: int, completion: Completion) -> None:
-        """Record what came back, with what it cost."""
-        await self._keep("model_answer", completion.model_dump() | {"id": row_id})
+    async def close_model_call(
+        self, row_id: int, completion: Completion, cost: Decimal | None = None
+    ) -> None:
+        """Record what came back, with what it cost; None is: nobody knows."""
+        paid = {"id": row_id, "cost": None if cost is None else str(cost)}
+        await self._keep("model_answer", completion.model_dump() | paid)
 
     async def open_tool_call(self, key: CallKey, tool: str, arguments: dict[str, Any]) -> Opened:
         """Announce a tool call; carries the recorded answer if there is one."""
@@ -121,6 +149,8 @@ class Ledger:
             refusal=row.error if row.status == _REFUSED else None,
             earlier=found,
             number=1 + row.identical_before,
+            failed_before=row.failed_before,
+            failed_with=row.failed_with or "",
         )
 
     async def close_tool_call(
@@ -203,11 +233,14 @@ class Ledger:
         under_recovery: LiteralString,
         key: CallKey,
         facts: dict[str, Value],
+        *,
+        after: LiteralString = "",
     ) -> Any:  # noqa: ANN401 - a named tuple of columns
         values = key.model_dump() | facts
         if self.recovery is None:
-            return await self.db.row(statement, values)
-        return await self.db.row(under_recovery, values | {"recovery": self.recovery})
+            return await self.db.row(statement, values, after=after)
+        values |= {"recovery": self.recovery}
+        return await self.db.row(under_recovery, values, after=after)
 
     async def _keep(self, kind: str, answer: dict[str, Any]) -> None:
         if not self.may_wait:

@@ -13,10 +13,12 @@ model_settled as (
     update llm_calls set response = a.text, model = a.model, finish = a.finish,
         refusal = a.refusal, input_tokens = a.input_tokens, output_tokens = a.output_tokens,
         cached_tokens = a.cached_tokens, reasoning_tokens = a.reasoning_tokens,
-        is_estimated = a.is_estimated, status = 'done', finished_at = now(), error = null
+        is_estimated = a.is_estimated, cost = a.cost, reserved_tokens = 0, reserved_cost = null,
+        status = 'done', finished_at = now(), error = null
     from jsonb_to_record(%(model_answer)s::jsonb) as a(
         id bigint, text text, model text, finish text, refusal text, input_tokens bigint,
-        output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, is_estimated boolean)
+        output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, is_estimated boolean,
+        cost numeric)
     where llm_calls.id = a.id and llm_calls.status <> 'done')
 """
 """Part of a statement: what `Ledger.unsettled` gives is written along with it.
@@ -32,6 +34,8 @@ opened as (
         (job_id, task_id, attempt, part, request_hash, role, model, request, status)
     values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
         %(request)s, 'started')
+"""
+OPENED_AGAIN_MODEL: LiteralString = """
     on conflict (job_id, task_id, attempt, role, part, request_hash) do update set
         reused = llm_calls.reused + case when llm_calls.status = 'done' then 1 else 0 end,
         sends = llm_calls.sends
@@ -40,6 +44,8 @@ opened as (
             else 'started' end,
         error = case when llm_calls.status in ('started', 'unknown') then %(unclear)s
             else llm_calls.error end
+"""
+RETURNED_MODEL: LiteralString = """
     returning id, status, error, response, model, finish, refusal, input_tokens, output_tokens,
         cached_tokens, reasoning_tokens, is_estimated)
 """
@@ -65,7 +71,7 @@ opened as (
 """
 # Under a recovery: what is answered from record, and what had been in flight and is sent again.
 # Not what had come back with an error, nor what an earlier call of the job answers.
-_NOTED_MODEL: LiteralString = """,
+NOTED_MODEL: LiteralString = """,
 noted as (
     insert into recovered_calls (job_id, recovery, kind, call_id, was_reused)
     select %(job_id)s, %(recovery)s, 'model', id, status = 'done'
@@ -88,13 +94,19 @@ select opened.*, earlier.id as earlier_id, earlier.response as earlier_response,
     select count(*) from tool_calls as same
     where same.job_id = %(job_id)s and same.request_hash = %(request_hash)s
         and same.tool = %(tool)s and same.attempt = 1 and same.id < opened.id
-        and (same.status in ('started', 'done') or same.repeats is not null)) as identical_before
-from opened left join earlier on true
+        and (same.status in ('started', 'done') or same.repeats is not null)) as identical_before,
+    failed_before.times as failed_before, failed_before.error as failed_with
+from opened left join earlier on true, (
+    select count(*) as times, max(error) as error from tool_calls
+    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
+        and attempt = 1 and status = 'refused' and repeats is null
+        and task_id <> %(task_id)s) as failed_before
 """
-OPEN_MODEL: LiteralString = "with " + SETTLED + _OPENED_MODEL + _FROM_OPENED_MODEL
+_ANNOUNCED_MODEL: LiteralString = _OPENED_MODEL + OPENED_AGAIN_MODEL + RETURNED_MODEL
+OPEN_MODEL: LiteralString = "with " + SETTLED + _ANNOUNCED_MODEL + _FROM_OPENED_MODEL
 OPEN_TOOL: LiteralString = "with " + _OPENED_TOOL + _FROM_OPENED_TOOL
 OPEN_MODEL_RECOVERED: LiteralString = (
-    "with " + SETTLED + _OPENED_MODEL + _NOTED_MODEL + _FROM_OPENED_MODEL
+    "with " + SETTLED + _ANNOUNCED_MODEL + NOTED_MODEL + _FROM_OPENED_MODEL
 )
 OPEN_TOOL_RECOVERED: LiteralString = "with " + _OPENED_TOOL + _NOTED_TOOL + _FROM_OPENED_TOOL
 
@@ -115,6 +127,7 @@ returning id
 # Failing again in the same way keeps the time at which that began.
 FAIL_MODEL: LiteralString = """
 update llm_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
+    reserved_tokens = 0, reserved_cost = null,
     finished_at = case when finish = %(kind)s then finished_at else now() end
 where id = %(id)s and status = 'started'
 returning id

@@ -1,17 +1,18 @@
 """An agent task's transactions: it begins, goes on with more steps, or concludes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pydantic import JsonValue
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from models.attempts import FoundEntity
 from models.failures import Failure
 from models.orders import TaskOrder
 from models.plan import Expected, Task, TaskStatus
 from models.tables import entities, tasks, tool_calls
 from planning.kpis import Candidate
+from storage import attempts
 from storage.database import Database, JobWrite
 
 _OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
@@ -46,6 +47,7 @@ async def note(write: JobWrite, task_id: str, notes: Mapping[str, JsonValue]) ->
 async def conclude(
     write: JobWrite,
     task: Task,
+    attempt: int,
     *,
     kept: Sequence[Candidate],
     failure: Failure | None,
@@ -68,8 +70,11 @@ async def conclude(
         update(tasks).where(tasks.c.job_id == write.job_id, tasks.c.id == task.id).values(ended)
     )
     declared = {entity.name: entity for entity in task.expects}
-    for each in () if failure else kept:
-        await _remember(write, task.id, each, declared.get(each.name))
+    if not failure:
+        found = [_found(each, declared.get(each.name)) for each in kept]
+        await attempts.keep_attempt(write, task.id, attempt, found, confidence)
+        for each in found:
+            await _remember(write, task.id, each)
     if task.is_final and not failure and kept:
         await write.set(answer=kept[0].value)
     facts: dict[str, JsonValue] = {"confidence": confidence}
@@ -81,17 +86,20 @@ async def conclude(
     write.event(f"task.{status.value}", task.id, **facts)
 
 
-async def _remember(
-    write: JobWrite, task_id: str, kept: Candidate, declared: Expected | None
-) -> None:
-    row: dict[str, Any] = {
-        "type": declared.type.value if declared else "string",
-        "description": declared.description if declared else "",
-        "value": kept.value,
-        "confidence": min(max(kept.confidence, 0.0), 1.0),
-    }
-    place = {"job_id": write.job_id, "task_id": task_id, "name": kept.name}
-    statement = upsert(entities).values(**place, **row)
+def _found(kept: Candidate, declared: Expected | None) -> FoundEntity:
+    return FoundEntity(
+        name=kept.name,
+        type=declared.type.value if declared else "string",
+        description=declared.description if declared else "",
+        value=kept.value,
+        confidence=min(max(kept.confidence, 0.0), 1.0),
+    )
+
+
+async def _remember(write: JobWrite, task_id: str, found: FoundEntity) -> None:
+    place = {"job_id": write.job_id, "task_id": task_id}
+    row = found.model_dump(mode="json")
+    statement = upsert(entities).values(place | row)
     is_better = statement.excluded.confidence >= func.coalesce(entities.c.confidence, 0.0)
     await write.connection.execute(
         statement.on_conflict_do_update(

@@ -17,6 +17,8 @@ from models.text import shortened
 from planning.graph import Extent, extent
 from storage.database import Database, JobWrite
 
+OF_ATTEMPT = "of_attempt"
+"""In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
 REVISE_KEY = "revise:"
 """How the receipts of self-revisions begin: they are counted."""
 
@@ -187,14 +189,16 @@ async def task_states(
 def _worked() -> Any:  # noqa: ANN401 - SQLAlchemy's own type of an expression
     """Seconds that an agent's steps and its own model calls took; nothing for other tasks."""
     steps = tasks.alias("steps")
+    is_of_now = func.coalesce(func.jsonb_exists(steps.c.notes, OF_ATTEMPT), False).is_(False)
     of_steps = (
         select(func.sum(func.extract("epoch", steps.c.finished_at - steps.c.started_at)))
-        .where(steps.c.job_id == tasks.c.job_id, steps.c.parent == tasks.c.id)
+        .where(steps.c.job_id == tasks.c.job_id, steps.c.parent == tasks.c.id, is_of_now)
         .scalar_subquery()
     )
     of_calls = (
         select(func.sum(func.extract("epoch", llm_calls.c.finished_at - llm_calls.c.started_at)))
         .where(llm_calls.c.job_id == tasks.c.job_id, llm_calls.c.task_id == tasks.c.id)
+        .where(llm_calls.c.attempt == tasks.c.attempt)
         .scalar_subquery()
     )
     worked = func.coalesce(of_steps, 0) + func.coalesce(of_calls, 0)

@@ -1,10 +1,12 @@
 """Receipts: what an activity left, so that running it again gives the same and does nothing."""
 
+from datetime import timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import insert, select
 
+from models.errors import Overtaken
 from models.orders import RunOrder
 from models.tables import receipts
 from storage.database import Database, JobWrite
@@ -26,6 +28,19 @@ async def find(db: Database, order: RunOrder, key: str, kind: type[ReceiptT]) ->
     async with db.reading() as connection:
         body = (await connection.execute(query)).scalar_one_or_none()
     return None if body is None else kind.model_validate(body)
+
+
+async def not_yet(write: JobWrite, key: str) -> None:
+    """Make sure, with the job locked, that nobody has done this work since it was begun.
+
+    For work whose other rows would clash before its receipt does.
+
+    Raises:
+        Overtaken: it is done.
+    """
+    query = select(receipts.c.key).where(receipts.c.job_id == write.job_id, receipts.c.key == key)
+    if (await write.connection.execute(query)).first() is not None:
+        raise Overtaken("another attempt was stored first", after=timedelta(milliseconds=1))
 
 
 async def keep(write: JobWrite, key: str, receipt: BaseModel) -> None:

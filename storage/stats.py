@@ -2,41 +2,51 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, case, func, literal, select
+from sqlalchemy import ColumnElement, Table, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.failures import Component
-from models.tables import jobs, llm_calls, plan_revisions, tasks, tool_calls
+from models.spending import Tokens
+from models.tables import jobs, plan_revisions, tasks, tool_calls
 from models.views import CallCounts, Share, Stats
+from planning.spending import breakdown, deviations
 from storage.database import Database
-from storage.views import tokens_of
+from storage.spending import bills_of
 
 
-async def stats(db: Database, job_id: str | None) -> Stats:
-    """Calls, tokens, recoveries and failures of one job, or of all."""
+async def stats(db: Database, job_id: str | None, currency: str = "USD") -> Stats:
+    """Calls, tokens, recoveries and failures of one job, or of all; `currency` is the prices'."""
     async with db.reading() as connection:
         by_status = await _grouped(connection, jobs, jobs.c.status, jobs.c.id, job_id)
-        roles = await _shares(connection, llm_calls, llm_calls.c.role, job_id)
-        used = await _shares(connection, tool_calls, tool_calls.c.tool, job_id)
+        bills = await bills_of(connection, job_id)
+        used = await _grouped(
+            connection, tool_calls, tool_calls.c.tool, tool_calls.c.job_id, job_id
+        )
         repeated = await connection.scalar(
             _of(select(func.count()).where(tool_calls.c.repeats.is_not(None)), tool_calls, job_id)
         )
-        tokens = await tokens_of(connection, job_id)
         failures = await _failures(connection, job_id)
         recovered = await _recovered(connection, job_id)
     total = sum(by_status.values())
-    made = CallCounts(model=sum(s.calls for s in roles), tool=sum(s.calls for s in used))
-    paid = tokens.input + tokens.output
+    spent = breakdown(bills)
+    made = CallCounts(model=spent.total.calls, tool=sum(used.values()))
+    paid = spent.total.tokens
     return Stats(
         jobs=total,
         by_status=by_status,
         calls=made,
-        tokens=tokens,
+        tokens=Tokens(input=spent.total.input_tokens, output=spent.total.output_tokens),
+        cost=spent.total.cost,
+        currency=currency,
         tokens_per_call=round(paid / made.model, 1) if made.model else 0.0,
         tokens_per_job=round(paid / total, 1) if total else 0.0,
         calls_per_job=round((made.model + made.tool) / total, 1) if total else 0.0,
-        by_role=tuple(roles),
-        by_tool=tuple(used),
+        by_phase=spent.by_phase,
+        by_role=spent.by_role,
+        by_task=spent.by_task if job_id is not None else (),
+        by_model=spent.by_model,
+        deviation_output_tokens=deviations(bills),
+        by_tool=tuple(Share(name=name, calls=calls) for name, calls in used.items()),
         success_after_replans=recovered,
         failures_by_component=failures,
         repeated_calls=int(repeated or 0),
@@ -58,24 +68,6 @@ async def _grouped(
     if job_id is not None:
         query = query.where(key == job_id)
     return {row[0]: int(row[1]) for row in (await connection.execute(query)).all()}
-
-
-async def _shares(
-    connection: AsyncConnection, table: Table, column: ColumnElement[Any], job_id: str | None
-) -> list[Share]:
-    tokens = ("input_tokens", "output_tokens")
-    sums = [
-        func.coalesce(func.sum(table.c[name]), 0) if name in table.c else literal(0)
-        for name in tokens
-    ]
-    query = _of(
-        select(column, func.count(), *sums).group_by(column).order_by(column), table, job_id
-    )
-    rows = (await connection.execute(query)).all()
-    return [
-        Share(name=row[0], calls=row[1], input_tokens=int(row[2]), output_tokens=int(row[3]))
-        for row in rows
-    ]
 
 
 async def _failures(connection: AsyncConnection, job_id: str | None) -> dict[str, int]:

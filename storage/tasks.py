@@ -83,8 +83,8 @@ placed as (
     on conflict (sha256, address, start_char) do update set address = excluded.address
     returning id, sha256, address, start_char),
 shown as (
-    insert into evidence (job_id, task_id, entity, source_id, start_char, end_char, quote)
-    select %(job)s, %(task)s, f.entity, placed.id, f.quote_start, f.quote_end, f.quote
+    insert into evidence (job_id, task_id, attempt, entity, source_id, start_char, end_char, quote)
+    select %(job)s, %(task)s, %(attempt)s, f.entity, placed.id, f.quote_start, f.quote_end, f.quote
     from held, jsonb_to_recordset(%(found)s::jsonb) as f(
         sha256 text, address text, start_char int, entity text, quote_start int, quote_end int,
         quote text)
@@ -169,6 +169,7 @@ async def finish(ledger: Ledger, order: TaskOrder, key: str, attempt: Attempt) -
         StorageAway: PostgreSQL does not answer.
     """
     values = _place(order, key) | _ending(attempt) | _findings(attempt)
+    values["attempt"] = order.attempt
     waiting = ledger.unsettled()
     row = await ledger.db.row(_FINISH, values | waiting)
     ledger.settled(waiting)

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import Table, case, func, literal, select, union_all
+from sqlalchemy import Numeric, Table, case, cast, func, literal, null, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
 from models.calls import CallView
 from models.questions import OpenQuestion
+from models.spending import Breakdown, Spend, Tokens
 from models.state import Counts, Rounds
 from models.tables import (
     events,
@@ -21,10 +22,12 @@ from models.tables import (
     tool_calls,
 )
 from models.verification import StopCondition
-from models.views import CallCounts, EventView, Tokens
+from models.views import CallCounts, EventView
+from planning.spending import breakdown
 from storage.control import REPORT_KEY
 from storage.database import Database
 from storage.plans import REVISE_KEY
+from storage.spending import bills_of, tokens_of
 
 
 async def counts(db: Database, job_id: str) -> Counts:
@@ -95,35 +98,26 @@ async def _open_questions(connection: AsyncConnection, job_id: str) -> tuple[Ope
     return tuple(OpenQuestion.model_validate(dict(row)) for row in rows)
 
 
-async def tokens_of(connection: AsyncConnection, job_id: str | None) -> Tokens:
-    query = select(
-        func.coalesce(func.sum(llm_calls.c.input_tokens), 0),
-        func.coalesce(func.sum(llm_calls.c.output_tokens), 0),
-    )
-    if job_id is not None:
-        query = query.where(llm_calls.c.job_id == job_id)
-    row = (await connection.execute(query)).one()
-    return Tokens(input=int(row[0]), output=int(row[1]))
-
-
 class Spending(Frozen):
     """What a job spent and saved."""
 
-    tokens: Tokens
+    spent: Breakdown
     calls: CallCounts
     repeated_calls: int
     reused_calls: int
-    tokens_by_task: dict[str, int]
+
+    @property
+    def tokens(self) -> Tokens:
+        total = self.spent.total
+        return Tokens(input=total.input_tokens, output=total.output_tokens)
+
+    @property
+    def of_tasks(self) -> dict[str, Spend]:
+        return {each.name: each for each in self.spent.by_task}
 
 
 async def spending(db: Database, job_id: str) -> Spending:
     """Calls and tokens of one job; a repeated call is one that was answered from an earlier one."""
-    paid = llm_calls.c.input_tokens + llm_calls.c.output_tokens
-    by_task = (
-        select(llm_calls.c.task_id, func.sum(paid))
-        .where(llm_calls.c.job_id == job_id)
-        .group_by(llm_calls.c.task_id)
-    )
     async with db.reading() as connection:
         model, model_reused = await _made(connection, llm_calls, job_id)
         tool, tool_reused = await _made(connection, tool_calls, job_id)
@@ -132,13 +126,11 @@ async def spending(db: Database, job_id: str) -> Spending:
                 tool_calls.c.job_id == job_id, tool_calls.c.repeats.is_not(None)
             )
         )
-        shares = {row[0]: int(row[1]) for row in (await connection.execute(by_task)).all()}
         return Spending(
-            tokens=await tokens_of(connection, job_id),
+            spent=breakdown(await bills_of(connection, job_id)),
             calls=CallCounts(model=model, tool=tool - int(repeated or 0)),
             repeated_calls=int(repeated or 0),
             reused_calls=model_reused + tool_reused,
-            tokens_by_task=shares,
         )
 
 
@@ -158,6 +150,7 @@ async def calls(db: Database, job_id: str) -> list[CallView]:
         *_common(llm_calls),
         llm_calls.c.input_tokens,
         llm_calls.c.output_tokens,
+        llm_calls.c.cost,
         literal(False).label("is_cut"),
     ).where(llm_calls.c.job_id == job_id)
     tool = select(
@@ -167,6 +160,7 @@ async def calls(db: Database, job_id: str) -> list[CallView]:
         *_common(tool_calls),
         zero.label("input_tokens"),
         zero.label("output_tokens"),
+        cast(null(), Numeric).label("cost"),
         tool_calls.c.is_cut,
     ).where(tool_calls.c.job_id == job_id)
     both = union_all(model, tool).subquery()

@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -12,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from models.base import Frozen
 from models.errors import BadConfiguration
+from tools.toml import read_toml
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
 
@@ -77,12 +77,7 @@ def read_servers(path: Path) -> dict[str, ServerConfig]:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise BadConfiguration(f"{path} is not valid TOML: {error}; correct that line") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{path} cannot be read as UTF-8 text: {error}") from error
+    content = read_toml(path)
     for key in content:
         if key != "servers" and difflib.get_close_matches(key.lower(), ["servers", "mcpservers"]):
             raise BadConfiguration(f"{path}: unknown table {key!r}; write [servers.NAME]")

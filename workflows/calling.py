@@ -7,7 +7,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.exceptions import TimeoutError as OutOfTime
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
-from models.errors import QuotaExhausted
+from models.errors import BudgetReached, QuotaExhausted
 from models.jobs import StopReason
 from models.state import Halt
 from models.strategy import Strategy
@@ -26,7 +26,7 @@ RETRIES = RetryPolicy(
     non_retryable_error_types=["PayloadsTooLarge"],
 )
 
-SUSPENDING = frozenset({QuotaExhausted.__name__})
+SUSPENDING = frozenset({QuotaExhausted.__name__, BudgetReached.__name__})
 
 
 def bookkeeping(activity_id: str, summary: str) -> ActivityConfig:
@@ -71,6 +71,12 @@ def reason_of(error: ActivityError) -> str:
 def suspends(error: ActivityError) -> bool:
     """Whether a person can make possible what failed: the job is paused and not ended."""
     return isinstance(error.cause, ApplicationError) and error.cause.type in SUSPENDING
+
+
+def is_over_budget(error: ActivityError) -> bool:
+    """Whether it was the job's own cap that was in the way."""
+    cause = error.cause
+    return isinstance(cause, ApplicationError) and cause.type == BudgetReached.__name__
 
 
 def halt_of(error: ActivityError, what: str) -> Halt:

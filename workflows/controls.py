@@ -150,17 +150,28 @@ class Controls:
         with _refusing():
             self._goes_on()
 
-    async def pause_by_itself(self, why: str, put_back: tuple[str, ...]) -> None:
+    async def pause_by_itself(
+        self, why: str, put_back: tuple[str, ...], *, is_over_budget: bool = False
+    ) -> None:
         """Pause because going on would only fail, and say so; the caller has taken its work back.
 
-        Set before anything is awaited, so that the work is not started again in between.
+        Set before anything is awaited, so that the work is not started again in between. At the
+        job's cap a question is asked, which a fresh run reads from PostgreSQL.
         """
         self.state = changes.paused(self.known)
         async with self._in_turn():
             self._own_pauses += 1
             self.state = changes.paused(self.known)
             key = f"paused-{self._own_pauses}@{self.epoch}"
-            await self._record(Control.PAUSED, _OWN, key=key, message=why, put_back=put_back)
+            await self._record(
+                Control.PAUSED,
+                _OWN,
+                key=key,
+                message=why,
+                put_back=put_back,
+                is_over_budget=is_over_budget,
+            )
+            self.must_roll = self.must_roll or is_over_budget
 
     def _takes_changes(self) -> None:
         """Refuse what would change a job that starts nothing more but its report.
@@ -197,6 +208,7 @@ class Controls:
         put_back: tuple[str, ...] = (),
         guidance: int | None = None,
         request: ResumeRequest | None = None,
+        is_over_budget: bool = False,
     ) -> None:
         order = ControlOrder(
             job_id=self.job_id,
@@ -208,6 +220,7 @@ class Controls:
             put_back=put_back,
             guidance=guidance,
             strategy=request.strategy if request else None,
+            is_over_budget=is_over_budget,
         )
         config = bookkeeping(order.key, f"{kind.value} by {by}")
         await workflow.execute_activity(interfaces.record_control, order, **config)

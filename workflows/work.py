@@ -37,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
         WriteReport,
     )
     from planning import state as changes
-    from workflows.calling import bookkeeping, halt_of, reason_of, suspends, working
+    from workflows.calling import bookkeeping, halt_of, is_over_budget, reason_of, suspends, working
     from workflows.controls import Controls
     from workflows.display import REPLANS
 
@@ -157,7 +157,8 @@ class Work(Controls):
         """Take the work back where a person can make it possible; else it ends the job."""
         if suspends(error):
             self.state = changes.taken_back(self.known, action)
-            await self.pause_by_itself(f"{what}: {reason_of(error)}"[:2000], ())
+            why = f"{what}: {reason_of(error)}"[:2000]
+            await self.pause_by_itself(why, (), is_over_budget=is_over_budget(error))
         else:
             self.state = changes.halted(self.known, action, halt_of(error, what))
 
@@ -182,7 +183,9 @@ class Work(Controls):
                 raise
             if suspends(error):
                 self.state = changes.taken_back(self.known, action)
-                await self.pause_by_itself(f"{task_id}: {reason_of(error)}"[:2000], (task_id,))
+                why = f"{task_id}: {reason_of(error)}"[:2000]
+                over = is_over_budget(error)
+                await self.pause_by_itself(why, (task_id,), is_over_budget=over)
                 return
             receipt = await self._give_up(order, error)
         self._spent(receipt.tokens)

@@ -212,6 +212,14 @@ def memory(job: JobId, json_output: Json = False) -> None:  # noqa: ARG001 - it 
 
 
 @app.command()
+def verification(job: JobId, json_output: Json = False) -> None:
+    """Show what the verifier found round by round, and why it stopped."""
+    from holdfast.cli.verification import verification_command
+
+    verification_command(job, json_output=json_output)
+
+
+@app.command()
 def calls(job: JobId, json_output: Json = False) -> None:
     """List every model and tool call of a job."""
     from holdfast.cli.looking import calls_command

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from holdfast.cli.looking import print_plan
+from holdfast.cli.money import money, seconds
 from holdfast.cli.output import counted, print_json, print_text, printable, say
 from holdfast.cli.requests import Wish
 from holdfast.cli.running import INTERRUPTED, prepared
@@ -43,29 +44,31 @@ def _print(outcome: DryRun) -> None:
         return
     print_plan(Plan(tasks=outcome.tasks))
     print_text("")
-    for line in estimate_lines(outcome.estimate):
+    for line in estimate_lines(outcome.estimate, outcome.currency):
         print_text(line)
     say(f"nothing was executed; have it worked with `holdfast resume {outcome.job_id}`")
 
 
-def estimate_lines(estimate: Estimate) -> list[str]:
+def estimate_lines(estimate: Estimate, currency: str) -> list[str]:
     """What the plan would take, in a few lines."""
     all_tokens = estimate.tokens
     sum_of = f"{all_tokens.input:,} in, {all_tokens.output:,} out" if all_tokens else "unknown"
+    spent = f"{estimate.spent.input:,} tokens in, {estimate.spent.output:,} out"
     calls = f"{counted(estimate.tool_calls, 'tool call')}, "
     calls += counted(estimate.model_calls, "model call")
     return [
         f"would take: {calls}, tokens: {sum_of}",
-        *(f"  {_role_line(each)}" for each in estimate.roles),
-        f"spent:      {estimate.spent.input:,} tokens in, {estimate.spent.output:,} out",
+        *(f"  {_role_line(each, currency)}" for each in estimate.roles),
+        f"cost:       {money(estimate.cost, currency)}, time: {seconds(estimate.seconds)}",
+        f"spent:      {spent}, cost {money(estimate.spent_cost, currency)}",
     ]
 
 
-def _role_line(of: RoleEstimate) -> str:
+def _role_line(of: RoleEstimate, currency: str) -> str:
     made = f"{of.role:<12} {counted(of.calls, 'call')}"
     if of.input_tokens is None or of.output_tokens is None:
         return f"{made}, tokens unknown: none was made with this model yet"
     return (
-        f"{made}, {of.input_tokens:,} tokens in, {of.output_tokens:,} out "
-        f"(as {counted(of.seen, 'earlier call')})"
+        f"{made}, {of.input_tokens:,} tokens in, {of.output_tokens:,} out, "
+        f"cost {money(of.cost, currency)} (as {counted(of.seen, 'earlier call')})"
     )

@@ -5,8 +5,10 @@ import json
 
 from holdfast.cli.installation import ask, attached
 from holdfast.cli.output import console, print_json, print_text, printable, short, table
+from holdfast.cli.stats_rows import stats_rows
 from holdfast.cli.tasks_table import job_lines, tasks_table
 from holdfast.client import Holdfast
+from holdfast.prices import read_prices
 from holdfast.rendering import to_html, to_markdown
 from holdfast.status import status_of
 from models.calls import CallView
@@ -206,28 +208,14 @@ def stats_command(job_id: str | None, *, json_output: bool) -> None:
     async def read(holdfast: Holdfast) -> Stats:
         if job_id is not None:
             await jobs.load(holdfast.db, job_id)
-        return await statistics.stats(holdfast.db, job_id)
+        currency = read_prices(holdfast.settings.config_file).currency
+        return await statistics.stats(holdfast.db, job_id, currency)
 
     found = ask(read)
     if json_output:
         print_json(found)
         return
-    counts = ", ".join(f"{count} {name}" for name, count in found.by_status.items()) or "none"
-    recovered = ", ".join(f"{n}: {count}" for n, count in found.success_after_replans.items())
-    failures = ", ".join(f"{name}: {n}" for name, n in found.failures_by_component.items() if n)
-    rows = [
-        ("jobs", counts),
-        ("model calls", f"{found.calls.model} ({found.tokens_per_call:g} tokens per call)"),
-        ("tool calls", f"{found.calls.tool} ({found.repeated_calls} answered from earlier ones)"),
-        ("tokens", f"{found.tokens.input} in, {found.tokens.output} out"),
-        ("per job", f"{found.calls_per_job:g} calls, {found.tokens_per_job:g} tokens"),
-        ("answered after n replans", recovered),
-        ("failures by component", failures or "none"),
-    ]
-    rows += [(f"role {s.name}", f"{s.calls} calls, {s.input_tokens} in, {s.output_tokens} out")
-             for s in found.by_role]  # fmt: skip
-    rows += [(f"tool {s.name}", f"{s.calls} calls") for s in found.by_tool]
-    console().print(table(("what", "how much"), rows))
+    console().print(table(("what", "how much"), stats_rows(found)))
 
 
 def _seconds(value: float | None) -> str:

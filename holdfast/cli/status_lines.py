@@ -9,6 +9,8 @@ from holdfast.status import status_of
 from models.status import Allowance, Doing, StatusDocument
 
 _MOST_WAITING = 20
+_COUNTS = ("tool calls", "replans")
+"""Limits that are no budget: of these nobody asks what is left."""
 
 
 def status_command(job_id: str, *, json_output: bool) -> None:
@@ -58,8 +60,16 @@ def _doing(doing: Doing) -> str:
 
 
 def _allowance(each: Allowance) -> str:
-    limit = "" if each.limit is None else f" of {each.limit}"
-    return f"{each.used}{limit} {each.what}"
+    limit = "" if each.limit is None else f" of {_amount(each.limit)}"
+    left = "" if each.what in _COUNTS or each.left is None else f" ({_amount(each.left)} left)"
+    return f"{_amount(each.used)}{limit} {each.what}{left}"
+
+
+def _amount(value: float | None) -> str:
+    """Whole numbers as they are, money to a hundredth of a cent."""
+    if value is None:
+        return "unknown"
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
 def _clock(moment: datetime) -> str:

@@ -5,6 +5,7 @@ import json
 from rich.table import Table
 from rich.text import Text
 
+from holdfast.cli.money import comparison_lines, money
 from holdfast.cli.output import STYLES, counted, printable, short, table
 from holdfast.cli.recovery_lines import recovery_lines
 from models.views import EventView, JobView, TaskView
@@ -25,8 +26,11 @@ def job_lines(view: JobView) -> list[str]:
     lines.append(
         f"spent:    {counted(view.calls.model, 'model call')}, "
         f"{counted(view.calls.tool, 'tool call')}, {view.tokens.input} tokens in, "
-        f"{view.tokens.output} out, {counted(view.replans, 'replan')}"
+        f"{view.tokens.output} out, {counted(view.replans, 'replan')}, "
+        f"cost {money(view.cost, view.currency)}"
     )
+    if view.estimate is not None:
+        lines += comparison_lines(view.estimate, view.currency)
     for recovery in view.recoveries:
         lines += recovery_lines(recovery)
     if view.temporal.url:

@@ -95,10 +95,13 @@ async def _home(settings: Settings, _: Endpoints | None) -> _Answer:
 async def _config_file(settings: Settings, _: Endpoints | None) -> _Answer:
     if settings.config_file is None:
         return _Answer(None, "no holdfast.toml here, and none is needed")
+    from holdfast.prices import read_prices
     from tools.config import read_servers
 
     servers = read_servers(settings.config_file)
-    return _Answer(True, f"{settings.config_file} names {len(servers)} tool servers")
+    prices = read_prices(settings.config_file).models
+    named = f"{len(servers)} tool servers and {len(prices)} prices"
+    return _Answer(True, f"{settings.config_file} names {named}")
 
 
 async def _database(settings: Settings, endpoints: Endpoints | None) -> _Answer:

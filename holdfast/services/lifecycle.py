@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
 
+from holdfast.prices import read_prices
 from holdfast.services import cluster, postgres, processes, running, temporal_server, worker_process
 from holdfast.services.state import (
     RunningProcess,
@@ -37,6 +38,7 @@ async def up(
     if settings.config_file is not None:
         # A worker that runs must not be stopped for a file that the new one could not read.
         read_servers(settings.config_file)
+        read_prices(settings.config_file)
     make_home(settings.home)
     with ExitStack() as held:
         await asyncio.to_thread(held.enter_context, only_one(settings.home))

@@ -20,11 +20,15 @@ from roles.extractive.synthesis import synthesise
 from roles.extractive.working import objectives, plan_node, repair
 from roles.extractor import ExtractorTask
 from roles.node_planner import NodeTask
+from roles.extractive.verifying import fill, verify
+from roles.extractor import ExtractorTask
+from roles.gap_planner import GapTask
 from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
 from roles.replanner import ReplannerTask
 from roles.reviser import ReviserTask
 from roles.synthesiser import SynthesiserTask
+from roles.verifier import VerifierTask
 
 NAME = "extractive"
 
@@ -53,6 +57,8 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
     "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
     "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
+    "verifier": lambda text: verify(VerifierTask.model_validate_json(text)),
+    "gap_planner": lambda text: fill(GapTask.model_validate_json(text)),
 }
 
 

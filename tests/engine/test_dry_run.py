@@ -8,8 +8,8 @@ from holdfast.cli.dry_run import estimate_lines
 from holdfast.control import Controller
 from holdfast.estimating import dry_run_of
 from models.errors import BadInput
-from models.estimates import Estimate
-from models.views import Tokens
+from models.estimates import Estimate, Typical
+from models.spending import Tokens
 from planning.estimates import estimate
 from planning.presets import preset
 from roles.extractor import EXTRACTOR
@@ -118,18 +118,22 @@ async def test_nothing_of_a_dry_run_can_be_retried_or_reported(
 
 
 def test_a_strategy_without_extraction_asks_no_extractor() -> None:
-    told = estimate(THREE_STEPS, preset("full-horizon").strategy, {}, Tokens())
+    told = estimate(THREE_STEPS, preset("full-horizon").strategy, Typical(), Tokens())
 
     assert EXTRACTOR.name not in [role.role for role in told.roles]
     assert told.model_calls == 2
 
 
 def test_what_is_not_known_is_said_to_be_unknown() -> None:
-    told = estimate(THREE_STEPS, preset("kpi-chain").strategy, {}, Tokens(input=700, output=90))
+    told = estimate(
+        THREE_STEPS, preset("kpi-chain").strategy, Typical(), Tokens(input=700, output=90)
+    )
 
-    lines = estimate_lines(told)
+    lines = estimate_lines(told, "EUR")
 
     assert lines[0] == "would take: 2 tool calls, 4 model calls, tokens: unknown"
     assert all("tokens unknown" in line for line in lines[1:4])
-    assert lines[-1] == "spent:      700 tokens in, 90 out"
-    assert Estimate.model_validate(told.model_dump(exclude={"model_calls", "tokens"})) == told
+    assert lines[-2] == "cost:       unknown, time: unknown"
+    assert lines[-1] == "spent:      700 tokens in, 90 out, cost unknown"
+    derived = {"model_calls", "tokens", "cost"}
+    assert Estimate.model_validate(told.model_dump(exclude=derived)) == told

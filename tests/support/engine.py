@@ -72,9 +72,11 @@ async def running_engine(
     model_url: str | None = None,
     tools_url: str | None = None,
     polls: bool = True,
+    toml: str = "",
 ) -> AsyncIterator[Engine]:
+    """`toml` is what `holdfast.toml` says beside the tools."""
     config = home / "holdfast.toml"
-    config.write_text(f'[servers.lab]\nurl = "{tools_url}"\n' if tools_url else "")
+    config.write_text((f'[servers.lab]\nurl = "{tools_url}"\n' if tools_url else "") + toml)
     settings = Settings(
         home=home,
         config_file=config,

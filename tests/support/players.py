@@ -8,6 +8,7 @@ from models.plan import Plan
 from roles.assessor import ASSESSOR
 from roles.base import Role
 from roles.extractor import EXTRACTOR
+from roles.gap_planner import GAP_PLANNER
 from roles.node_planner import NODE_PLANNER, OBJECTIVES, REPAIRER
 from roles.planner import GRAPH_PLANNER, PLANNER
 from roles.reasoner import REASONER
@@ -15,6 +16,7 @@ from roles.replanner import GRAPH_REPLANNER, NODE_REPLANNER, REPLANNER
 from roles.reviser import REVISER
 from roles.stepper import STEPPER
 from roles.synthesiser import SYNTHESISER
+from roles.verifier import VERIFIER
 from tests.support.scripted_model import Asked, Reply
 
 Part: TypeAlias = Callable[[Asked], object]
@@ -128,6 +130,13 @@ class Players:
         found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
         return {"answer": [{"text": "the answer", "evidence": ids}], "findings": found, "gaps": []}
 
+    def _verifier(self, asked: Asked) -> object:
+        return verdict(0.9)
+
+    def _gap_planner(self, asked: Asked) -> object:
+        again = [{"id": name, "hint": "look again"} for name in asked.task["incomplete"]]
+        return {"explanation": "gaps", "retry_sub_questions": again, "new_sub_questions": []}
+
 
 def _search(task: dict[str, Any]) -> dict[str, Any]:
     """The lab's search, or whatever tool comes first."""
@@ -142,7 +151,22 @@ def _joined(task: dict[str, Any]) -> str:
 ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER, GRAPH_PLANNER, REPLANNER, NODE_REPLANNER, GRAPH_REPLANNER, EXTRACTOR, REASONER,
     SYNTHESISER, STEPPER, OBJECTIVES, REPAIRER, ASSESSOR, NODE_PLANNER, REVISER,
+    VERIFIER, GAP_PLANNER,
 )  # fmt: skip
+
+
+def verdict(completeness: float, **changes: object) -> dict[str, object]:
+    """A verifier's answer: complete from 0.75 on, partial from 0.5 on (VMAO's figure)."""
+    is_complete = completeness >= 0.75
+    usual = {
+        "status": "complete" if is_complete else "partial" if completeness >= 0.5 else "incomplete",
+        "completeness": completeness,
+        "missing": [] if is_complete else ["what is missing"],
+        "contradictions": [],
+        "confidence": completeness,
+        "recommendation": "accept" if is_complete else "retry",
+    }
+    return usual | changes
 
 
 def extraction(value: object, confidence: float, *, quote: str = "", summary: str = "") -> Part:

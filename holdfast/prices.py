@@ -1,0 +1,74 @@
+"""The prices that a user names in `holdfast.toml`, checked before anything is started."""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from models.errors import BadConfiguration
+from models.prices import Price, Prices
+from tools.toml import read_toml
+
+_EXAMPLE = '[prices."model-name"] with input = 0.15 and output = 0.60 (per million tokens)'
+_CURRENCY = "currency"
+
+
+def read_prices(path: Path | None) -> Prices:
+    """The prices in the file at `path`; none are known where there is no file, or none in it.
+
+    Raises:
+        BadConfiguration: names file, model and key, and says what to write.
+    """
+    if path is None or not path.exists():
+        return Prices()
+    content = read_toml(path)
+    _check_top(path, content)
+    tables = content.get("prices", {})
+    if not isinstance(tables, dict):
+        raise BadConfiguration(f"{path}: 'prices' must be tables; write {_EXAMPLE}")
+    entries = {name: entry for name, entry in tables.items() if name != _CURRENCY}
+    models = {name: _price(path, name, entry) for name, entry in entries.items()}
+    return Prices(currency=_currency(path, tables), models=models)
+
+
+def _check_top(path: Path, content: dict[str, Any]) -> None:
+    if _CURRENCY in content:
+        raise BadConfiguration(f"{path}: write 'currency' below [prices], as it belongs to them")
+    for key in content:
+        if key != "prices" and difflib.get_close_matches(key.lower(), ["prices"], cutoff=0.8):
+            raise BadConfiguration(f"{path}: unknown table {key!r}; write {_EXAMPLE}")
+
+
+def _currency(path: Path, tables: dict[str, Any]) -> str:
+    given = tables.get(_CURRENCY, "USD")
+    if not isinstance(given, str) or not given.strip():
+        raise BadConfiguration(
+            f'{path}: prices.currency must be a name such as "USD", not {given!r}; a model '
+            "cannot be called 'currency'"
+        )
+    return given.strip()
+
+
+def _price(path: Path, model: str, entry: object) -> Price:
+    where = f"{path}: prices.{model!r}"
+    if not isinstance(entry, dict):
+        # A name with a dot in it that was not quoted is a table in a table.
+        raise BadConfiguration(f"{where} must be a table; write {_EXAMPLE}")
+    if any(isinstance(value, dict) for value in entry.values()):
+        raise BadConfiguration(f"{where}: put a name with dots into quotes; write {_EXAMPLE}")
+    try:
+        return Price.model_validate(entry)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False, include_context=False)
+        raise BadConfiguration(_complaint(where, details[0])) from None
+
+
+def _complaint(where: str, detail: ErrorDetails) -> str:
+    key = str(detail["loc"][0])
+    if detail["type"] == "extra_forbidden":
+        return f"{where}.{key} is not a known key; known here: cached, input, output"
+    if detail["type"] == "missing":
+        return f"{where} names no {key!r} price; write {_EXAMPLE}"
+    return f"{where}.{key}: {detail['msg'].lower()}; write for example {key} = 0.15"

@@ -1,0 +1,74 @@
+"""What people see of verification: `holdfast verification`."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from holdfast.cli.verification import contradiction_line, round_lines, verification_of
+from models.errors import NotFound
+from models.rounds import VerificationView
+from models.verification import StopCondition
+from tests.support.engine import Engine, running_engine
+from tests.support.players import Players, verdict
+from tests.support.rounds import agent, worked_job
+from tests.support.scripted_model import Asked, ScriptedModel
+from tests.support.scripted_tools import ScriptedTools
+
+
+@pytest.fixture
+async def engine(
+    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
+) -> AsyncIterator[Engine]:
+    """The parts of a worker that polls nothing: activities are called by the tests."""
+    async with running_engine(
+        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
+    ) as engine:
+        yield engine
+
+
+def claims(asked: Asked) -> object:
+    """Both results contradict each other."""
+    mine, other = asked.task["id"], {"T1": "T2", "T2": "T1"}[asked.task["id"]]
+    found = [{"claim": f"{mine} is so", "against": f"{other} is so", "other": other}]
+    return verdict(0.9, contradictions=found)
+
+
+@pytest.mark.conformance("VMAO-09", "WAVE-08")
+async def test_the_stop_ledger_and_both_sides_of_a_contradiction_are_shown(
+    engine: Engine, players: Players
+) -> None:
+    job = await worked_job(engine, [agent("T1"), agent("T2")], max_iterations=1)
+    for name in ("T1", "T2"):
+        await job.found(name, quote=name, value=name)
+    players.parts["verifier"] = claims
+    await job.verify(1)
+
+    view = await verification_of(engine.db, job.job_id)
+
+    assert view.stopped_by is StopCondition.ITERATIONS
+    (only,) = view.rounds
+    first, *conditions = round_lines(only.check)
+    assert first == "round 1: stopped: max_iterations"
+    assert conditions[0] == "    ready_threshold: 0 of 2 complete (0.0%), wanted 80.0%"
+    assert conditions[4] == "  * max_iterations: round 1 of 1"
+    (found,) = view.contradictions
+    assert contradiction_line(found) == (
+        "contradiction of T1 and T2: T1 is so / T2 is so (not settled)"
+    )
+    settled = found.model_copy(update={"settled_by": "T3"})
+    assert contradiction_line(settled).endswith("(settled by T3)")
+    assert VerificationView.model_validate_json(view.model_dump_json()) == view
+
+
+async def test_a_job_that_was_not_verified_has_no_rounds_and_an_unknown_one_is_named(
+    engine: Engine,
+) -> None:
+    job = await worked_job(engine, [agent("T1")])
+
+    view = await verification_of(engine.db, job.job_id)
+
+    assert (view.rounds, view.stopped_by, view.contradictions) == ((), None, ())
+    with pytest.raises(NotFound, match="job-9"):
+        await verification_of(engine.db, "job-9")
