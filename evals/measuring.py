@@ -5,7 +5,7 @@ from evals.metrics import best_f1, exact
 from evals.questions import Question
 from evals.records import Arm, Run, Spent, question_hash
 from holdfast.client import Holdfast
-from models.views import Share
+from models.spending import Spend
 from storage.stats import stats
 
 
@@ -45,7 +45,7 @@ def judged(run: Run, verdict: Verdict) -> Run:
     return run.model_copy(update={"verdict": verdict.label, "judged_by": verdict.by})
 
 
-def _spent(share: Share) -> Spent:
+def _spent(share: Spend) -> Spent:
     return Spent(
         calls=share.calls, input_tokens=share.input_tokens, output_tokens=share.output_tokens
     )

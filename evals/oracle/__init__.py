@@ -1,1 +1,1 @@
-"""Oracle runs: plans that are right, tools that know all, so that what is measured is the engine."""
+"""Oracle runs: right plans and tools that know all, so that the engine is what is measured."""

@@ -48,16 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the presets; the process's exit code."""
     chosen = _chosen(arguments)
     configure_logs("WARNING")
-    task = _task(chosen.task, chosen.data)
-    task = task._replace(golds=with_faults(task.golds, chosen.fail_every)[: chosen.limit])
     try:
+        task = _task(chosen.task, chosen.data)
+        task = task._replace(golds=with_faults(task.golds, chosen.fail_every)[: chosen.limit])
         with TemporaryDirectory(prefix="holdfast-oracle-") as folder:
             out = chosen.out or Path(folder)
             runs = _run(task, chosen.presets.split(","), out, chosen.jobs)
             found, compared = figures(runs), ratio(runs)
             title = f"{chosen.task}, oracle, {len(task.golds)} questions"
             (out / "figures.svg").write_text(svg(found, title), encoding="utf-8")
-    except HoldfastError as error:
+    except (HoldfastError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 2
     content = {

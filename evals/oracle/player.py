@@ -77,8 +77,8 @@ class Oracle:
 
     def _synthesiser(self, task: Task) -> object:
         ids = [item["id"] for item in task["evidence"]][:3]
-        told = [{"text": "As the tools told.", "evidence": ids}] if ids else []
-        return {"answer": told, "findings": told, "gaps": []}
+        told = {"text": str(task["answer"] or "No answer was found."), "evidence": ids}
+        return {"answer": [told], "findings": [told] if ids else [], "gaps": list(task["gaps"])}
 
 
 def _is_value(gold: Gold) -> bool:
@@ -146,7 +146,7 @@ def _made(gold: Gold, at: int, taken: Task, found: Mapping[int, Task]) -> bool:
     call = _call(gold, at, ids, is_first=False)
     arguments = {each["name"]: each["value"] for each in call["inputs"]}
     tool, _, said = taken["action"].partition("(")
-    return tool == step.tool and json.loads(said.removesuffix(")")) == arguments
+    return bool(tool == step.tool and json.loads(said.removesuffix(")")) == arguments)
 
 
 def _number(task_id: str) -> int:

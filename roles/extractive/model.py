@@ -17,12 +17,11 @@ from roles.extractive.revising import revise
 from roles.extractive.reworking import replan_steps
 from roles.extractive.stepping import next_step
 from roles.extractive.synthesis import synthesise
+from roles.extractive.verifying import fill, verify
 from roles.extractive.working import objectives, plan_node, repair
 from roles.extractor import ExtractorTask
-from roles.node_planner import NodeTask
-from roles.extractive.verifying import fill, verify
-from roles.extractor import ExtractorTask
 from roles.gap_planner import GapTask
+from roles.node_planner import NodeTask
 from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
 from roles.replanner import ReplannerTask
