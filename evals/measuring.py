@@ -1,11 +1,12 @@
 """From an ended job to the line that is kept of it."""
 
 from evals.judging import Verdict
-from evals.metrics import best_f1, exact
+from evals.metrics import best_f1, exact, stands_in
 from evals.questions import Question
 from evals.records import Arm, Run, Spent, question_hash
 from holdfast.client import Holdfast
 from models.spending import Spend
+from storage.evidence import load_report
 from storage.stats import stats
 
 
@@ -28,6 +29,7 @@ async def measured(holdfast: Holdfast, arm: Arm, question: Question, job_id: str
         answer=answer,
         exact=exact(answer, question.answers),
         f1=best_f1(answer, question.answers),
+        in_report=stands_in(question.answers, await _told(holdfast, job_id)),
         verdict="",
         roles={each.name: _spent(each) for each in counted.by_role},
         tool_calls=job.calls.tool,
@@ -38,6 +40,15 @@ async def measured(holdfast: Holdfast, arm: Arm, question: Question, job_id: str
         breadth=job.breadth,
         seconds=job.seconds or 0.0,
     )
+
+
+async def _told(holdfast: Holdfast, job_id: str) -> list[str]:
+    """What the report says and quotes; nothing where none was delivered."""
+    report = await load_report(holdfast.db, job_id)
+    if report is None:
+        return []
+    said = [each.text for each in (*report.summary, *report.findings)]
+    return [*said, *(each.quote for each in report.citations)]
 
 
 def judged(run: Run, verdict: Verdict) -> Run:

@@ -50,6 +50,9 @@ class Run(Frozen):
     answer: str = ""
     exact: bool
     f1: float
+    in_report: bool = Field(
+        default=False, description="whether a right answer stands in the report or what it quotes"
+    )
     verdict: str
     judged_by: str = ""
     roles: Mapping[str, Spent] = Field(default_factory=dict)

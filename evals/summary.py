@@ -22,6 +22,8 @@ class Figures(Frozen):
     f1: float
     answered: float
     f1_of_answered: float
+    in_report: float
+    """Reports in which, or in whose quotes, a right answer stands."""
     verdicts: Mapping[str, int]
     model_calls: float
     tool_calls: float
@@ -93,6 +95,7 @@ def _of_preset(name: str, runs: Sequence[Run]) -> Figures:
         f1=100 * _mean(run.f1 for run in runs),
         answered=_share(runs, lambda run: run.is_answered),
         f1_of_answered=100 * _mean(run.f1 for run in answered),
+        in_report=_share(runs, lambda run: run.in_report),
         verdicts=dict(Counter(run.verdict or NOT_JUDGED for run in runs).most_common()),
         model_calls=_mean(run.model_calls for run in runs),
         tool_calls=_mean(run.tool_calls for run in runs),

@@ -8,6 +8,7 @@ from evals.summary import Figures, Ratio
 _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("exact_match", "exact", "{:.1f}"), ("f1", "F1", "{:.1f}"),
     ("answered", "answered", "{:.0f}%"), ("f1_of_answered", "F1 of these", "{:.1f}"),
+    ("in_report", "in report", "{:.1f}"),
     ("model_calls", "model calls", "{:.1f}"), ("tool_calls", "tool calls", "{:.1f}"),
     ("input_tokens", "tokens in", "{:,.0f}"), ("output_tokens", "out", "{:,.0f}"),
     ("depth", "depth", "{:.1f}"), ("breadth", "breadth", "{:.2f}"),
@@ -72,7 +73,7 @@ def _calls(found: Ratio) -> str:
 
 def svg(found: Sequence[Figures], title: str) -> str:
     """A panel of bars for each measure, a bar for each preset."""
-    shown = ("exact_match", "f1", "answered", "input_tokens", "output_tokens", "model_calls",
+    shown = ("exact_match", "f1", "in_report", "input_tokens", "output_tokens", "model_calls",
              "tool_calls", "replans", "seconds_median")  # fmt: skip
     names = {field: (name, form) for field, name, form in _COLUMNS}
     height_of_panel = 30 + _ROW * len(found)

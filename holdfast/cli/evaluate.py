@@ -33,6 +33,7 @@ class Wanted:
     judge: str | None
     changes: tuple[str, ...]
     slots: int
+    skip: int = 0
 
 
 def evaluate(
@@ -41,7 +42,8 @@ def evaluate(
     out: Annotated[
         Path, typer.Option(help="A folder for what is kept; the same one again goes on.")
     ] = Path("eval"),
-    limit: Annotated[int | None, typer.Option(min=1, help="The first so many questions.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="So many questions at most.")] = None,
+    skip: Annotated[int, typer.Option(min=0, help="Leave the first so many out.")] = 0,
     model: Annotated[
         str | None, typer.Option(help="A model of your endpoint, or `extractive`.")
     ] = None,
@@ -57,7 +59,9 @@ def evaluate(
 ) -> None:
     """Work the same questions under several presets, and compare what came out."""
     names = tuple(name.strip() for name in presets.split(",") if name.strip())
-    wanted = Wanted(names, data, out.absolute(), limit, model, judge, tuple(settings or ()), slots)
+    wanted = Wanted(
+        names, data, out.absolute(), limit, model, judge, tuple(settings or ()), slots, skip
+    )
     evaluate_command(wanted, json_output=json_output)
 
 
@@ -102,7 +106,7 @@ def _comparison(wanted: Wanted, settings: "Settings") -> "Comparison":
         raise BadInput("--presets is empty; name some, as in --presets kpi-chain,full-horizon")
     if not wanted.data.is_file():
         raise BadInput(f"there is no file {str(wanted.data)!r}; --data takes questions")
-    questions = read_questions(wanted.data)[: wanted.limit]
+    questions = read_questions(wanted.data)[wanted.skip :][: wanted.limit]
     _check_ids(questions)
     model = wanted.model or settings.model
     changes = changes_of(wanted.changes)

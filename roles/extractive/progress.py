@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from models.plan import FINDINGS
+from models.plan import FINDINGS, Expected
 from roles.extractive.agenda import Agenda, inputs_of
 from roles.extractive.planning import PASSAGE, Step, reference
-from roles.extractive.reasoning import reason
+from roles.extractive.reasoning import is_raw, read_out, reason
 from roles.extractive.text import stems
 from roles.node_planner import NodeTask, TraceStep
 from roles.reasoner import Given, ReasonerTask
@@ -25,6 +25,8 @@ class Progress:
     found: Mapping[str, TraceStep]
     failures: Mapping[str, int]
     said: Mapping[str, str]
+    read: frozenset[str] = frozenset()
+    """The hops whose value was read out of what the tool gave as a whole."""
 
     def open_hops(self, one: Agenda) -> list[Step]:
         """The hops that can be made now."""
@@ -39,19 +41,25 @@ def progress_of(one: Agenda, trace: Sequence[TraceStep]) -> Progress:
     found: dict[str, TraceStep] = {}
     failures: Counter[str] = Counter()
     said: dict[str, str] = {}
+    read: set[str] = set()
     for step in trace:
         hop = _served(one, step, found) if step.status in _OVER else None
         if hop is None:
             continue
-        if _value(step, hop.wants[0].name) is not None:
-            found[hop.id] = step
+        name = hop.wants[0].name
+        value = _value(step, name)
+        if isinstance(value, str) and is_raw(value):
+            read.add(hop.id)
+            value = read_out(Expected(**hop.wants[0].model_dump()), value, hop.about)
+        if value is not None:
+            found[hop.id] = step.model_copy(update={"found": {**step.found, name: value}})
             continue
         if _value(step, PASSAGE) is not None:
             found[one.hops[-1].id] = step
         # A passage was the last way: if nothing follows from it, no other is left.
         failures[hop.id] += 1
         said[hop.id] = step.failure
-    return Progress(found, failures, said)
+    return Progress(found, failures, said, frozenset(read))
 
 
 def _served(one: Agenda, step: TraceStep, found: Mapping[str, TraceStep]) -> Step | None:

@@ -56,6 +56,7 @@ def _going_on(again: Step, hop: Step, progress: Progress) -> Step:
     value = before.found.get(name) or next(iter(before.found.values()), "")
     told = " ".join(each.text for each in words(str(value)))[:_LONGEST_PART]
     is_name = bool(name) and isinstance(value, str) and len(words(value)) <= _LONGEST_NAME
+    is_name = is_name and hop.after not in progress.read
     rest = again.query.replace(reference(hop.after, name), " ")
     query = f"{reference(before.id, name) if is_name else told} {rest}"
     first = said_of(again.wants[0], told)
