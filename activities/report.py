@@ -15,12 +15,12 @@ from activities.writing import condensed, drafted
 from models.errors import Lasting, ModelRefused, ReportInvalid
 from models.evidence import BothSides, Cover, Gate, Report
 from models.jobs import EXTRACTIVE, JobRequest, StopReason
-from models.orders import WorkOrder
+from models.orders import ReportOrder, WorkOrder
 from models.state import Halt, ReportReceipt
 from planning.gates import closed, gates_of_job, gates_of_report
 from planning.sentences import faults_of
 from roles.synthesiser import Statement, SynthesiserAnswer, SynthesiserTask
-from storage import evidence, jobs, receipts
+from storage import evidence, jobs, questions, receipts
 from storage.control import REPORT_KEY
 from storage.database import Database, JobWrite
 from storage.ledger import Ledger
@@ -48,10 +48,13 @@ class Reporting:
     requests: Requests
 
     @implements(interfaces.write_report)
-    async def write_report(self, order: WorkOrder) -> ReportReceipt:
+    async def write_report(self, order: ReportOrder) -> ReportReceipt:
         stored = await receipts.find(self.db, order, REPORT_KEY, ReportReceipt)
         if stored is not None:
             return stored
+        if order.asks_no_more:
+            async with self.db.job(order.job_id, order.epoch) as write:
+                await questions.withdraw_open(write)
         job = await jobs.load(self.db, order.job_id)
         material = await read_material(self.db, job, _TASK)
         shut = closed(gates_of_job(material.facts, material.found))

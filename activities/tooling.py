@@ -108,7 +108,7 @@ def _taken(entity: Expected, expects: Sequence[Expected], answer: ToolAnswer) ->
     value: JsonValue = None
     if isinstance(answer.structured, dict) and entity.name in answer.structured:
         value = answer.structured[entity.name]
-    elif len(expects) == 1:
+    elif entity.required and sum(each.required for each in expects) == 1:
         value = _whole(entity, answer)
     return Candidate(name=entity.name, value=storable(value), confidence=1.0)
 

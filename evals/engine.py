@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from pydantic import SecretStr
+
 from evals.baseline import Amount, Cited, as_much, stand_in_amount
 from evals.questions import Paragraph, Question
 from holdfast.client import Holdfast
@@ -94,7 +96,7 @@ class Lab:
         ]
 
     async def _answered(self, collection: str, question: Question) -> Answered:
-        await self._store(collection, question.paragraphs)
+        await store(self.corpus, collection, question.paragraphs)
         job_id = await self.holdfast.submit(self._request(question.text, collection))
         await self.holdfast.wait(job_id, _WITHIN)
         job = await self.holdfast.show(job_id)
@@ -114,16 +116,6 @@ class Lab:
             strategy=self.strategy,
             collection=collection,
         )
-
-    async def _store(self, collection: str, paragraphs: Sequence[Paragraph]) -> None:
-        """As `holdfast.ingest` stores a file, a document per paragraph."""
-        async with self.corpus.writing(collection) as writer:
-            for each in paragraphs:
-                content = each.text.encode()
-                digest, pieces = hashlib.sha256(content).hexdigest(), split_passages(each.text)
-                await writer.put(
-                    NewDocument(each.address, each.title, each.text, digest, len(content), pieces)
-                )
 
     async def _opened(self, collection: str, citation: Citation) -> ReadPassage | None:
         """The passage that a reader finds at the citation; None if the quote is not there."""
@@ -147,13 +139,20 @@ class Lab:
         return Worked(**vars(done), keyword=as_much(hits, amount))
 
 
+async def store(corpus: Corpus, collection: str, paragraphs: Sequence[Paragraph]) -> None:
+    """As `holdfast.ingest` stores a file, a document per paragraph; again changes nothing."""
+    async with corpus.writing(collection) as writer:
+        for each in paragraphs:
+            content = each.text.encode()
+            digest, pieces = hashlib.sha256(content).hexdigest(), split_passages(each.text)
+            await writer.put(
+                NewDocument(each.address, each.title, each.text, digest, len(content), pieces)
+            )
+
+
 @asynccontextmanager
 async def running_lab(where: Where, strategy: Strategy) -> AsyncIterator[Lab]:
     """A worker that polls, at services that run; nothing of the user's own settings is used."""
-    # An empty file: the worker would take the user's own tools otherwise.
-    config = where.home / "eval.toml"
-    config.write_text("")
-    settings = Settings(home=where.home, config_file=config, task_queue="evals")
     endpoints = Endpoints(
         database_url=where.database_url,
         temporal_address=where.temporal_address,
@@ -162,9 +161,28 @@ async def running_lab(where: Where, strategy: Strategy) -> AsyncIterator[Lab]:
         embedded_database=True,
         embedded_temporal=True,
     )
-    client = await connect(settings, endpoints)
+    async with working(where.home, endpoints) as holdfast:
+        yield Lab(holdfast, Corpus(holdfast.db), strategy)
+
+
+@asynccontextmanager
+async def working(
+    home: Path, endpoints: Endpoints, *, servers: str = "", model_url: str = ""
+) -> AsyncIterator[Holdfast]:
+    """A worker in this process; `servers` is what its `holdfast.toml` says.
+
+    Its model's endpoint is the one that the environment names, or the one at `model_url`.
+    """
+    # A file of its own, if an empty one: the worker would take the user's own tools otherwise.
+    config = home / "eval.toml"
+    config.write_text(servers)
+    chosen = Settings(home=home, config_file=config, task_queue="evals")
+    if model_url:
+        named = {"openai_base_url": model_url, "openai_api_key": SecretStr("none")}
+        chosen = Settings.model_validate(chosen.model_dump(exclude_unset=True) | named)
+    client = await connect(chosen, endpoints)
     async with (
-        opened(settings, where.database_url) as parts,
-        build_worker(client, parts, settings),
+        opened(chosen, endpoints.database_url) as parts,
+        build_worker(client, parts, chosen),
     ):
-        yield Lab(Holdfast(settings, endpoints, parts.db), Corpus(parts.db), strategy)
+        yield Holdfast(chosen, endpoints, parts.db)

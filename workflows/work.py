@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
         NodeOrder,
         ReadTasksOrder,
         ReplanOrder,
+        ReportOrder,
         ReviseOrder,
         RoundOrder,
         TaskOrder,
@@ -229,7 +230,8 @@ class Work(Answers):
         return await workflow.execute_activity(interfaces.fail_task, failing, **config)
 
     async def _report(self, action: WriteReport) -> None:
-        order = self._order()
+        asks_no_more = bool(self.known.questions)
+        order = ReportOrder(**self._order().model_dump(), asks_no_more=asks_no_more)
         config = working("report", "write the report", self.known.strategy)
         try:
             receipt = await workflow.execute_activity(interfaces.write_report, order, **config)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from holdfast.cli import evaluate
+
 app = typer.Typer(
     name="holdfast",
     help="A durable research engine: a question in, a cited report out.",
@@ -344,3 +346,6 @@ def doctor(json_output: Json = False) -> None:
     from holdfast.cli.services import doctor_command
 
     doctor_command(json_output)
+
+
+app.command("eval")(evaluate.evaluate)

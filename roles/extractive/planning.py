@@ -1,6 +1,7 @@
 """The planner by rules: a question's shape becomes searches and one closing deduction."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from models.plan import EntityType
@@ -131,25 +132,33 @@ def passage(description: str, *, name: str = PASSAGE) -> DraftExpected:
     return DraftExpected(name=name, description=_about(description))
 
 
-def search(step: Step, tool: SearchTool, ids: dict[str, str], *, hits: int = 0) -> DraftTask:
+def search(step: Step, tool: SearchTool, ids: Mapping[str, str], *, hits: int = 0) -> DraftTask:
     """The task that makes the search; `ids` says under which id each step goes.
 
     `hits` asks for so many hits, where the tool lets one say so.
     """
-    query = step.query
-    for old, new in ids.items():
-        query = query.replace(f"<JSON_PATH>{old}.", f"<JSON_PATH>{new}.")
+    query = renamed(step.query, ids)
     return DraftTask(
         id=ids[step.id], kind="tool", tool=tool.name,
         description=f"{SEARCH_FOR}{_about(step.about)}",
-        inputs=_inputs(tool, query, hits), expects=list(step.wants),
+        inputs=inputs_for(tool, query, hits), expects=list(step.wants),
         depends_on=[ids[step.after]] if step.after else [],
         priority=5 if step.after else 8,
         include_context=bool(step.after),
     )  # fmt: skip
 
 
-def _inputs(tool: SearchTool, query: str, hits: int) -> list[DraftInput]:
+def renamed(text: str, ids: Mapping[str, str]) -> str:
+    """The text with its references to steps led to the ids that these have."""
+    # All at once: the new id of one step may be the old one of another.
+    return _REFERRED.sub(lambda found: f"<JSON_PATH>{ids.get(found[1], found[1])}.", text)
+
+
+_REFERRED = re.compile(r"<JSON_PATH>(T\d+)\.(?!\d)")
+
+
+def inputs_for(tool: SearchTool, query: str, hits: int = 0) -> list[DraftInput]:
+    """The search tool's parameters; no hits: as many as the tool gives by itself."""
     given = [DraftInput(name=tool.parameter, value=query)]
     if hits and tool.limit:
         most = min(hits, tool.most or hits)

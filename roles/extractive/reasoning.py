@@ -6,7 +6,7 @@ from models.plan import Expected
 from roles.extractive.candidates import Candidate
 from roles.extractive.extraction import extract
 from roles.extractive.lexicon import Kind
-from roles.extractive.planning import PASSAGE, asked
+from roles.extractive.planning import PASSAGE, asked, steps_for
 from roles.extractive.questions import Question, Shape, analyse
 from roles.extractive.text import stems
 from roles.extractive.verdicts import Conclusion, both, check, choose, common
@@ -36,7 +36,7 @@ def _failed(task: ReasonerTask, why: str) -> ReasonerAnswer:
 
 
 def _conclude(question: Question, given: Sequence[Given]) -> Conclusion:
-    values = [_said(each) for each in given]
+    values = [_read_of(question, at, _said(each)) for at, each in enumerate(given)]
     if question.pair is not None and len(values) >= 2:
         one, two = values[0], values[1]
         if question.shape is Shape.CHOICE:
@@ -56,7 +56,7 @@ def _conclude(question: Question, given: Sequence[Given]) -> Conclusion:
 
 def _passed_on(question: Question, value: str, source: str) -> Conclusion:
     """The value itself, unless it is no answer of the kind that the question asks for."""
-    is_passage = source == PASSAGE
+    is_passage = source == PASSAGE or is_raw(value)
     inside = _within(question, value) if is_passage and question.shape is not Shape.CHAIN else None
     if inside is not None:
         return inside, 0.8, f"{inside} is what {source} says of it."
@@ -73,17 +73,40 @@ _SAID_IN_SENTENCES = (Kind.ANY, Kind.SENTENCE, Kind.PHRASE)
 
 def _within(question: Question, passage: str) -> str | None:
     """The one value in a passage that is surely what is asked."""
-    wanted = Expected(**asked(question).model_dump())
-    task = ExtractorTask(
-        description=question.text, arguments={}, entities=(wanted,),
-        response=(Fragment(text=passage),),
-    )  # fmt: skip
-    found = extract(task).entities[0]
-    is_sure = found.value is not None and (found.confidence or 0.0) >= _SURE
-    return str(found.value) if is_sure else None
+    return read_out(Expected(**asked(question).model_dump()), passage, question.text)
 
 
 _SURE = 0.7
+
+
+def is_raw(value: str) -> bool:
+    """Whether it is what a tool gave as a whole, and no value that was read out of it."""
+    return len(value) > _LONGEST_VALUE
+
+
+_LONGEST_VALUE = 700
+
+
+def read_out(entity: Expected, text: str, about: str) -> str | None:
+    """The value of an entity in what a tool gave, if one is there; of much text the likeliest."""
+    task = ExtractorTask(
+        description=about, arguments={}, entities=(entity,), response=(Fragment(text=text),)
+    )
+    found = extract(task).entities[0]
+    least = _LIKELY if is_raw(text) else _SURE
+    is_there = found.value is not None and (found.confidence or 0.0) >= least
+    return str(found.value) if is_there else None
+
+
+_LIKELY = 0.3
+
+
+def _read_of(question: Question, at: int, value: str) -> str:
+    """What is given, or what it says of one of two things that are compared."""
+    if question.pair is None or not is_raw(value) or at > 1:
+        return value
+    wanted = Expected(**steps_for(question)[at].wants[0].model_dump())
+    return read_out(wanted, value, question.pair[at]) or ""
 
 
 def _asked_first(question: Question, task: ReasonerTask) -> list[Given]:

@@ -28,7 +28,7 @@ from roles.replanner import ReplannerTask
 _ID = re.compile(r"^(.*?\d+)([a-z]*)$")
 _FRESH = re.compile(r"Words worth a new query: ([^\n]*?)\.(?:\s|$)")
 _MOST_FRESH = 4
-_HITS = 10
+MORE_HITS = 10
 """A search that is made again reads further down the list."""
 
 
@@ -73,7 +73,8 @@ def _taken(task: ReplannerTask) -> set[str]:
     return set(task.used_ids) | {str(each.get("task_id")) for each in task.current_plan}
 
 
-def _fresh(feedback: str) -> str:
+def fresh_words(feedback: str) -> str:
+    """What an extraction said it would search for next."""
     found = _FRESH.search(feedback)
     return " ".join(found.group(1).split(", ")[:_MOST_FRESH]) if found else ""
 
@@ -103,12 +104,12 @@ def _again(question: Question, task: ReplannerTask, tool: SearchTool) -> PlanDra
     taken = _taken(task)
     relaxes = _attempt(task.failed_task_id) > 1
     goes_on = [
-        _relaxed(_widened(step, task, question), question) if relaxes and _is_failed(step, task)
+        relaxed(_widened(step, task, question), question) if relaxes and _is_failed(step, task)
         else _widened(step, task, question)
         for step in steps
     ]  # fmt: skip
     drafts = [
-        search(step, tool, ids, hits=_HITS if _is_failed(step, task) else 0)
+        search(step, tool, ids, hits=MORE_HITS if _is_failed(step, task) else 0)
         for step in goes_on if ids[step.id] not in taken
     ]  # fmt: skip
     values = [(ids[step.id], step.wants[0]) for step in closing_steps(question, tuple(goes_on))]
@@ -129,10 +130,10 @@ def _widened(step: Step, task: ReplannerTask, question: Question) -> Step:
         return step
     if question.pair is not None:
         return replace(step, query=step.about)
-    return replace(step, query=f"{step.query} {_fresh(task.feedback)}".strip())
+    return replace(step, query=f"{step.query} {fresh_words(task.feedback)}".strip())
 
 
-def _relaxed(step: Step, question: Question) -> Step:
+def relaxed(step: Step, question: Question) -> Step:
     """The step content with a passage; the value itself only if it is there."""
     first = step.wants[0]
     if question.pair is not None:
@@ -145,7 +146,7 @@ def _relaxed(step: Step, question: Question) -> Step:
 
 def _from_anew(question: Question, task: ReplannerTask, tool: SearchTool) -> PlanDraft:
     """One search for the whole question, content with passages."""
-    query = f"{keywords(question.text)} {_fresh(task.feedback)}".strip()
+    query = f"{keywords(question.text)} {fresh_words(task.feedback)}".strip()
     told = passage(f"passage: {without_type(question)}")
     wants = (told, asked(question, required=False), support(question))
     base, end = _base(task.failed_task_id), f"T{len(steps_for(question)) + 1}"
@@ -156,7 +157,7 @@ def _from_anew(question: Question, task: ReplannerTask, tool: SearchTool) -> Pla
     if known is not None:
         step = replace(step, after="T0", query=f"{known[1]} {query}")
     last = closing(_fresh_id(end, task), question, [(first, told)])
-    found = search(step, tool, ids, hits=_HITS)
+    found = search(step, tool, ids, hits=MORE_HITS)
     tasks = [found] if _keeps_its_end(task) else [found, last]
     return PlanDraft(explanation=_RELAXES, tasks=tasks)
 

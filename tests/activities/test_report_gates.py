@@ -5,7 +5,7 @@ import pytest
 from holdfast.rendering import to_html, to_markdown
 from holdfast.retracting import retract
 from models.errors import BadInput, NotFound
-from models.orders import WorkOrder
+from models.orders import ReportOrder
 from roles.synthesiser import SYNTHESISER
 from storage import views
 from tests.support.plans import final, plan, tool
@@ -86,7 +86,7 @@ async def test_a_refused_report_is_not_written_again_by_the_same_run(
 
     assert await press.write() == first
 
-    later = WorkOrder(job_id=JOB, epoch=press.epoch + 1)
+    later = ReportOrder(job_id=JOB, epoch=press.epoch + 1)
     press.execute("update jobs set epoch = epoch + 1")
     assert (await press.reporting.write_report(later)).halt is None
 

@@ -11,7 +11,7 @@ from activities.parts import Models, Requests
 from activities.report import Reporting
 from models.evidence import Located, Report
 from models.jobs import JobRequest, StopReason
-from models.orders import TaskOrder, WorkOrder
+from models.orders import ReportOrder, TaskOrder
 from models.plan import Plan, Task, TaskStatus
 from models.state import ReportReceipt, TaskReceipt
 from models.strategy import Strategy
@@ -70,7 +70,7 @@ class Press:
 
     async def write(self) -> ReportReceipt:
         """Run the activity, as the workflow would."""
-        return await self.reporting.write_report(WorkOrder(job_id=JOB, epoch=self.epoch))
+        return await self.reporting.write_report(ReportOrder(job_id=JOB, epoch=self.epoch))
 
     async def report(self) -> Report:
         """Write the report, which is delivered; what a reader then gets."""

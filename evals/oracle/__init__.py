@@ -1,0 +1,1 @@
+"""Oracle runs: right plans and tools that know all, so that the engine is what is measured."""

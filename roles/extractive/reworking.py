@@ -1,0 +1,99 @@
+"""The replanner of one agent by rules: the failed step another way, and what rested on it."""
+
+import re
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from models.plan import FINAL_ANSWER
+from roles.drafts import DraftTask, PlanDraft
+from roles.extractive.agenda import Agenda, agenda
+from roles.extractive.planning import search
+from roles.extractive.replanning import MORE_HITS, replan
+from roles.extractive.toolbox import search_tool
+from roles.extractive.working import another_way, concluding
+from roles.replanner import ReplannerTask
+
+_STEP = re.compile(r"^(?P<node>.+)\.(?P<step>\d+)(?P<again>[a-z]*)$")
+_REFERRED = re.compile(r"<JSON_PATH>T(\d+[a-z]*)\.(?!\d)")
+
+
+def replan_steps(task: ReplannerTask) -> PlanDraft:
+    """The continuation of one agent's steps, under ids that begin with the agent's own."""
+    found = _STEP.match(task.failed_task_id)
+    node = found["node"] if found else task.failed_task_id
+    one = agenda(task.question, task.expects, task.given, search_tool(task.tools))
+    is_whole = [each.name for each in task.expects] == [FINAL_ANSWER] and not one.link
+    if is_whole and one.hops:
+        return _led_back(replan(_alone(task, node, one)), node)
+    return _another(one, task, node)
+
+
+def _another(one: Agenda, task: ReplannerTask, node: str) -> PlanDraft:
+    """The agenda's one search made another way, and the conclusion where one is due."""
+    tries = sum(_is_search(each) for each in task.current_plan)
+    if one.tool is None or not one.hops:
+        return PlanDraft(tasks=[concluding(_fresh(task, node), one, ())])
+    hop = another_way(one, one.hops[-1], min(tries, 2), task.feedback)
+    first = _fresh(task, node)
+    found = search(hop, one.tool, {hop.id: first}, hits=MORE_HITS)
+    if not one.concludes:
+        return PlanDraft(tasks=[found])
+    last = concluding(_fresh(task, node, beside=first), one, ((first, hop.wants[0]),))
+    return PlanDraft(tasks=[found, last])
+
+
+def _is_search(listing: Mapping[str, JsonValue]) -> bool:
+    return bool(listing.get("tool_name"))
+
+
+def _fresh(task: ReplannerTask, node: str, beside: str = "") -> str:
+    """The next number of the agent's steps."""
+    used = {*task.used_ids, *(str(each.get("task_id")) for each in task.current_plan), beside}
+    at = 1 + sum(name.startswith(f"{node}.") for name in used)
+    while f"{node}.{at}" in used:
+        at += 1
+    return f"{node}.{at}"
+
+
+def _alone(task: ReplannerTask, node: str, one: Agenda) -> ReplannerTask:
+    """The task as if the agent's steps were a plan of their own: `T3.1` is `T1`."""
+
+    def short(name: str) -> str:
+        return f"T{name.removeprefix(f'{node}.')}" if name.startswith(f"{node}.") else name
+
+    listed = tuple(
+        {**each, "task_id": short(str(each.get("task_id")))} for each in task.current_plan
+    )
+    return task.model_copy(
+        update={
+            "question": one.question.text,
+            "failed_task_id": short(task.failed_task_id),
+            "replaced": tuple(short(each) for each in task.replaced),
+            "used_ids": tuple(short(each) for each in task.used_ids),
+            "current_plan": listed,
+        }
+    )
+
+
+def _led_back(draft: PlanDraft, node: str) -> PlanDraft:
+    return draft.model_copy(update={"tasks": [_renamed(each, node) for each in draft.tasks]})
+
+
+def _renamed(task: DraftTask, node: str) -> DraftTask:
+    def full(name: str) -> str:
+        return f"{node}.{name.removeprefix('T')}"
+
+    inputs = [
+        each.model_copy(
+            update={"value": _REFERRED.sub(rf"<JSON_PATH>{node}.\1.", each.value)}
+        ) if isinstance(each.value, str) else each
+        for each in task.inputs
+    ]  # fmt: skip
+    return task.model_copy(
+        update={
+            "id": full(task.id),
+            "depends_on": [full(each) for each in task.depends_on],
+            "inputs": inputs,
+        }
+    )
