@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 
+from pydantic import JsonValue
+
 from models.plan import Expected
+from roles.extractive.planning import PASSAGE, SUPPORT
 from roles.extractive.questions import analyse
 from roles.extractive.reasoning import reason
 from roles.extractive.text import stems
@@ -11,6 +14,7 @@ from roles.synthesiser import (
     MOST_FINDINGS,
     ConclusionDraft,
     EvidenceItem,
+    ResultItem,
     Statement,
     SynthesiserAnswer,
     SynthesiserTask,
@@ -51,10 +55,13 @@ def _said(task: SynthesiserTask) -> str:
 
 def _concluded(task: SynthesiserTask) -> str:
     """The short answer as the reasoner would give it from the results; empty if it gives none."""
+    told = [each for each in task.results if _values(each)]
+    # As in a plan with a closing task: of a pair both sides count, of a chain what it leads to.
+    closing = told if analyse(task.question).pair is not None else told[-1:]
     inputs = tuple(
-        Given(name=f"{each.task}.{name}", value=value, description=each.question)
-        for each in task.results
-        for name, value in each.values.items()
+        Given(name=name, value=value, description=each.question)
+        for each in closing
+        for name, value in _values(each).items()
     )
     asked = ReasonerTask(
         question=task.question,
@@ -64,6 +71,11 @@ def _concluded(task: SynthesiserTask) -> str:
     )
     found = reason(asked).outputs[0].value
     return "" if found is None else str(found).strip()
+
+
+def _values(result: ResultItem) -> dict[str, JsonValue]:
+    """What the result says; the passages that it was read from are no values."""
+    return {n: v for n, v in result.values.items() if n not in (SUPPORT, PASSAGE)}
 
 
 def _conclusions(told: str, bearing: list[str], task: SynthesiserTask) -> list[ConclusionDraft]:
