@@ -78,7 +78,8 @@ def gaps_of(plan: Plan) -> tuple[str, ...]:
     """What the plan set out to find and did not, in the words of its tasks."""
     tasks = [task for task in plan.tasks if not task.parent]
     failed = [task for task in tasks if task.status is TaskStatus.FAILED]
-    not_done = (TaskStatus.PENDING, TaskStatus.CANCELLED)
+    # An agent that the job's end found at work is one of them: of it nothing is under way.
+    not_done = (TaskStatus.PENDING, TaskStatus.CANCELLED, TaskStatus.RUNNING)
     waiting = [task for task in tasks if task.status in not_done and not task.is_final]
     return tuple(f"{task.id}: {task.description}" for task in (*failed, *waiting))
 

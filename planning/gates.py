@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from models.base import Frozen
 from models.evidence import Gate, Report, StoredEvidence
-from models.plan import Plan, Task, TaskStatus
+from models.plan import Plan, Task, TaskKind, TaskStatus
 from models.verification import Contradiction
 
 _GONE = (TaskStatus.SUPERSEDED,)
@@ -63,7 +63,7 @@ def _tasks(plan: Plan, report: Report) -> Gate:
 
 
 def _is_named(task: Task, report: Report) -> bool:
-    if task.status is TaskStatus.RUNNING:
+    if task.status is TaskStatus.RUNNING and task.kind is not TaskKind.AGENT:
         return False
     if any(gap.startswith(f"{task.id}:") for gap in report.gaps):
         return True

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from activities.parts import Requests
 from activities.questions import Answering
@@ -14,7 +14,7 @@ from models.orders import AnswerOrder
 from models.plan import TaskStatus
 from models.questions import Origin, QuestionKind
 from models.strategy import Strategy
-from models.tables import guidance, verifications
+from models.tables import guidance
 from storage import control, jobs, plans, questions, views
 from storage.database import Database
 from storage.plans import Revision
@@ -132,27 +132,6 @@ async def test_the_default_of_a_question_without_one_says_that_nobody_answered(
 
 
 @pytest.mark.conformance("VMAO-16")
-async def test_an_accepted_result_counts_as_complete_from_then_on(
-    db: Database, answering: Answering
-) -> None:
-    row = {
-        "job_id": JOB, "task_id": "T1", "attempt": 1, "completeness": 0.4, "confidence": 0.5,
-        "missing": [], "contradictions": [], "recommendation": "escalate", "is_carried": False,
-        "model": "m", "status": "partial",
-    }  # fmt: skip
-    async with db.writing() as connection:
-        await connection.execute(
-            insert(verifications), [row | {"iteration": 1}, row | {"iteration": 2}]
-        )
-    number = await ask(db, DOUBT)
-
-    await answering.record_answer(await order(db, number, "accept"))
-
-    query = select(verifications.c.status).order_by(verifications.c.iteration)
-    async with db.reading() as connection:
-        assert list((await connection.execute(query)).scalars()) == ["partial", "complete"]
-
-
 async def test_a_refused_plan_is_known_by_a_run_that_comes_after(
     db: Database, answering: Answering
 ) -> None:
