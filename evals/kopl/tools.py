@@ -1,40 +1,15 @@
 """KoPL's 27 functions over a knowledge base, as tools: each takes and gives plain JSON."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, Field
-
 from evals.kopl.base import Base, Fact, Thing, known
+from evals.kopl.shapes import Entities, Found, Told, asked_value, equal, qualifiers, verified
 from evals.kopl.values import Op, Sort, Value, holds, parsed, parsed_time
 
 _SHOWN = 5
-
-
-class Entities(BaseModel):
-    """A set of entities, as one tool gives it and others take it."""
-
-    everything: bool = False
-    ids: list[str] = Field(default_factory=list)
-    facts: list[int] = Field(
-        default_factory=list, description="which fact of each entity led to it; by its number"
-    )
-
-
-class Found(BaseModel):
-    """What a tool that looks for entities gives."""
-
-    entities: Entities
-    count: int
-    names: list[str]
-
-
-class Told(BaseModel):
-    """What a tool that asks for a value gives."""
-
-    value: list[str] | str | int
 
 
 @dataclass(frozen=True)
@@ -61,35 +36,35 @@ class Kopl:
 
     def filter_str(self, entities: Entities, key: str, value: str) -> Found:
         """Those whose attribute is the string."""
-        return self._by_attribute(entities, key, _asked(value, Sort.STRING), "=")
+        return self._by_attribute(entities, key, asked_value(value, Sort.STRING), "=")
 
     def filter_num(self, entities: Entities, key: str, value: str, op: Op) -> Found:
         """Those whose attribute is such a quantity; value: a number with its unit."""
-        return self._by_attribute(entities, key, _asked(value, Sort.QUANTITY), op)
+        return self._by_attribute(entities, key, asked_value(value, Sort.QUANTITY), op)
 
     def filter_year(self, entities: Entities, key: str, value: str, op: Op) -> Found:
         """Those whose attribute is such a year, or a date in it."""
-        return self._by_attribute(entities, key, _asked(value, Sort.YEAR), op)
+        return self._by_attribute(entities, key, asked_value(value, Sort.YEAR), op)
 
     def filter_date(self, entities: Entities, key: str, value: str, op: Op) -> Found:
         """Those whose attribute is such a date; value: yyyy-mm-dd."""
-        return self._by_attribute(entities, key, _asked(value, Sort.DATE), op)
+        return self._by_attribute(entities, key, asked_value(value, Sort.DATE), op)
 
     def qfilter_str(self, entities: Entities, qkey: str, qvalue: str) -> Found:
         """Those whose fact has the qualifier; right after a filter by attribute or a Relate."""
-        return self._by_qualifier(entities, qkey, _asked(qvalue, Sort.STRING), "=")
+        return self._by_qualifier(entities, qkey, asked_value(qvalue, Sort.STRING), "=")
 
     def qfilter_num(self, entities: Entities, qkey: str, qvalue: str, op: Op) -> Found:
         """The same for a quantity."""
-        return self._by_qualifier(entities, qkey, _asked(qvalue, Sort.QUANTITY), op)
+        return self._by_qualifier(entities, qkey, asked_value(qvalue, Sort.QUANTITY), op)
 
     def qfilter_year(self, entities: Entities, qkey: str, qvalue: str, op: Op) -> Found:
         """The same for a year."""
-        return self._by_qualifier(entities, qkey, _asked(qvalue, Sort.YEAR), op)
+        return self._by_qualifier(entities, qkey, asked_value(qvalue, Sort.YEAR), op)
 
     def qfilter_date(self, entities: Entities, qkey: str, qvalue: str, op: Op) -> Found:
         """The same for a date."""
-        return self._by_qualifier(entities, qkey, _asked(qvalue, Sort.DATE), op)
+        return self._by_qualifier(entities, qkey, asked_value(qvalue, Sort.DATE), op)
 
     def relate(
         self, entities: Entities, relation: str, direction: Literal["forward", "backward"]
@@ -147,7 +122,7 @@ class Kopl:
         known("qualifier", qkey, self.base.qualifiers)
         kept = [
             value.text for fact, value in self._attributes(entities, key)
-            if any(_equal(each, qvalue) for each in fact.qualifiers.get(qkey, ()))
+            if any(equal(each, qvalue) for each in fact.qualifiers.get(qkey, ()))
         ]  # fmt: skip
         return Told(value=kept)
 
@@ -163,8 +138,8 @@ class Kopl:
     def query_attr_qualifier(self, entities: Entities, key: str, value: str, qkey: str) -> Told:
         """The values of a qualifier of the attribute that has this value."""
         known("qualifier", qkey, self.base.qualifiers)
-        return _qualifiers(
-            (f for f, there in self._attributes(entities, key) if _equal(there, value)), qkey
+        return qualifiers(
+            (f for f, there in self._attributes(entities, key) if equal(there, value)), qkey
         )
 
     def query_relation_qualifier(
@@ -178,26 +153,26 @@ class Kopl:
             fact for each in self._things(s_entities) for fact in each.facts
             if fact.key == relation and fact.object in targets
         )  # fmt: skip
-        return _qualifiers(facts, qkey)
+        return qualifiers(facts, qkey)
 
     def verify_str(self, s_value: list[str], t_value: str) -> Told:
         """Whether the values are the string: yes, no, or not sure where only some are."""
-        return _verified(
-            s_value, "=", _asked(t_value, Sort.STRING), lambda v: parsed(v, Sort.STRING)
+        return verified(
+            s_value, "=", asked_value(t_value, Sort.STRING), lambda v: parsed(v, Sort.STRING)
         )
 
     def verify_num(self, s_value: list[str], t_value: str, op: Op) -> Told:
         """The same for quantities."""
-        asked = _asked(t_value, Sort.QUANTITY)
-        return _verified(s_value, op, asked, lambda v: parsed(v, Sort.QUANTITY))
+        asked = asked_value(t_value, Sort.QUANTITY)
+        return verified(s_value, op, asked, lambda v: parsed(v, Sort.QUANTITY))
 
     def verify_year(self, s_value: list[str], t_value: str, op: Op) -> Told:
         """The same for years."""
-        return _verified(s_value, op, _asked(t_value, Sort.YEAR), parsed_time)
+        return verified(s_value, op, asked_value(t_value, Sort.YEAR), parsed_time)
 
     def verify_date(self, s_value: list[str], t_value: str, op: Op) -> Told:
         """The same for dates."""
-        return _verified(s_value, op, _asked(t_value, Sort.DATE), parsed_time)
+        return verified(s_value, op, asked_value(t_value, Sort.DATE), parsed_time)
 
     # --- what they share
 
@@ -260,31 +235,3 @@ class Kopl:
         amounts = [(value.amount, name) for value, name in held if value.unit == unit]
         best = (max if largest else min)(amount for amount, _ in amounts)
         return list(dict.fromkeys(name for amount, name in amounts if amount == best))
-
-
-def _asked(text: str, sort: Sort) -> Value:
-    found = parsed(text, sort)
-    if found is None:
-        raise ValueError(f"{text!r} is no {sort.value}")
-    return found
-
-
-def _equal(there: Value, asked: str) -> bool:
-    told = parsed_time(asked) if there.is_time else parsed(asked, there.sort)
-    return told is not None and bool(holds(there, "=", told))
-
-
-def _qualifiers(facts: Iterator[Fact], qkey: str) -> Told:
-    values = (value.text for fact in facts for value in fact.qualifiers.get(qkey, ()))
-    return Told(value=list(dict.fromkeys(values)))
-
-
-def _verified(
-    values: Sequence[str], op: Op, asked: Value, read: Callable[[str], Value | None]
-) -> Told:
-    """`yes`, `no`, or `not sure` where some match and some do not (H-72)."""
-    there = [read(each) for each in values]
-    match = [each is not None and bool(holds(each, op, asked)) for each in there]
-    if not match or not any(match):
-        return Told(value="no")
-    return Told(value="yes" if all(match) else "not sure")

@@ -12,7 +12,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from evals.kopl.base import Base, Unknown
 from evals.kopl.server import functions, server_of
-from evals.kopl.tools import Entities, Found, Kopl
+from evals.kopl.shapes import Entities, Found
+from evals.kopl.tools import Kopl
 from evals.kopl.values import Sort, Value, holds, parsed
 from evals.lookup import read_facts
 from evals.lookup import server_of as facts_server

@@ -19,7 +19,15 @@ from roles.reasoner import Given
 from roles.replanner import ReplannerTask
 from roles.reviser import REVISER, ReviserTask
 from roles.stepper import DraftCall, StepAnswer
-from tests.roles.test_extractive_shared import GARDEN, KISS, LEASE, SEARCH, TEMPLE, answered
+from tests.roles.test_extractive_shared import (
+    GARDEN,
+    KICKOFF,
+    KISS,
+    LEASE,
+    SEARCH,
+    TEMPLE,
+    answered,
+)
 
 BRIDGE = (
     "What government position was held by the woman who portrayed Corliss Archer in the film "
@@ -313,6 +321,29 @@ def test_words_that_were_worth_a_query_are_searched_with() -> None:
     (only,) = plan_node(node("Find the landlord (near: Harbour Street)", WOMAN)).tasks
 
     assert only.inputs[0].value == "Find landlord Harbour Street"
+
+
+def test_a_value_is_read_out_of_what_a_tool_gave_as_a_whole() -> None:
+    whole = "\n\n".join(note.text for note in (LEASE, GARDEN, KICKOFF, TEMPLE, KISS) * 2)
+    step = TraceStep(id="T3.1", action="corpus.search", status="done", found={"date": whole})
+    task = node("When was the office lease signed?", trace=(step,))
+
+    (output,) = next_step(task).outputs
+
+    assert output.value == "3 May 2021"
+
+
+def test_what_two_things_are_compared_by_is_read_out_of_whole_answers() -> None:
+    first = "McCall's was a monthly American magazine that was founded in 1873. "
+    second = "Christianity Today is a magazine that was founded in 1956 by Billy Graham. "
+    given = (
+        Given(name="T1.date_of_mccalls", value=first * 15),
+        Given(name="T2.date_of_christianity_today", value=second * 15),
+    )
+
+    (output,) = next_step(node(CHOICE, given=given, tools=())).outputs
+
+    assert output.value == "McCall's"
 
 
 def test_a_lease_is_read_in_one_call() -> None:
