@@ -16,8 +16,8 @@ from tests.engine.test_controls import delayed, entries, failing
 from tests.engine.test_endings import under_way
 from tests.support.asking import asked, submitted_with
 from tests.support.engine import Engine
-from tests.support.plans import final, plan, tool
-from tests.support.players import Players
+from tests.support.plans import final, node, plan, tool
+from tests.support.players import Players, verdict
 from tests.support.scripted_model import Reply
 from tests.support.scripted_tools import ScriptedTools
 
@@ -74,6 +74,64 @@ async def kpi_chain(stage: Stage) -> str:
 async def full_horizon(stage: Stage) -> str:
     """The same, where all that remains is planned anew."""
     return await _replanned(stage, "full-horizon")
+
+
+async def _of_agents(stage: Stage, preset: str, **settings: str) -> str:
+    """Two agents, and one that puts together what they found."""
+    last = "value" if preset in ("vmao", "research") else "final_answer"
+    stage.players.plan = plan(
+        node("T1", about="Who?"),
+        node("T2", about="Where?"),
+        node("T3", "T1", "T2", about="Together?", yields=last),
+    )
+    stage.tools.answers = lambda argument: f"found {argument}"
+    job = await stage.engine.run("Who and where?", preset_name=preset, slots="1", **settings)
+    assert job.status == "done", job.message
+    return job.job_id
+
+
+@scenario
+async def single_step(stage: Stage) -> str:
+    """One node, one call after the other."""
+    return await _of_agents(stage, "single-step")
+
+
+@scenario
+async def single_agent(stage: Stage) -> str:
+    """One agent with every tool."""
+    return await _of_agents(stage, "single-agent")
+
+
+@scenario
+async def static_pipeline(stage: Stage) -> str:
+    """Agents in a fixed order."""
+    return await _of_agents(stage, "static-pipeline")
+
+
+@scenario
+async def tdp(stage: Stage) -> str:
+    """Agents are judged after each step, and the plan is revised after each of them."""
+    changes = [{"refine": [{"id": "T3", "description": "All together?"}]}]
+    stage.players.parts["reviser"] = lambda asked: changes.pop(0) if changes else {}
+    return await _of_agents(stage, "tdp")
+
+
+@scenario
+async def research(stage: Stage) -> str:
+    """Agents plan their steps, are judged at their end, and their results verified."""
+    return await _of_agents(stage, "research")
+
+
+@scenario
+async def vmao(stage: Stage) -> str:
+    """Two results fall short: they are worked again, and a sub-question is added."""
+    scores = [0.3, 0.6, 0.9]
+    stage.players.parts["verifier"] = lambda asked: verdict(scores.pop(0) if scores else 0.9)
+    stage.players.parts["gap_planner"] = lambda asked: {
+        "retry_sub_questions": ["T1", "T2"],
+        "new_sub_questions": [{"id": "T9", "description": "When?", "agent": "generalist"}],
+    }
+    return await _of_agents(stage, "vmao")
 
 
 @scenario
