@@ -246,6 +246,8 @@ def _task(stored: StoredTask, spent: Mapping[str, Spend]) -> TaskView:
         kind=task.kind.value,
         description=task.description,
         tool=task.tool,
+        agent=task.agent,
+        parent=task.parent,
         status=task.status.value,
         depends_on=task.depends_on,
         priority=task.priority,

@@ -18,6 +18,9 @@ class TaskView(Frozen):
     kind: str
     description: str
     tool: str
+    agent: str = ""
+    parent: str = ""
+    """The agent task whose step it is."""
     status: str
     depends_on: tuple[str, ...]
     priority: int

@@ -7,6 +7,7 @@ from temporalio.common import SearchAttributeKey
 from models.plan import TaskStatus
 from models.state import JobState, TaskState
 from models.text import shortened
+from planning.nesting import nested
 
 STATUS = SearchAttributeKey.for_keyword("HoldfastStatus")
 PRESET = SearchAttributeKey.for_keyword("HoldfastPreset")
@@ -27,7 +28,7 @@ _SIGNS = {
 
 def plan_table(state: JobState) -> str:
     """The plan as a Markdown table; of a long plan the tasks that are not finished come first."""
-    tasks = list(state.tasks.values())
+    tasks = nested(state.tasks.values())
     if len(tasks) > _MOST_ROWS:
         tasks = sorted(tasks, key=lambda task: task.status is TaskStatus.DONE)[:_MOST_ROWS]
     done = state.count(TaskStatus.DONE)

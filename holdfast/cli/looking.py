@@ -16,8 +16,9 @@ from models.errors import BadInput, NotFound
 from models.evidence import Report
 from models.jobs import FINAL, Job, JobStatus
 from models.listing import memory_document
-from models.plan import Plan
+from models.plan import Plan, Task
 from models.views import EventView, JobView, Stats
+from planning.nesting import nested
 from planning.presets import preset as known_preset
 from storage import jobs, plans, views
 from storage import stats as statistics
@@ -112,14 +113,21 @@ def plan_command(job_id: str, *, diff: bool, json_output: bool) -> None:
 def print_plan(plan: Plan) -> None:
     """The plan as a table."""
     columns = ("task", "kind", "status", "waits for", "description")
-    rows = [(t.id, t.tool or t.kind.value, t.status.value, ", ".join(t.depends_on),
-             short(t.description, 90)) for t in plan.tasks]  # fmt: skip
+    rows = [(f"  {t.id}" if t.parent else t.id, by_whom(t), t.status.value, ", ".join(t.depends_on),
+             short(t.description, 90)) for t in nested(plan.tasks)]  # fmt: skip
     console().print(table(columns, rows))
+
+
+def by_whom(task: Task) -> str:
+    """The tool that is called, the agent that works it, or that it is a deduction."""
+    return task.tool or task.agent or task.kind.value
 
 
 def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
     for revision in revisions:
         cause = f"replanned from {revision.failed_task}" if revision.failed_task else revision.cause
+        if revision.scope and not revision.failed_task:
+            cause = f"{revision.scope} {cause}"
         print_text(f"revision {revision.revision}: {cause} "
                    f"(depth {revision.depth}, breadth {revision.breadth:g})")  # fmt: skip
         if revision.explanation:
@@ -127,8 +135,12 @@ def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
         for sign, names in (("-", revision.superseded), ("+", revision.added)):
             for name in names:
                 task = plan.by_id[name]
-                print_text(f"  {sign} {name} [{task.tool or task.kind.value}] "
+                print_text(f"  {sign} {name} [{by_whom(task)}] "
                            f"{printable(short(task.description, 100))}")  # fmt: skip
+        for change in revision.changed:
+            print_text(
+                f"  ~ {change.task} {change.field}: {printable(short(str(change.new), 100))}"
+            )
 
 
 def memory_command(job_id: str) -> None:

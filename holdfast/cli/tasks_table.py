@@ -9,6 +9,7 @@ from holdfast.cli.money import comparison_lines, money
 from holdfast.cli.output import STYLES, counted, printable, short, table
 from holdfast.cli.recovery_lines import recovery_lines
 from models.views import EventView, JobView, TaskView
+from planning.nesting import nested
 
 
 def job_lines(view: JobView) -> list[str]:
@@ -40,13 +41,13 @@ def job_lines(view: JobView) -> list[str]:
 
 def tasks_table(view: JobView) -> Table:
     """Task, status, what it found, confidence, seconds, tokens."""
-    rows = [_row(task) for task in view.tasks]
+    rows = [_row(task) for task in nested(view.tasks)]
     return table(("task", "status", "what", "found", "conf.", "seconds", "tokens"), rows)
 
 
 def _row(task: TaskView) -> tuple[object, ...]:
     return (
-        task.id,
+        f"  {task.id}" if task.parent else task.id,
         Text(task.status, style=STYLES.get(task.status, "")),
         short(task.description, 60),
         short(found(task), 60),
@@ -112,6 +113,12 @@ def _job_line(event: EventView) -> str | None:
 def _change(event: EventView) -> str:
     added, gone = event.facts.get("added"), event.facts.get("superseded")
     names = ", ".join(map(str, added)) if isinstance(added, list) else ""
-    if not isinstance(gone, list) or not gone:
-        return f"ready    {names}"
-    return f"changed  {', '.join(map(str, gone))} replaced by {names}"
+    changed = event.facts.get("changed")
+    parts = [f"{', '.join(map(str, gone))} replaced by"] if isinstance(gone, list) and gone else []
+    parts += [names] if names else []
+    if isinstance(changed, list) and changed:
+        parts.append(f"{', '.join(map(str, changed))} refined")
+    what = " ".join(parts)
+    if event.task:
+        return f"{event.task} takes {what}" if not gone else f"{event.task} changed: {what}"
+    return f"ready    {what}" if event.kind == "plan.stored" else f"changed  {what}"
