@@ -28,6 +28,7 @@ from activities.interceptors import Heartbeat, TypedErrors
 from activities.nodes import NodeWork
 from activities.parts import Models, Requests
 from activities.plan import Planning
+from activities.questions import Answering
 from activities.recovery import Recoveries
 from activities.report import Reporting
 from activities.revising import Revising
@@ -108,6 +109,7 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     revising = Revising(parts.db, parts.models, requests, parts.hub)
     verifying = Verifying(parts.db, parts.models, requests)
     filling = GapFilling(parts.db, parts.models, requests, parts.hub)
+    answering = Answering(parts.db, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,
@@ -118,6 +120,7 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
             begin.read_tasks,
             controlling.record_control,
             controlling.retry_tasks,
+            answering.record_answer,
             planning.make_plan,
             planning.replan,
             tasks.tool_task,

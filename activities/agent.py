@@ -75,7 +75,8 @@ class Agent:
 
     def place(self, *more: str) -> str:
         """What tells the calls of this round apart from those of others."""
-        return "/".join((str(self.order.round), *more))
+        asked = f"+{len(self.view.answers)}" if self.view.answers else ""
+        return "/".join((f"{self.order.round}{asked}", *more))
 
     def ground(self) -> Ground:
         """What the agent's steps stand on."""

@@ -55,7 +55,7 @@ def _closing(job: Job) -> EndJob | None:
     """How the job is to end again after its report: it had ended, and was reopened for that."""
     if job.status in FINAL or job.stop_reason is None:
         return None
-    was_cancelled = job.stop_reason is StopReason.CANCELLED
+    was_cancelled = job.stop_reason in (StopReason.CANCELLED, StopReason.PLAN_REFUSED)
     status = JobStatus.CANCELLED if was_cancelled else JobStatus.FAILED
     return EndJob(status=status, reason=job.stop_reason, message=job.message)
 

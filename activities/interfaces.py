@@ -19,6 +19,7 @@ from models.orders import (
     NodeOrder,
     ReadTasksOrder,
     ReplanOrder,
+    ReportOrder,
     RetryOrder,
     ReviseOrder,
     RoundOrder,
@@ -142,8 +143,8 @@ async def record_answer(order: AnswerOrder) -> AnswerReceipt:
 
 
 @activity.defn
-async def write_report(order: WorkOrder) -> ReportReceipt:
-    """Have the synthesiser write the report, refuse marks that do not resolve, deliver it.
+async def write_report(order: ReportOrder) -> ReportReceipt:
+    """Have the report written and its sentences checked; deliver it if every gate is open.
 
     Repeating: gives the stored receipt.
     """

@@ -13,6 +13,7 @@ from activities.parts import Models, Requests
 from activities.plan import state_of
 from activities.planned import planned_move
 from activities.recovery import current_recovery
+from activities.routing import Raised, Routed, route_question
 from activities.stepped import stepped_move
 from models.errors import Lasting
 from models.failures import Component
@@ -22,7 +23,8 @@ from models.plan import Plan, TaskStatus
 from models.state import Halt, NodeReceipt, TaskReceipt
 from models.strategy import Horizon
 from planning.agents import profile, tools_of
-from storage import nodes, plans, receipts
+from roles.node_planner import Answered
+from storage import nodes, plans, questions, receipts
 from storage.control import ANEW
 from storage.database import Database, JobWrite
 from storage.ledger import Ledger
@@ -41,26 +43,53 @@ class NodeWork:
 
     @implements(interfaces.advance_node)
     async def advance_node(self, order: NodeOrder) -> NodeReceipt:
-        key = f"{order.task_id}#{order.attempt}/{order.round}"
+        answers = await self._answers(order)
+        key = f"{order.task_id}#{order.attempt}/{order.round}.{len(answers)}"
         stored = await receipts.find(self.db, order, key, NodeReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        view = await self._view(order)
         desk = self._desk(order, request)
         try:
-            move = await _next_move(Agent(desk, order, view, request.strategy))
+            view, move, routed = await self._moved(order, request, desk)
             halt = None
         except Lasting as error:
             outcome = failed_with(error, Component.AGENT)
+            view, routed = await self._view(order), Routed()
             move, halt = Move(end=Conclusion(failure=outcome.failure)), outcome.halt
-        return await self._store(order, key, view, move, desk.tokens, halt)
+        return await self._store(order, key, view, move, routed, desk.tokens, halt)
+
+    async def _moved(
+        self, order: NodeOrder, request: JobRequest, desk: Desk
+    ) -> tuple[NodeView, Move, Routed]:
+        """What the agent does now; a question that somebody knows the answer to is answered first.
+
+        Raises:
+            Passing: the model is busy; the ledger keeps what came back until then.
+            Lasting: the model refused.
+        """
+        while True:
+            view = await self._view(order)
+            move = await _next_move(Agent(desk, order, view, request.strategy))
+            if not move.question:
+                return view, move, Routed()
+            raised = Raised(task_id=order.task_id, text=move.question, default=move.default or None)
+            routed = await route_question(self.db, desk, raised)
+            if routed.answer is None:
+                return view, move, routed
+
+    async def _answers(self, order: NodeOrder) -> tuple[Answered, ...]:
+        found = await questions.answers_of(self.db, order.job_id, order.task_id)
+        return tuple(
+            Answered(question=each.text, answer=each.answer or "", by=(each.origin or "").lower())
+            for each in found
+        )
 
     async def _view(self, order: NodeOrder) -> NodeView:
         found = await plans.load_node(self.db, order.job_id, order.task_id)
         agent = profile(node_in(found, order.task_id).task.agent)
         tools = tools_of(agent, await self.hub.signatures())
-        return viewed(found, order.task_id, agent, tools)
+        return viewed(found, order.task_id, agent, tools, await self._answers(order))
 
     def _desk(self, order: NodeOrder, request: JobRequest) -> Desk:
         return Desk(
@@ -80,6 +109,7 @@ class NodeWork:
         key: str,
         view: NodeView,
         move: Move,
+        routed: Routed,
         tokens: int,
         halt: Halt | None,
     ) -> NodeReceipt:
@@ -92,6 +122,8 @@ class NodeWork:
             await nodes.note(write, order.task_id, move.notes | {"begun": True})
             if move.end is not None:
                 receipt = await _ended(write, order, view, move.end, tokens, halt)
+            elif move.question:
+                receipt = await _asked(write, order, routed, tokens)
             else:
                 receipt = await _went_on(write, order, known, view, move, tokens)
             await receipts.keep(write, key, receipt)
@@ -141,6 +173,23 @@ async def _ended(
     return NodeReceipt(result=result)
 
 
+async def _asked(write: JobWrite, order: NodeOrder, routed: Routed, tokens: int) -> NodeReceipt:
+    """It waits: for a person, or for the tasks that are to answer."""
+    await nodes.wait_for(write, order.task_id, routed.waits_for)
+    return NodeReceipt(
+        result=_going_on(order, tokens),
+        added=routed.added,
+        asks=() if routed.asks is None else (routed.asks,),
+        waits_for=routed.waits_for,
+    )
+
+
+def _going_on(order: NodeOrder, tokens: int) -> TaskReceipt:
+    return TaskReceipt(
+        task_id=order.task_id, attempt=order.attempt, status=TaskStatus.RUNNING, tokens=tokens
+    )
+
+
 async def _went_on(
     write: JobWrite,
     order: NodeOrder,
@@ -161,12 +210,9 @@ async def _went_on(
     )
     attempt = order.attempt if view.node.notes.get(ANEW) else 1
     await plans.store_revision(write, plan, change, roots, attempt=attempt)
-    result = TaskReceipt(
-        task_id=order.task_id, attempt=order.attempt, status=TaskStatus.RUNNING, tokens=tokens
-    )
     states = [state_of(plan, name, name) for name in roots]
     added = fitted([state.model_copy(update={"attempt": attempt}) for state in states])
-    return NodeReceipt(result=result, added=added, superseded=move.superseded)
+    return NodeReceipt(result=_going_on(order, tokens), added=added, superseded=move.superseded)
 
 
 def _moved_on(order: NodeOrder, known: list[StoredTask]) -> NodeReceipt:

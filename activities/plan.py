@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from activities import interfaces
+from activities.approval import ask_approval, needs_approval
 from activities.asking import Desk
 from activities.begin import fitted
 from activities.drafted import draft_faults
@@ -25,6 +26,7 @@ from models.tools import ToolSignature
 from planning.agents import usable
 from planning.fixed import fixed_plan
 from planning.merge import continue_plan, roots_of
+from planning.renaming import with_fresh_ids
 from planning.tool_names import with_full_tool_names
 from planning.validation import Ground
 from roles.base import Role, TaskT
@@ -34,6 +36,7 @@ from roles.planner import GRAPH_PLANNER, PLANNER, PlannerTask
 from storage import plans, receipts
 from storage.control import guidance_of
 from storage.database import Database
+from storage.editing import PLAN_KEY
 from storage.estimates import estimate_of, keep_estimate
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
@@ -53,12 +56,13 @@ class Planning:
 
     @implements(interfaces.make_plan)
     async def make_plan(self, order: WorkOrder) -> PlanReceipt:
-        key = "plan"
+        key = PLAN_KEY
         stored = await receipts.find(self.db, order, key, PlanReceipt)
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        desk = self._desk(order, request, "")
+        before = await plans.load_plan(self.db, order.job_id)
+        desk = self._desk(order, request, _planning_place(before))
         signatures = await self.hub.signatures()
         try:
             drafted = await self._drafted(order, request, desk, signatures)
@@ -66,7 +70,8 @@ class Planning:
             return await self._halt(order, key, desk, _halt(error, "planner"))
         if isinstance(drafted, Halt):
             return await self._halt(order, key, desk, drafted)
-        plan, explanation = drafted
+        planned, explanation = drafted
+        plan = with_fresh_ids(planned, before.by_id)
         change = Revision(
             revision=0,
             cause="planned",
@@ -75,7 +80,10 @@ class Planning:
         )
         roots = {each.id: each.id for each in plan.tasks}
         told = await estimate_of(self.db, order.job_id, request, plan, self.models.prices)
-        return await self._store(order, key, desk, plan, change, roots, told)
+        is_reviewed = needs_approval(request.strategy)
+        return await self._store(
+            order, key, desk, plan, change, roots, told=told, is_reviewed=is_reviewed
+        )
 
     async def _drafted(
         self,
@@ -164,7 +172,9 @@ class Planning:
         plan: Plan,
         change: Revision,
         roots: dict[str, str],
+        *,
         told: Estimate | None = None,
+        is_reviewed: bool = False,
     ) -> PlanReceipt:
         async with self.db.job(order.job_id, order.epoch) as write:
             for fault in self.hub.faults():
@@ -174,11 +184,13 @@ class Planning:
                 await keep_estimate(write, told)
             states = [state_of(plan, name, roots[name]) for name in change.added]
             added = fitted(states)
+            asks = await ask_approval(write, number, len(states)) if is_reviewed else ()
             receipt = PlanReceipt(
                 revision=number,
                 added=added,
                 is_partial=len(added) < len(states),
                 superseded=change.superseded,
+                asks=asks,
                 tokens=desk.tokens,
             )
             await receipts.keep(write, key, receipt)
@@ -191,6 +203,11 @@ class Planning:
             # Of this run alone: a key that is refused today may be accepted by the next run.
             await receipts.keep(write, receipts.of_run(key, order.epoch), receipt)
         return receipt
+
+
+def _planning_place(before: Plan) -> str:
+    """Where the planner is asked from: somewhere new for each plan that was set aside."""
+    return f"plan:{len(before.tasks)}" if before.tasks else ""
 
 
 def _replan_key(known: Sequence[StoredTask], failed: str) -> str:

@@ -18,6 +18,7 @@ from roles.drafts import input_of
 from roles.node_planner import OBJECTIVES, REPAIRER, NodeTask
 from roles.stepper import STEPPER, DraftCall, StepAnswer
 
+_MOST_QUESTIONS = 5
 _WANTED = (Expected(name="finding", description="what the answer says on this question"),)
 
 
@@ -96,6 +97,8 @@ def _step_faults(agent: Agent, answer: StepAnswer, task: NodeTask) -> Sequence[s
         return ["answer with exactly one of `calls`, `outputs`, `question`, `give_up`"]
     if task.must_end and not (answer.outputs or answer.give_up):
         return [f"no call is possible any more ({task.must_end}): `outputs` or `give_up`"]
+    if answer.question and len(agent.view.answers) >= _MOST_QUESTIONS:
+        return [f"{_MOST_QUESTIONS} questions were answered; ask nothing more"]
     if answer.outputs:
         end = agent.judged(answer.outputs, "")
         return [end.failure.message] if end.failure else []

@@ -143,15 +143,14 @@ class Verifying:
             return ()
         words = {each.id: each.description for each in known.sub_questions}
         deadline = datetime.now(UTC) + strategy.question_deadline
-        return tuple(
-            [
-                await escalations.escalate(write, each, words[each.task_id], deadline)
-                for each in verdicts
-                if each.recommendation is Recommendation.ESCALATE
-                and not each.is_carried
-                and not _has_ruling(known, each)
-            ]
-        )
+        asks = [
+            await escalations.escalate(write, each, words[each.task_id], deadline)
+            for each in verdicts
+            if each.recommendation is Recommendation.ESCALATE
+            and not each.is_carried
+            and not _has_ruling(known, each)
+        ]
+        return tuple(each for each in asks if each is not None)
 
     async def _halt(self, order: RoundOrder, error: Lasting) -> RoundReceipt:
         message = f"the verifier's model call failed: {error}"[:4000]

@@ -22,12 +22,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from benchmarks.stand_ins import TimedModel, page
+from roles.condenser import CONDENSER
 from roles.extractor import EXTRACTOR
 from roles.planner import PLANNER
 from roles.reasoner import REASONER
+from roles.sentence_checker import SENTENCE_CHECKER
 from roles.synthesiser import SYNTHESISER
 
-_ROLES = (PLANNER, EXTRACTOR, REASONER, SYNTHESISER)
+_ROLES = (PLANNER, EXTRACTOR, REASONER, SYNTHESISER, CONDENSER, SENTENCE_CHECKER)
 
 
 @dataclass(frozen=True)

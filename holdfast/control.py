@@ -22,11 +22,13 @@ from models.control import (
 from models.errors import BadInput, ServiceDown
 from models.jobs import FINAL, Job, JobStatus, StopReason
 from models.plan import TaskStatus
+from models.questions import AnswerRequest
 from models.state import JobState
 from models.strategy import Strategy
+from planning.answers import check_answer
 from planning.rerun import resumed, retried
 from planning.state import rebuilt
-from storage import control, jobs, plans, views
+from storage import control, jobs, plans, questions, views
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle
@@ -98,6 +100,31 @@ class Controller:
             # Not where nobody answered: the request may still come to the workflow's ears.
             await control.withdraw_guidance(db, number)
             raise
+
+    async def answer(self, job_id: str, question: int, choice: str, words: str) -> None:
+        """Answer an open question of the job with a choice, with words, or with both.
+
+        Raises:
+            NotFound: there is no such job or question.
+            BadInput: the question is open no more, or this is no answer to it.
+            ServiceDown: Temporal or the workers do not answer.
+        """
+        db = self.holdfast.db
+        job, handle = await self._working(job_id, "answer")
+        asked = await questions.load(db, job_id, question)
+        check_answer(asked.kind, choice, has_words=bool(words))
+        number = await control.give_guidance(db, job_id, words, self.by) if words else None
+        request = AnswerRequest(by=self.by, question=question, choice=choice, words=number)
+        try:
+            await ask(job.id, handle, "answer", request)
+        except BadInput as error:
+            # Not where nobody answered: the request may still come to the workflow's ears.
+            if number is not None:
+                await control.withdraw_guidance(db, number)
+            faults = await questions.refused_because(db, job_id, question)
+            # What comes through Temporal is cut.
+            is_cut = faults.startswith(str(error)[:100])
+            raise BadInput(faults if is_cut else str(error)) from error
 
     async def resume(self, job_id: str, strategy: Strategy | None = None) -> None:
         """Let the job go on with all it had, under another strategy where one is given.

@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from models.control import Asking
+from models.base import Frozen
 from models.errors import BadInput, ServiceDown
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ async def ask(
     job_id: str,
     handle: "WorkflowHandle[Any, Any]",
     update: str,
-    asking: Asking,
+    asking: Frozen,
     answer: type[Any] | None = None,
 ) -> Any:  # noqa: ANN401 - what the update gives
     """The update's result, in a time that a person waits.

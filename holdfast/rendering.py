@@ -1,9 +1,12 @@
-"""The report as Markdown or as a page; marks lead to the passages they rest on."""
+"""The report as Markdown, as a page or as JSON; marks lead to the passages they rest on."""
 
 from collections.abc import Iterable
 from html import escape
 
-from models.evidence import Citation, Report, ReportStatement
+from pydantic import JsonValue
+
+from holdfast.cover import confidence_line, cover_lines, gate_lines
+from models.evidence import BothSides, Citation, Conclusion, Report, ReportStatement
 
 _STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem;
@@ -12,6 +15,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; color: #3550
 a.mark { font-size: .75em; vertical-align: super; text-decoration: none; color: #35507a; }
 ol.sources li { margin-bottom: .8rem; } blockquote { margin: .2rem 0; color: #444; }
 .place, footer { color: #6a7180; font-size: .85rem; }
+.warning { border-left: 4px solid #b3261e; padding-left: .8rem; }
 @media (prefers-color-scheme: dark) {
   body { color: #e4e7ee; background: #14171d; } h2, a.mark { color: #9db8e8; }
   blockquote { color: #b9bfcc; } }
@@ -21,29 +25,34 @@ ol.sources li { margin-bottom: .8rem; } blockquote { margin: .2rem 0; color: #44
 def to_markdown(report: Report) -> str:
     """The report as Markdown, with a numbered list of sources at the end."""
     parts = [f"# {_plain(report.question)}", ""]
+    parts += [f"> **Warning:** {_plain(each)}\n" for each in report.warnings]
     parts += [" ".join(_with_marks(each) for each in report.summary), ""]
-    if report.findings:
-        parts += ["## Findings", "", *(f"- {_with_marks(each)}" for each in report.findings), ""]
-    if report.gaps:
-        parts += ["## Gaps", "", *(f"- {_plain(gap)}" for gap in report.gaps), ""]
-    if report.citations:
-        parts += ["## Sources", "", *(_source(each) for each in report.citations), ""]
+    parts += _section("Findings", (f"- {_with_marks(each)}" for each in report.findings))
+    parts += _section("Analysis", _lines(report.analysis))
+    parts += _section("Conclusions", (_conclusion(each) for each in report.conclusions))
+    parts += _section("Contradictions", (_contradiction(each) for each in report.contradictions))
+    parts += _section("Gaps", (f"- {_plain(gap)}" for gap in report.gaps))
+    parts += _section("Sources", (_source(each) for each in report.citations))
+    parts += _section("How it was checked", (f"- {_plain(each)}" for each in _checks(report)))
     parts.append(f"*Written by {_plain(report.model)}.*")
     return "\n".join(parts).rstrip() + "\n"
 
 
 def to_html(report: Report) -> str:
     """The report as one page that needs nothing else: no script, no foreign address."""
-    body = [f"<h1>{escape(report.question)}</h1>", f"<p>{_html_all(report.summary)}</p>"]
-    if report.findings:
-        items = "".join(f"<li>{_html(each)}</li>" for each in report.findings)
-        body.append(f"<h2>Findings</h2><ul>{items}</ul>")
-    if report.gaps:
-        items = "".join(f"<li>{escape(gap)}</li>" for gap in report.gaps)
-        body.append(f"<h2>Gaps</h2><ul>{items}</ul>")
+    body = [f"<h1>{escape(report.question)}</h1>"]
+    body += [f'<p class="warning"><b>Warning:</b> {escape(each)}</p>' for each in report.warnings]
+    body += [f"<p>{_html_all(report.summary)}</p>"]
+    body += _html_list("Findings", (_html(each) for each in report.findings))
+    if report.analysis:
+        body.append(f"<h2>Analysis</h2><p>{_html_all(report.analysis)}</p>")
+    body += _html_list("Conclusions", (_html_conclusion(each) for each in report.conclusions))
+    body += _html_list("Contradictions", (_html_sides(each) for each in report.contradictions))
+    body += _html_list("Gaps", (escape(gap) for gap in report.gaps))
     if report.citations:
         items = "".join(_html_source(each) for each in report.citations)
         body.append(f'<h2>Sources</h2><ol class="sources">{items}</ol>')
+    body += _html_list("How it was checked", (escape(each) for each in _checks(report)))
     body.append(f"<footer>Written by {escape(report.model)}.</footer>")
     head = f"<meta charset='utf-8'><title>{escape(report.question[:120])}</title>"
     view = "<meta name='viewport' content='width=device-width'>"
@@ -54,14 +63,69 @@ def to_html(report: Report) -> str:
     )
 
 
+def to_json(report: Report) -> dict[str, JsonValue]:
+    """All of the report, and the names of VMAO's: answer, key_findings, confidence, sources, gaps.
+
+    `key_findings` are the findings with their sources' numbers, `sources` what the report cites,
+    once per source.
+    """
+    content: dict[str, JsonValue] = report.model_dump(mode="json")
+    marks: dict[int, list[int]] = {}
+    for each in report.citations:
+        marks.setdefault(each.source_id, []).append(each.mark)
+    once = {each.source_id: each for each in reversed(report.citations)}
+    sources: list[JsonValue] = [
+        {
+            "title": each.title, "heading": each.heading, "address": each.address,
+            "sha256": each.sha256, "marks": list(marks[each.source_id]),
+        }
+        for each in sorted(once.values(), key=lambda each: each.mark)
+    ]  # fmt: skip
+    return content | {"key_findings": content["findings"], "sources": sources}
+
+
+def _checks(report: Report) -> list[str]:
+    if report.cover is None:
+        return []
+    return [*confidence_line(report), *cover_lines(report.cover), *gate_lines(report.gates)]
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    found = list(lines)
+    return [f"## {title}", "", *found, ""] if found else []
+
+
+def _lines(statements: tuple[ReportStatement, ...]) -> list[str]:
+    """The statements as one paragraph."""
+    return [" ".join(_with_marks(each) for each in statements)] if statements else []
+
+
 def _with_marks(statement: ReportStatement) -> str:
     marks = "".join(f"[{mark}]" for mark in statement.marks)
     return f"{_plain(statement.text)} {marks}".rstrip()
 
 
+def _conclusion(each: Conclusion) -> str:
+    return f"- {_with_marks(each)} ({_plain(_sure(each))})"
+
+
+def _sure(each: Conclusion) -> str:
+    limits = f"; {each.limits}" if each.limits else ""
+    return f"confidence {each.confidence:.0%}{limits}"
+
+
+def _contradiction(each: BothSides) -> str:
+    return f"- {_with_marks(each.one)} Against it: {_with_marks(each.other)} ({_settled(each)})"
+
+
+def _settled(each: BothSides) -> str:
+    return f"settled by {each.settled_by}" if each.settled_by else "not settled"
+
+
 def _source(citation: Citation) -> str:
     quote = _plain(" ".join(citation.quote.split()))
-    return f"{citation.mark}. {_plain(citation.title)} ({_plain(_place(citation))})\n   > {quote}"
+    place = f"{citation.mark}. {_plain(citation.title)} ({_plain(_place(citation))})"
+    return f"{place}, evidence {citation.evidence_id}\n   > {quote}"
 
 
 def _place(citation: Citation) -> str:
@@ -78,6 +142,11 @@ def _plain(text: str) -> str:
     return f"\\{line}" if line.startswith(("#", ">", "-", "+", "*")) else line
 
 
+def _html_list(title: str, items: Iterable[str]) -> list[str]:
+    found = "".join(f"<li>{item}</li>" for item in items)
+    return [f"<h2>{title}</h2><ul>{found}</ul>"] if found else []
+
+
 def _html_all(statements: Iterable[ReportStatement]) -> str:
     return " ".join(_html(each) for each in statements)
 
@@ -87,9 +156,19 @@ def _html(statement: ReportStatement) -> str:
     return escape(statement.text) + "".join(marks)
 
 
+def _html_conclusion(each: Conclusion) -> str:
+    return f'{_html(each)} <span class="place">({escape(_sure(each))})</span>'
+
+
+def _html_sides(each: BothSides) -> str:
+    settled = f'<span class="place">({escape(_settled(each))})</span>'
+    return f"{_html(each.one)} Against it: {_html(each.other)} {settled}"
+
+
 def _html_source(citation: Citation) -> str:
+    place = f"{_place(citation)}, evidence {citation.evidence_id}"
     return (
         f'<li id="source-{citation.mark}" value="{citation.mark}"><b>{escape(citation.title)}</b>'
         f"<blockquote>{escape(citation.quote)}</blockquote>"
-        f'<span class="place">{escape(_place(citation))}</span></li>'
+        f'<span class="place">{escape(place)}</span></li>'
     )

@@ -3,16 +3,18 @@
 Looking writes nothing, and what is not known because a service is away is said to be so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from holdfast.asked import asked_of
 from holdfast.client import Holdfast
 from holdfast.prices import read_prices
 from holdfast.temporal import connect
 from models.errors import ServiceDown
 from models.jobs import FINAL, Job, JobStatus
 from models.plan import TaskKind, TaskStatus
+from models.questions import QuestionKind
 from models.spending import Spend
 from models.state import (
     Action,
@@ -29,10 +31,11 @@ from models.state import (
     Verify,
     WriteReport,
 )
-from models.status import Allowance, Doing, StatusDocument, Waiting
+from models.status import Allowance, Doing, StatusDocument, Waiting, Waits
 from planning import state as changes
-from planning.decide import decide
+from planning.decide import OF_THE_JOB, decide
 from storage import jobs, plans, views
+from storage.evidence import load_report
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -56,15 +59,19 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     states = _begun(await plans.task_states(holdfast.db, job_id, of_new_run=False), doing)
     under_way = sum(t.kind is TaskKind.TOOL and t.status is TaskStatus.RUNNING for t in states)
     counts = counts.model_copy(update={"tool_calls": counts.tool_calls + under_way})
+    report = await load_report(holdfast.db, job_id)
     is_paused = job.status is JobStatus.PAUSED
     state = changes.rebuilt(job.request.strategy, counts, states, is_paused=is_paused)
+    asked = await asked_of(holdfast.db, job_id)
     return StatusDocument(
         job_id=job_id,
         status=job.status.value,
         message=job.message,
         doing=tuple(doing),
         waiting=() if is_over else _waiting(state),
-        blocked_by=tuple(blocked),
+        blocked_by=(*blocked, *_held_by(asked)),
+        questions=asked,
+        warnings=() if report is None else report.warnings,
         next=() if is_over else _next(state, {each.what for each in doing}),
         allowances=_allowances(state, spent, currency),
         at=datetime.now(UTC),
@@ -201,6 +208,13 @@ def _paused(job: Job) -> list[str]:
         return []
     why = f": {job.message}" if job.message else ""
     return [f"the job is paused{why}; go on with `holdfast resume {job.id}`"]
+
+
+def _held_by(asked: Iterable[Waits]) -> Iterator[str]:
+    """Questions that hold the whole job, and not only the task that asks."""
+    for each in asked:
+        if QuestionKind(each.kind) in OF_THE_JOB:
+            yield f"the job waits for an answer; give it with `{each.answer_with}`"
 
 
 def _lost(job: Job) -> str:

@@ -5,7 +5,8 @@ HoldfastError
 │   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
 │   ├── StorageAway         PostgreSQL does not answer
-│   └── Overtaken           another attempt at the same work was stored first
+│   ├── Overtaken           another attempt at the same work was stored first
+│   └── BudgetHeld          calls under way hold the room that the next model call needs
 ├── Suspending              trying again helps once a person has acted: the job pauses
 │   ├── QuotaExhausted      the account at the endpoint has no credit left
 │   └── BudgetReached       the job's cap leaves no room for the next model call
@@ -19,6 +20,7 @@ HoldfastError
 ├── ToolFailed          the tool answered with an error
 ├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
 ├── Unresolved          a reference points to nothing
+├── ReportInvalid       no version of the report was valid
 ├── StaleEpoch          a newer run of the job has taken over
 └── ServiceDown         an embedded or configured service cannot be reached
 """
@@ -72,6 +74,10 @@ class StorageAway(Passing):
 
 class Overtaken(Passing):
     """Another attempt at the same work was stored first; trying again gives what it stored."""
+
+
+class BudgetHeld(Passing):
+    """Calls under way hold the room that this one needs; once they are back there may be some."""
 
 
 class Suspending(HoldfastError):
@@ -146,6 +152,12 @@ class Unresolved(Lasting):
     """A reference points to nothing in memory."""
 
     failure_class = FailureClass.STATE
+
+
+class ReportInvalid(Lasting):
+    """No version of the report that the model wrote was valid; the message says what was wrong."""
+
+    failure_class = FailureClass.SEMANTIC
 
 
 class StaleEpoch(Lasting):

@@ -1,11 +1,24 @@
 """Evidence: a quote, letter by letter, in a stored source; and what rests on it."""
 
+import hashlib
 from datetime import datetime
+from enum import StrEnum
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from models.base import Frozen
 from models.tools import ReadPassage
+from models.verification import StopCondition
+
+
+class EvidenceStatus(StrEnum):
+    """The life of a piece of evidence; only what is active supports anything."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    """Its task was worked again."""
+    RETRACTED = "retracted"
+    """Somebody took it back."""
 
 
 class Located(Frozen):
@@ -44,8 +57,10 @@ class StoredEvidence(Frozen):
 
     @property
     def resolves(self) -> bool:
-        """Whether the quote stands verbatim in the stored source."""
-        return bool(self.quote) and self.source_text[self.start : self.end] == self.quote
+        """Whether the quote stands verbatim, at its place, in the source as it was read."""
+        is_there = bool(self.quote) and self.source_text[self.start : self.end] == self.quote
+        # PostgreSQL gives lone surrogates to nobody, so every stored text can be encoded.
+        return is_there and hashlib.sha256(self.source_text.encode()).hexdigest() == self.sha256
 
 
 class Citation(Frozen):
@@ -70,6 +85,59 @@ class ReportStatement(Frozen):
     marks: tuple[int, ...] = ()
 
 
+class Conclusion(ReportStatement):
+    """What follows from the findings, how sure that is, and where it ends."""
+
+    confidence: float = Field(ge=0, le=1)
+    limits: str = ""
+
+
+class BothSides(Frozen):
+    """Two claims that cannot both be true, each with the evidence it comes from."""
+
+    one: ReportStatement
+    other: ReportStatement
+    settled_by: str = ""
+    """The task that looked elsewhere and settled it; empty: it is open."""
+
+
+class Retraction(Frozen):
+    """Evidence that was taken back, and what had rested on it."""
+
+    evidence_id: int
+    task: str
+    """The task of the plan that had found it."""
+    entities: tuple[str, ...]
+    """`T1.actress`: what the same words had shown."""
+    tasks: tuple[str, ...] = ()
+    """Tasks that came after and used it, directly or not."""
+    statements: tuple[str, ...] = ()
+    """Sentences of the delivered report that cite it."""
+    reason: str
+
+
+class Gate(Frozen):
+    """What must be so before a report is delivered; what is not proven open is closed."""
+
+    name: str
+    is_open: bool
+    seen: str
+    """What it looked at, in words; where it is closed, the reason."""
+
+
+class Cover(Frozen):
+    """What became of the sentences that were written, and why verifying stopped."""
+
+    checked: int = 0
+    kept: int = 0
+    hedged: int = 0
+    """Stated with less certainty than they were written with."""
+    dropped: int = 0
+    checked_by: str = ""
+    """The model that checked them; empty: they were checked by rules alone."""
+    stop: StopCondition | None = None
+
+
 class Report(Frozen):
     """The delivered report: every mark in it is one of its citations."""
 
@@ -77,7 +145,23 @@ class Report(Frozen):
     answer: str | None
     summary: tuple[ReportStatement, ...] = ()
     findings: tuple[ReportStatement, ...] = ()
+    analysis: tuple[ReportStatement, ...] = ()
+    conclusions: tuple[Conclusion, ...] = ()
+    contradictions: tuple[BothSides, ...] = ()
     gaps: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    confidence: float | None = None
+    """Of the answer, 0 to 1; none where nothing says how sure it is."""
     model: str = ""
     """Who wrote it; `b, with a` where a fallback was asked for some of the job's calls."""
+    cover: Cover | None = None
+    """None in reports of releases that did not check sentences."""
+    gates: tuple[Gate, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Said when it is read: what became of its evidence since."""
+
+    @property
+    def sentences(self) -> tuple[ReportStatement, ...]:
+        """Every statement, in the order in which it is read."""
+        sides = (side for each in self.contradictions for side in (each.one, each.other))
+        return (*self.summary, *self.findings, *self.analysis, *self.conclusions, *sides)

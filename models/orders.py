@@ -76,6 +76,13 @@ class RoundOrder(WorkOrder):
     iteration: int
 
 
+class ReportOrder(WorkOrder):
+    """Write the report."""
+
+    asks_no_more: bool = False
+    """Whether the job ends with questions that nobody has answered: they are withdrawn."""
+
+
 class AnswerOrder(RunOrder):
     """Record the answer to a question."""
 
@@ -83,6 +90,8 @@ class AnswerOrder(RunOrder):
     question: int
     by: str
     choice: str = ""
+    words: int | None = None
+    """Under which number the words are in PostgreSQL."""
     by_default: bool = False
 
 

@@ -64,9 +64,10 @@ class Question(Frozen):
 
 
 class AnswerRequest(Frozen):
-    """Answer a question; the words are in PostgreSQL already, under the question's id."""
+    """Answer a question; the words are in PostgreSQL already, under the number `words`."""
 
     by: str = Field(max_length=200)
     question: int
     choice: str = Field(default="", max_length=40)
     """What the workflow must know of the answer: `approve`, `refuse`, `raise`, `report`, `stop`."""
+    words: int | None = None

@@ -250,6 +250,8 @@ class NodeReceipt(Frozen):
     added: tuple[TaskState, ...] = ()
     superseded: tuple[str, ...] = ()
     asks: tuple[OpenQuestion, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    """Tasks that are to answer a question of it: from now on it depends on them."""
 
 
 class RoundReceipt(Frozen):
@@ -269,6 +271,10 @@ class AnswerReceipt(Frozen):
     """How the job is to end because of it."""
     reports: bool = False
     """Whether it reports what it found before that."""
+    begins_anew: bool = False
+    """Whether the plan or the settings changed in PostgreSQL, for a fresh run to read."""
+    refused: str = ""
+    """Why the answer cannot be taken, in at most 200 characters; the question stays open."""
 
 
 class ReportReceipt(Frozen):

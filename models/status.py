@@ -32,6 +32,20 @@ class Waiting(Frozen):
     """Unfinished tasks; none where only a slot is missing."""
 
 
+class Waits(Frozen):
+    """A question that waits for somebody."""
+
+    id: int
+    kind: str
+    task: str = ""
+    text: str
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    deadline: datetime | None = Field(default=None, description="none: it waits for an answer")
+    answer_with: str
+    """The command."""
+
+
 class Allowance(Frozen):
     """How much of a limit is used."""
 
@@ -57,6 +71,10 @@ class StatusDocument(Frozen):
     waiting: tuple[Waiting, ...] = ()
     blocked_by: tuple[str, ...] = ()
     """What keeps the whole job from going on, with the way out; empty when nothing does."""
+    questions: tuple[Waits, ...] = ()
+    """What somebody is asked, the oldest first."""
+    warnings: tuple[str, ...] = ()
+    """What became of the delivered report's evidence since."""
     next: tuple[str, ...] = ()
     """What is started as soon as it can be."""
     allowances: tuple[Allowance, ...] = ()

@@ -107,6 +107,8 @@ class Strategy(Frozen):
     """Stop verifying and go on to the report once this many tokens are spent (VMAO)."""
     verifier_model: str | None = None
     """Verifies in the job's model's place, at the same endpoint."""
+    check_sentences: bool = True
+    """Whether a model checks each sentence of the report; without it rules alone do."""
     max_tokens: int | None = Field(default=None, ge=1)
     """The cap: no call is made that would pass it; the job pauses and asks."""
     max_cost: float | None = Field(default=None, gt=0)

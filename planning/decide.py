@@ -19,11 +19,12 @@ from models.state import (
 )
 from models.strategy import Monitoring, ReplanScope
 from planning import endings
-from planning.nodes import idle_nodes
+from planning.nodes import idle_nodes, in_vain, is_open, is_waiting
 from planning.readiness import ready
 
 _SETTLED = (TaskStatus.DONE, TaskStatus.FAILED)
-_OF_THE_JOB = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
+OF_THE_JOB = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
+"""Questions that hold the whole job."""
 
 
 def decide(state: JobState) -> tuple[Action, ...]:
@@ -41,7 +42,7 @@ def decide(state: JobState) -> tuple[Action, ...]:
         return () if state.is_busy else (last,)
     if not state.has_plan:
         return () if state.is_planning else (MakePlan(),)
-    if any(question.kind in _OF_THE_JOB for question in state.questions):
+    if any(question.kind in OF_THE_JOB for question in state.questions):
         return ()
     actions: list[Action] = [*_replans(state), *_revision(state)]
     if not _is_all_replaced(state, actions):
@@ -85,6 +86,9 @@ def ends_at_once(state: JobState) -> EndJob | None:
 
 def _settled(state: JobState) -> Action:
     """What follows once nothing of the plan runs and nothing can: it is verified, or it ends."""
+    stuck = in_vain(state)
+    if stuck is not None:
+        return stuck
     stop = endings.out_of_calls(state) or (None if state.strategy.verify else endings.stuck(state))
     if stop is not None:
         return endings.reported_first(state, stop)
@@ -112,7 +116,8 @@ def _agents(
 ) -> Iterator[StartTask]:
     if _is_revising(state, planned):
         return
-    free = max(0, state.strategy.slots - state.count_nodes(TaskStatus.RUNNING))
+    at_work = sum(is_open(t) and not is_waiting(t, state) for t in state.plan_tasks)
+    free = max(0, state.strategy.slots - at_work)
     nodes = [task for task in able if task.kind is TaskKind.AGENT]
     yield from (StartTask(task_id=task.id) for task in nodes[:free])
 

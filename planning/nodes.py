@@ -34,8 +34,28 @@ def idle_nodes(state: JobState, busy: frozenset[str]) -> Iterator[AdvanceNode]:
     for node in state.tasks.values():
         if not is_open(node) or node.id in busy or node.id in state.advancing:
             continue
-        if node.id not in state.replanning and not state.awaits(node.id):
+        if node.id not in state.replanning and not is_waiting(node, state):
             yield AdvanceNode(task_id=node.id, must_end=limit_of(node, state))
+
+
+def is_waiting(node: TaskState, state: JobState) -> bool:
+    """Whether an agent at work waits for an answer: of a person, or of another task."""
+    return state.awaits(node.id) or any(_is_unfinished(name, state) for name in node.depends_on)
+
+
+def _is_unfinished(task_id: str, state: JobState) -> bool:
+    task = state.tasks.get(task_id)
+    return task is not None and task.status in (TaskStatus.PENDING, TaskStatus.RUNNING)
+
+
+def in_vain(state: JobState) -> AdvanceNode | None:
+    """An agent that waits for a task which nothing can bring to its end: it must conclude."""
+    for node in state.tasks.values():
+        if is_open(node) and not state.awaits(node.id) and is_waiting(node, state):
+            names = ", ".join(n for n in node.depends_on if _is_unfinished(n, state))
+            why = f"{names}, which was to answer its question, cannot run"
+            return AdvanceNode(task_id=node.id, must_end=why)
+    return None
 
 
 def limit_of(node: TaskState, state: JobState) -> str:

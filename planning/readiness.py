@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from models.plan import TaskKind, TaskStatus
 from models.state import JobState, TaskState
-from planning.nodes import is_open, limit_of
+from planning.nodes import is_open, is_waiting, limit_of
 
 
 def ready(state: JobState) -> Sequence[TaskState]:
@@ -26,7 +26,7 @@ def _held(state: JobState) -> frozenset[str]:
         node.id
         for node in state.tasks.values()
         if node.kind is TaskKind.AGENT
-        and (not is_open(node) or state.awaits(node.id) or limit_of(node, state))
+        and (not is_open(node) or is_waiting(node, state) or limit_of(node, state))
     )
 
 

@@ -171,6 +171,10 @@ def advanced(state: JobState, receipt: NodeReceipt) -> JobState:
     if known.tasks[task_id].attempt != receipt.result.attempt:
         return known
     folded = _folded(known, receipt.added, receipt.superseded, receipt.asks)
+    if receipt.waits_for:
+        node = folded.tasks[task_id]
+        needs = tuple(dict.fromkeys((*node.depends_on, *receipt.waits_for)))
+        folded = _with_task(folded, node, depends_on=needs)
     return finished(folded, receipt.result)
 
 
@@ -188,6 +192,9 @@ def answered(state: JobState, question: int, receipt: AnswerReceipt) -> JobState
     """The state after a question was answered."""
     left = tuple(each for each in state.questions if each.id != question)
     update: dict[str, object] = {"questions": left}
+    asked = next((each for each in state.questions if each.id == question), None)
+    if asked is not None and asked.kind is QuestionKind.BUDGET:
+        update["is_paused"] = False
     if receipt.ends is not None:
         update["closing"] = receipt.ends
         if not receipt.reports:
@@ -244,17 +251,18 @@ def _folded(
     superseded: Iterable[str],
     asks: tuple[OpenQuestion, ...],
 ) -> JobState:
+    gone = frozenset(superseded)
+    open_still = (each for each in state.questions if each.task_id not in gone)
     known = state.model_copy(
         update={
-            "tasks": _superseded(state.tasks, superseded),
-            "questions": (*state.questions, *asks),
+            "tasks": _superseded(state.tasks, gone),
+            "questions": (*open_still, *asks),
         }
     )
     return with_tasks(known, tasks)
 
 
-def _superseded(tasks: Mapping[str, TaskState], gone: Iterable[str]) -> dict[str, TaskState]:
-    names = frozenset(gone)
+def _superseded(tasks: Mapping[str, TaskState], names: frozenset[str]) -> dict[str, TaskState]:
     update = {"status": TaskStatus.SUPERSEDED}
     return {
         key: task.model_copy(update=update) if key in names else task for key, task in tasks.items()

@@ -24,6 +24,7 @@ from models.tables import (
 from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
 from storage.jobs import config_hash
+from storage.questions import ask_again
 
 ANEW = "anew"
 """In a task's notes: a person wants its calls made anew, whatever is recorded of earlier ones."""
@@ -108,6 +109,7 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     await write.connection.execute(
         update(evidence)
         .where(evidence.c.job_id == write.job_id, of_these_or_steps)
+        .where(evidence.c.status == "active")
         .values(status="superseded")
     )
     await write.connection.execute(
@@ -164,6 +166,7 @@ async def reopen(write: JobWrite, *, strategy: Strategy | None = None) -> None:
         .values(status=TaskStatus.PENDING.value)
     )
     await _forget_rounds(write)
+    await ask_again(write)
     await _forget_report(write)
 
 

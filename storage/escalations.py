@@ -1,16 +1,16 @@
 """What the verifier cannot judge by itself: asked of a person, and what that person said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from models.base import Frozen
 from models.questions import OpenQuestion, QuestionKind
 from models.tables import questions
 from models.verification import Verification
 from storage.database import Database, JobWrite
+from storage.questions import NewQuestion, open_question
 
 ACCEPT, RETRY = "accept", "retry"
 _PREFIX = "escalate:"
@@ -35,8 +35,8 @@ class Ruling(Frozen):
 
 async def escalate(
     write: JobWrite, verdict: Verification, sub_question: str, deadline: datetime
-) -> OpenQuestion:
-    """Ask what is to become of a result; silence has it worked again."""
+) -> OpenQuestion | None:
+    """Ask what is to become of a result; silence has it worked again. None: it was said before."""
     lacks = "; ".join(verdict.missing) or "nothing that it names"
     text = (
         f"The verifier cannot judge {verdict.task_id}: {sub_question}\n"
@@ -44,8 +44,7 @@ async def escalate(
         f"Answer `{ACCEPT}` to let it count as it is, `{RETRY}` to have it worked again, or say "
         "what the next attempt should heed."
     )
-    return await _open_question(
-        write,
+    new = NewQuestion(
         key=f"{_PREFIX}{verdict.task_id}#{verdict.attempt}",
         kind=QuestionKind.ESCALATION,
         task_id=verdict.task_id,
@@ -54,6 +53,7 @@ async def escalate(
         default=RETRY,
         deadline=deadline,
     )
+    return await open_question(write, new)
 
 
 async def rulings_of(db: Database, job_id: str) -> Mapping[str, Ruling]:
@@ -72,36 +72,3 @@ async def rulings_of(db: Database, job_id: str) -> Mapping[str, Ruling]:
         )
         for row in rows
     }
-
-
-async def _open_question(
-    write: JobWrite,
-    *,
-    key: str,
-    kind: QuestionKind,
-    task_id: str,
-    text: str,
-    choices: Sequence[str],
-    default: str | None,
-    deadline: datetime | None,
-) -> OpenQuestion:
-    """The question under `key`, opened once. For `storage.questions.open_question` to replace."""
-    row = {
-        "job_id": write.job_id,
-        "key": key,
-        "kind": kind.value,
-        "task_id": task_id,
-        "text": text,
-        "choices": list(choices),
-        "default_answer": default,
-        "deadline": deadline,
-    }
-    statement = (
-        upsert(questions)
-        .values(row)
-        .on_conflict_do_update(index_elements=["job_id", "key"], set_={"key": key})
-        .returning(questions.c.id, questions.c.deadline)
-    )
-    found = (await write.connection.execute(statement)).one()
-    write.event("question.asked", task_id, question=found.id, about=kind.value)
-    return OpenQuestion(id=found.id, kind=kind, task_id=task_id, deadline=found.deadline)

@@ -1,11 +1,14 @@
 """What the gate is told of a call, and what it says of one that it does not let pass."""
 
+from datetime import timedelta
 from typing import Any
 
 from models.calls import CallKey, Expense
 from models.completions import ModelRequest
-from models.errors import BudgetReached
+from models.errors import BudgetHeld, BudgetReached
 from storage.constant import Value
+
+_UNTIL_ASKED_AGAIN = timedelta(seconds=1)
 
 
 def priced(expense: Expense) -> dict[str, Value]:
@@ -22,6 +25,7 @@ def check_room(key: CallKey, request: ModelRequest, row: Any, expense: Expense) 
     """Let pass what was announced.
 
     Raises:
+        BudgetHeld: it was not, because of what calls under way hold.
         BudgetReached: it was not; the message says of which cap how much is used.
     """
     if row.id is not None:
@@ -32,9 +36,24 @@ def check_room(key: CallKey, request: ModelRequest, row: Any, expense: Expense) 
             f'in holdfast.toml under [prices."{request.model}"] and start the worker anew, or '
             f"`holdfast resume {key.job_id} --set max_cost=none`"
         )
-    raise BudgetReached(
+    message = (
         f"the next call ({request.role}) may take {row.asked_tokens:,} tokens, and the budget has "
         f"no room for it: {'; '.join(_used(row, is_report=expense.is_report))}"
+    )
+    if _fits_alone(row, is_report=expense.is_report):
+        raise BudgetHeld(message, after=_UNTIL_ASKED_AGAIN)
+    raise BudgetReached(message)
+
+
+def _fits_alone(row: Any, *, is_report: bool) -> bool:  # noqa: ANN401 - a named tuple of columns
+    """Whether there would be room if nothing were under way."""
+    amounts = (
+        (row.most_tokens, row.spent_tokens, row.asked_tokens),
+        (row.most_cost, row.spent_cost, row.asked_cost),
+    )
+    return all(
+        most is None or spent + asked <= most * (1 - row.kept) or (is_report and spent < most)
+        for most, spent, asked in amounts
     )
 
 

@@ -13,6 +13,7 @@ LOCK: LiteralString = (
 )
 
 # An answer may be as long as the role's longest so far; a few short ones say little of the next.
+# A call that left long ago and of which nobody heard may have been paid: it counts as spent.
 # The caps are read from the job and not given along: whoever has just raised one is heard at once.
 # A report may pass the cap with its last call, since the work before it had to leave it room.
 # What came back before is given whatever it would cost now, and so is the word that it is refused.
@@ -28,14 +29,19 @@ caps as (
             else coalesce((strategy ->> 'report_reserve')::numeric, 0) end as kept
     from jobs where id = %(job_id)s),
 spent as (
-    select coalesce(sum(input_tokens + output_tokens), 0) as spent_tokens,
-        coalesce(sum(reserved_tokens), 0) as held_tokens,
-        coalesce(sum(cost), 0) as spent_cost,
-        coalesce(sum(reserved_cost), 0) as held_cost,
+    select coalesce(sum(input_tokens + output_tokens)
+            + coalesce(sum(reserved_tokens) filter (where not is_under_way), 0), 0) as spent_tokens,
+        coalesce(sum(reserved_tokens) filter (where is_under_way), 0) as held_tokens,
+        coalesce(sum(coalesce(cost, 0))
+            + coalesce(sum(reserved_cost) filter (where not is_under_way), 0), 0) as spent_cost,
+        coalesce(sum(reserved_cost) filter (where is_under_way), 0) as held_cost,
         greatest(max(output_tokens) filter (where role = %(role)s and status = 'done'),
             case when count(*) filter (where role = %(role)s and status = 'done') < 3
                 then %(output_tokens)s::bigint else 0 end) as answer_tokens
-    from llm_calls where job_id = %(job_id)s and id is distinct from (select id from mine)),
+    from llm_calls, lateral (
+        select status = 'started' and started_at > now() - interval '15 minutes' as is_under_way
+    ) as call
+    where job_id = %(job_id)s and id is distinct from (select id from mine)),
 asked as (
     select caps.*, spent.*, %(input_tokens)s::bigint + answer_tokens as asked_tokens,
         %(input_cost)s::numeric + answer_tokens * %(output_price)s::numeric as asked_cost

@@ -15,6 +15,7 @@ from models.jobs import FINAL, Job, JobRequest, JobStatus, StopReason
 from models.strategy import Strategy
 from models.tables import jobs, llm_calls, tool_calls
 from storage.database import Database, JobWrite
+from storage.questions import withdraw_open
 
 
 async def submit(
@@ -150,6 +151,7 @@ async def end(write: JobWrite, status: JobStatus, reason: StopReason, message: s
             .where(table.c.job_id == write.job_id, table.c.status == "started")
             .values(status="unknown", finished_at=func.now())
         )
+    await withdraw_open(write)
     await write.set(
         status=status.value, stop_reason=reason.value, message=message, finished_at=func.now()
     )

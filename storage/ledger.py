@@ -92,7 +92,8 @@ class Ledger:
         it holds that much of them until it is back.
 
         Raises:
-            BudgetReached: it does not fit, and was not announced.
+            BudgetHeld: it does not fit beside the calls under way, and was not announced.
+            BudgetReached: it does not fit at all.
         """
         facts: dict[str, Value] = {
             "role": request.role,

@@ -44,6 +44,17 @@ async def note(write: JobWrite, task_id: str, notes: Mapping[str, JsonValue]) ->
         )
 
 
+async def wait_for(write: JobWrite, task_id: str, names: Sequence[str]) -> None:
+    """Let the agent depend on tasks that are to answer its question."""
+    for name in names:
+        needs = func.array_append(func.array_remove(tasks.c.depends_on, name), name)
+        await write.connection.execute(
+            update(tasks)
+            .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
+            .values(depends_on=needs)
+        )
+
+
 async def conclude(
     write: JobWrite,
     task: Task,

@@ -16,6 +16,7 @@ from models.tables import entities, jobs, llm_calls, plan_revisions, tasks
 from models.text import shortened
 from planning.graph import Extent, extent
 from storage.database import Database, JobWrite
+from storage.questions import withdraw_of
 
 OF_ATTEMPT = "of_attempt"
 """In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
@@ -113,13 +114,14 @@ async def _insert(
         await write.connection.execute(insert(tasks), rows)
 
 
-async def _supersede(write: JobWrite, gone: Iterable[str]) -> None:
+async def _supersede(write: JobWrite, gone: tuple[str, ...]) -> None:
     statement = (
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.id.in_(list(gone)))
         .values(status=TaskStatus.SUPERSEDED.value)
     )
     await write.connection.execute(statement)
+    await withdraw_of(write, gone)
 
 
 def _row(job_id: str, task: Task) -> dict[str, Any]:

@@ -47,7 +47,8 @@ async def counts(db: Database, job_id: str) -> Counts:
     finished_tools = select(func.coalesce(func.sum(ended), 0)).where(
         tasks.c.job_id == job_id, tasks.c.kind == "tool"
     )
-    has_plan = select(func.count()).where(plan_revisions.c.job_id == job_id)
+    # Not the revisions: a plan that was set aside to be planned anew is none.
+    has_plan = select(func.count()).where(tasks.c.job_id == job_id, tasks.c.status != "superseded")
     has_report = select(func.count()).where(
         receipts.c.job_id == job_id, receipts.c.key == REPORT_KEY
     )

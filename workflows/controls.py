@@ -30,7 +30,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.calling import bookkeeping
     from workflows.display import STATUS
 
-_OWN = "holdfast"
+OWN = "holdfast"
 """Who pauses a job that cannot go on by itself."""
 
 
@@ -66,7 +66,7 @@ class Controls:
 
     @pause.validator
     def _check_pause(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._may_pause()
 
     def _may_pause(self) -> None:
@@ -85,7 +85,7 @@ class Controls:
 
     @resume.validator
     def _check_resume(self, request: ResumeRequest) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._may_resume()
 
     def _may_resume(self) -> None:
@@ -113,7 +113,7 @@ class Controls:
 
     @retry.validator
     def _check_retry(self, request: RetryRequest) -> None:
-        with _refusing():
+        with refusing():
             if self.state is not None:
                 self._may_retry(request)
 
@@ -134,7 +134,7 @@ class Controls:
 
     @steer.validator
     def _check_steer(self, request: SteerRequest) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._takes_changes()
 
     @workflow.update
@@ -147,7 +147,7 @@ class Controls:
 
     @cancel.validator
     def _check_cancel(self, request: Asking) -> None:  # noqa: ARG002 - the update's shape
-        with _refusing():
+        with refusing():
             self._goes_on()
 
     async def pause_by_itself(
@@ -165,7 +165,7 @@ class Controls:
             key = f"paused-{self._own_pauses}@{self.epoch}"
             await self._record(
                 Control.PAUSED,
-                _OWN,
+                OWN,
                 key=key,
                 message=why,
                 put_back=put_back,
@@ -242,14 +242,14 @@ class Controls:
         try:
             await workflow.wait_condition(lambda: self.state is not None)
             async with self._turn:
-                with _refusing():
+                with refusing():
                     yield
         finally:
             self.changing -= 1
             self.has_news = True
 
 
-class _refusing:  # noqa: N801 - reads as a verb where it is used
+class refusing:  # noqa: N801 - reads as a verb where it is used
     """Turns errors into refusals of the update: any other exception would freeze the whole job."""
 
     def __enter__(self) -> None:

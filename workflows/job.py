@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning import state as changes
     from planning.decide import decide
     from workflows.calling import bookkeeping, halt_of
+    from workflows.deadlines import deadlines_kept
     from workflows.display import REPLANS, STATUS, TOKENS, plan_table
     from workflows.work import Work
 
@@ -50,7 +51,8 @@ class ResearchJob(Work):
         """Work until there is a reason to end; being cancelled or given up is one."""
         try:
             await self._begin()
-            return self.outcome or await self._work()
+            async with deadlines_kept(self):
+                return self.outcome or await self._work()
         except asyncio.CancelledError:
             return _CANCELLED
         except ActivityError as error:
@@ -102,7 +104,7 @@ class ResearchJob(Work):
                 self.start(action)
             workflow.set_current_details(plan_table(self.known))
             if self._is_rolling and not self.under_way:
-                await workflow.wait_condition(workflow.all_handlers_finished)
+                await workflow.wait_condition(lambda: self._is_quiet)
                 if not self.is_asked_to_cancel:
                     workflow.continue_as_new(JobOrder(job_id=self.job_id))
             await workflow.wait_condition(lambda: self.has_news)
@@ -111,6 +113,11 @@ class ResearchJob(Work):
                 # An activity that was given up ends the job; a fault of ours fails the workflow
                 # task, which waits for a mended worker.
                 raise self.broken
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether nobody is being answered, nor a question by its default."""
+        return workflow.all_handlers_finished() and not self.changing
 
     @property
     def _is_rolling(self) -> bool:

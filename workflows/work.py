@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
         NodeOrder,
         ReadTasksOrder,
         ReplanOrder,
+        ReportOrder,
         ReviseOrder,
         RoundOrder,
         TaskOrder,
@@ -37,8 +38,8 @@ with workflow.unsafe.imports_passed_through():
         WriteReport,
     )
     from planning import state as changes
+    from workflows.answers import Answers
     from workflows.calling import bookkeeping, halt_of, is_over_budget, reason_of, suspends, working
-    from workflows.controls import Controls
     from workflows.display import REPLANS
 
 
@@ -53,7 +54,7 @@ def _timed(receipt: TaskReceipt, took: timedelta) -> TaskReceipt:
     return receipt.model_copy(update={"seconds": took.total_seconds()})
 
 
-class Work(Controls):
+class Work(Answers):
     """The part of a job's workflow that carries out one action after another."""
 
     def __init__(self) -> None:
@@ -229,7 +230,8 @@ class Work(Controls):
         return await workflow.execute_activity(interfaces.fail_task, failing, **config)
 
     async def _report(self, action: WriteReport) -> None:
-        order = self._order()
+        asks_no_more = bool(self.known.questions)
+        order = ReportOrder(**self._order().model_dump(), asks_no_more=asks_no_more)
         config = working("report", "write the report", self.known.strategy)
         try:
             receipt = await workflow.execute_activity(interfaces.write_report, order, **config)

@@ -43,6 +43,12 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only plan, and estimate what the rest would take.")
     ] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="See, edit, approve or refuse the plan before it runs.")
+    ] = False,
+    waits: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="With --review: whether to stay for the work.")
+    ] = True,
     json_output: Json = False,
 ) -> None:
     """Ask a question, watch the work, and read the cited report."""
@@ -54,6 +60,10 @@ def run(
         from holdfast.cli.dry_run import dry_run_command
 
         raise typer.Exit(dry_run_command(wish, json_output=json_output))
+    if review:
+        from holdfast.cli.reviewing import review_command
+
+        raise typer.Exit(review_command(wish, waits=waits, json_output=json_output))
     raise typer.Exit(run_command(wish, json_output=json_output))
 
 
@@ -180,6 +190,21 @@ def retry(
 
 
 @app.command()
+def retract(
+    job: JobId,
+    evidence: Annotated[
+        int, typer.Argument(metavar="EVIDENCE", help="Its number, as the report's sources name it.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why; the job's log keeps it.")],
+    json_output: Json = False,
+) -> None:
+    """Take a piece of evidence back, and see what rested on it."""
+    from holdfast.cli.retracting import retract_command
+
+    retract_command(job, evidence, reason, json_output=json_output)
+
+
+@app.command()
 def steer(
     job: JobId,
     guidance: Annotated[str, typer.Argument(help="What the next planning is told; - reads it.")],
@@ -192,12 +217,46 @@ def steer(
 
 
 @app.command()
+def answer(
+    job: JobId,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[N] [ANSWER...]",
+            help="The question's number where several are open, and the answer; - reads it.",
+        ),
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """Answer what a job asks: its plan, an agent's question, a doubtful result, its budget."""
+    from holdfast.cli.answering import answer_command
+
+    answer_command(job, tuple(words or ()), json_output=json_output)
+
+
+@app.command()
+def questions(job: JobId, json_output: Json = False) -> None:
+    """List what a job asked, what it was answered, and by whom."""
+    from holdfast.cli.answering import questions_command
+
+    questions_command(job, json_output=json_output)
+
+
+@app.command()
 def plan(
     job: JobId,
     diff: Annotated[bool, typer.Option("--diff", help="Show each revision and its cause.")] = False,
+    as_yaml: Annotated[
+        bool, typer.Option("--yaml", help="Print it as `answer JOB edit FILE` reads it.")
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Show the plan as it stands, or how it came about."""
+    if as_yaml:
+        from holdfast.cli.editing import plan_yaml_command
+
+        plan_yaml_command(job)
+        return
     from holdfast.cli.looking import plan_command
 
     plan_command(job, diff=diff, json_output=json_output)

@@ -9,7 +9,7 @@ from holdfast.cli.stats_rows import stats_rows
 from holdfast.cli.tasks_table import job_lines, tasks_table
 from holdfast.client import Holdfast
 from holdfast.prices import read_prices
-from holdfast.rendering import to_html, to_markdown
+from holdfast.rendering import to_html, to_json, to_markdown
 from holdfast.status import status_of
 from models.calls import CallView
 from models.errors import BadInput, NotFound
@@ -71,7 +71,7 @@ def report_command(job_id: str, form: str) -> None:
         raise BadInput(f"no report format {form!r}; formats: {', '.join(_FORMATS)}")
     report = ask(lambda holdfast: _report(holdfast, job_id))
     if form == "json":
-        print_json(report)
+        print_json(dict(to_json(report)))
     else:
         print_text(to_html(report) if form == "html" else printable(to_markdown(report)))
 
@@ -119,7 +119,7 @@ def print_plan(plan: Plan) -> None:
 
 def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
     for revision in revisions:
-        cause = f"replanned from {revision.failed_task}" if revision.failed_task else "planned"
+        cause = f"replanned from {revision.failed_task}" if revision.failed_task else revision.cause
         print_text(f"revision {revision.revision}: {cause} "
                    f"(depth {revision.depth}, breadth {revision.breadth:g})")  # fmt: skip
         if revision.explanation:

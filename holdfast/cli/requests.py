@@ -53,6 +53,18 @@ def checked_guidance(given: str) -> str:
     return words
 
 
+def checked_answer(given: str) -> str:
+    """What a person answers; `-` reads it from standard input.
+
+    Raises:
+        BadInput: it is empty, too long, or not text.
+    """
+    words = _checked_words("answer", given)
+    if not words:
+        raise BadInput("the answer is empty")
+    return words
+
+
 def _checked_words(what: str, given: str) -> str:
     words = _read_stdin(what) if given == "-" else given
     words = words.replace("\x00", "").strip()

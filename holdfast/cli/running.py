@@ -10,8 +10,10 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from holdfast.asked import asked_of
 from holdfast.cli.installation import attached
 from holdfast.cli.output import console, counted, print_json, print_text, printable, say
+from holdfast.cli.question_lines import question_lines
 from holdfast.cli.requests import Wish, checked_request
 from holdfast.cli.tasks_table import job_lines, progress_line, tasks_table
 from holdfast.client import Holdfast, connected
@@ -69,6 +71,9 @@ def wait_command(job_id: str, timeout_s: float | None, *, json_output: bool) -> 
             if (job := await holdfast.wait(job_id, timedelta(0))).status is JobStatus.PAUSED:
                 why = f" ({printable(job.message)})" if job.message else ""
                 say(f"job {job_id} is paused{why}; `holdfast resume {job_id}` lets it go on")
+            for asked in await asked_of(holdfast.db, job_id):
+                for line in question_lines(asked):
+                    say(line)
             await holdfast.wait(job_id, within)
             return await holdfast.show(job_id)
 
@@ -157,7 +162,9 @@ async def _live(holdfast: Holdfast, job_id: str) -> JobView:
     with Live(console=screen, refresh_per_second=8) as live:
         while True:
             view = await holdfast.show(job_id)
-            lines = Text("\n".join(printable(line) for line in job_lines(view)))
+            asked = await asked_of(holdfast.db, job_id)
+            waiting = (line for each in asked for line in question_lines(each))
+            lines = Text("\n".join(printable(line) for line in (*job_lines(view), *waiting)))
             live.update(Group(lines, Text(), tasks_table(view)))
             if view.status in _FINAL:
                 return view

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from holdfast.cli.installation import ask
 from holdfast.cli.output import print_json, print_text, printable, short
+from holdfast.cli.question_lines import question_lines
 from holdfast.status import status_of
 from models.status import Allowance, Doing, StatusDocument
 
@@ -25,21 +26,34 @@ def status_command(job_id: str, *, json_output: bool) -> None:
 def status_lines(found: StatusDocument) -> Iterator[str]:
     """The document as a person reads it; times are local."""
     yield f"{found.job_id}  {found.status}"
-    if found.message:
-        yield f"message:  {short(found.message, 300)}"
-    for reason in found.blocked_by:
-        yield f"blocked:  {reason}"
+    yield from _standing(found)
     for doing in found.doing:
         yield f"doing:    {_doing(doing)}"
     for what in found.next:
         yield f"next:     {what}"
+    yield from _waiting(found)
+    yield "used:     " + ", ".join(_allowance(each) for each in found.allowances)
+
+
+def _standing(found: StatusDocument) -> Iterator[str]:
+    """What keeps it from going on, and whom it waits for."""
+    if found.message:
+        yield f"message:  {short(found.message, 300)}"
+    for reason in found.blocked_by:
+        yield f"blocked:  {reason}"
+    for asked in found.questions:
+        yield from question_lines(asked)
+    for warning in found.warnings:
+        yield f"warning:  {warning}"
+
+
+def _waiting(found: StatusDocument) -> Iterator[str]:
     for waiting in found.waiting[:_MOST_WAITING]:
         needs = f"waits for {', '.join(waiting.waits_for)}" if waiting.waits_for else "is ready"
         yield f"waiting:  {waiting.task} {needs} - {short(waiting.what, 70)}"
     left_out = len(found.waiting) - _MOST_WAITING
     if left_out > 0:
         yield f"waiting:  {left_out} more"
-    yield "used:     " + ", ".join(_allowance(each) for each in found.allowances)
 
 
 def _doing(doing: Doing) -> str:

@@ -99,6 +99,11 @@ def _job_line(event: EventView) -> str | None:
             is_database = event.facts.get("cause") == "database"
             lost = "PostgreSQL was away" if is_database else "a worker died"
             return f"  recovery {lost}; its work goes on"
+        case "question.asked":
+            asks = event.facts.get("asks")
+            return f"  asks     {asks}: `holdfast answer` shows the question and answers it"
+        case "question.answered":
+            return f"  answered {event.facts.get('asks')} (from {event.facts.get('origin')})"
         case "job.resumed" | "job.retried" | "job.steered" | "job.cancelling":
             return f"  {event.kind.removeprefix('job.')} by {by}"
     return None

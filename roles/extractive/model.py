@@ -7,7 +7,11 @@ from pydantic import BaseModel, ValidationError
 
 from models.completions import Completion, ModelRequest
 from models.errors import ModelUnusable
+from roles.answerer import AnswererTask
+from roles.condenser import CondenserTask
+from roles.extractive.answering import answer
 from roles.extractive.assessing import assess
+from roles.extractive.condensing import check_sentences, condense
 from roles.extractive.extraction import extract
 from roles.extractive.graphs import plan_graph, replan_graph
 from roles.extractive.planning import plan
@@ -26,6 +30,7 @@ from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
 from roles.replanner import ReplannerTask
 from roles.reviser import ReviserTask
+from roles.sentence_checker import SentenceCheckerTask
 from roles.synthesiser import SynthesiserTask
 from roles.verifier import VerifierTask
 
@@ -55,9 +60,12 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "reviser": lambda text: revise(ReviserTask.model_validate_json(text)),
     "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
     "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
+    "answerer": lambda text: answer(AnswererTask.model_validate_json(text)),
     "synthesiser": lambda text: synthesise(SynthesiserTask.model_validate_json(text)),
     "verifier": lambda text: verify(VerifierTask.model_validate_json(text)),
     "gap_planner": lambda text: fill(GapTask.model_validate_json(text)),
+    "condenser": lambda text: condense(CondenserTask.model_validate_json(text)),
+    "sentence_checker": lambda text: check_sentences(SentenceCheckerTask.model_validate_json(text)),
 }
 
 

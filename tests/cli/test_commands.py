@@ -171,3 +171,21 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.conformance("VMAO-10", "WAVE-06")
+def test_what_is_retracted_is_warned_of_in_the_report_and_the_status(home: Shell) -> None:
+    job = newest(home)
+    report = json.loads(home.holdfast("report", job, "--json").out)
+    assert {"answer", "key_findings", "confidence", "sources", "gaps"} <= set(report)
+    number = str(report["citations"][0]["evidence_id"])
+
+    done = home.holdfast("retract", job, number, "--reason", "a hoax", "--json")
+    again = home.holdfast("retract", job, number, "--reason", "a hoax")
+
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["statements"]
+    assert f"evidence {number} of job {job} is retracted already" in again.refused()
+    assert "**Warning:** mark 1 supports nothing any more" in home.holdfast("report", job).out
+    assert "warning:  mark 1 supports nothing any more" in home.holdfast("status", job).out
+    assert json.loads(home.holdfast("status", job, "--json").out)["warnings"]

@@ -34,7 +34,8 @@ FOUND = Reply.of(
     {"entities": [{"name": "value", "value": "1932", "quote": TEXT}], "confidence": 0.9}
 )
 REASONED = Reply.of({"status": "completed", "outputs": [{"name": "final_answer", "value": "1932"}]})
-REPORT = Reply.of({"answer": [{"text": "It was opened in 1932.", "evidence": ["E1"]}]})
+# A sentence that only quotes needs no judgement, so these are all the calls of a job.
+REPORT = Reply.of({"answer": [{"text": TEXT, "evidence": ["E1"]}]})
 GOOD = (planned(PLAN), FOUND, REASONED, REPORT)
 
 

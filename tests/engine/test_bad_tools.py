@@ -50,7 +50,7 @@ def reasoned(value: str = "1932") -> Reply:
     return Reply.of({"status": "completed", "outputs": outputs})
 
 
-def report(text: str = "It was opened in 1932.") -> Reply:
+def report(text: str = TEXT) -> Reply:
     return Reply.of({"answer": [{"text": text, "evidence": ["E1"]}]})
 
 

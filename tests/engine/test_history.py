@@ -103,7 +103,7 @@ async def test_the_timeline_reads_like_the_plan(
     found = {pair.key.name: pair.value for pair in described.typed_search_attributes}
     assert found["HoldfastStatus"] == "done"
     assert found["HoldfastPreset"] == "kpi-chain"
-    assert await described.memo_value("report") == "the answer"
+    assert await described.memo_value("report") == "Ada"
 
 
 def _text(payload: Payload) -> str:

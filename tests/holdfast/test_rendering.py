@@ -3,8 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.rendering import to_html, to_markdown
-from models.evidence import Citation, Report, ReportStatement
+from holdfast.rendering import to_html, to_json, to_markdown
+from models.evidence import (
+    BothSides,
+    Citation,
+    Conclusion,
+    Cover,
+    Gate,
+    Report,
+    ReportStatement,
+)
 
 
 def report(text: str = "Ada kept it.", quote: str = "Ada Brink kept the light.") -> Report:
@@ -67,3 +75,59 @@ def test_a_foreign_heading_opens_neither_a_page_nor_a_picture() -> None:
     assert text.count("<img") == text.count("\\<img") > 0
     assert text.count("[click]") == text.count("\\[click]") > 0
     assert text.startswith("# \\# not mine")
+
+
+def whole(text: str) -> Report:
+    told = ReportStatement(text=text, marks=(1,))
+    return report(text).model_copy(
+        update={
+            "analysis": (told,),
+            "conclusions": (Conclusion(text=text, marks=(1,), confidence=0.8, limits=text),),
+            "contradictions": (BothSides(one=told, other=told),),
+            "cover": Cover(checked=4, kept=2, hedged=1, dropped=1, checked_by="strict"),
+            "gates": (Gate(name="tasks", is_open=True, seen=text),),
+            "warnings": (text,),
+            "confidence": 0.8,
+        }
+    )
+
+
+def test_every_part_is_shown_in_the_order_in_which_it_is_read() -> None:
+    text = to_markdown(whole("Ada kept it."))
+
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    assert titles == [
+        "## Findings", "## Analysis", "## Conclusions", "## Contradictions", "## Gaps",
+        "## Sources", "## How it was checked",
+    ]  # fmt: skip
+    assert "- Ada kept it. [1] (confidence 80%; Ada kept it.)" in text
+    assert "- Ada kept it. [1] Against it: Ada kept it. [1] (not settled)" in text
+    assert "- Sentences: 4 checked by strict; 2 kept, 1 hedged, 1 dropped" in text
+    assert "- Gate tasks: Ada kept it." in text
+    assert "characters 10-35), evidence 5" in text
+    page = to_html(whole("Ada kept it."))
+    assert [title for title in titles if f"<h2>{title[3:]}</h2>" not in page] == []
+
+
+@given(st.text())
+def test_no_part_lets_foreign_text_become_markup(text: str) -> None:
+    hostile = f"{text}<script>alert(1)</script>[a](javascript:b)"
+
+    assert "<script" not in to_html(whole(hostile))
+    shown = to_markdown(whole(hostile))
+    assert shown.count("<script") == shown.count("\\<script") > 0
+
+
+def test_sources_are_named_once_with_all_their_marks() -> None:
+    one = report()
+    second = one.citations[0].model_copy(update={"mark": 2, "evidence_id": 6})
+
+    told = to_json(one.model_copy(update={"citations": (*one.citations, second)}))
+
+    assert told["sources"] == [
+        {
+            "title": "Keepers", "heading": "Ada", "address": "keepers.md", "sha256": "0" * 64,
+            "marks": [1, 2],
+        }
+    ]  # fmt: skip
+    assert told["key_findings"] == told["findings"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from models.jobs import JobStatus, StopReason
 from models.plan import TaskKind, TaskStatus
+from models.questions import OpenQuestion, QuestionKind
 from models.state import (
     Action,
     EndJob,
@@ -298,3 +299,15 @@ def test_the_eight_replans_of_full_horizon_end_with_the_limits_own_reason() -> N
     assert isinstance(ending, EndJob)
     assert ending.reason is StopReason.RETRY_LIMIT
     assert ending.message.startswith("8 replans of the job are used up")
+
+
+def test_what_a_replaced_task_had_asked_holds_nothing_up() -> None:
+    asked = OpenQuestion(id=1, kind=QuestionKind.ESCALATION, task_id="T1")
+    state = planned(task("T1"), task("T2", final=True)).model_copy(update={"questions": (asked,)})
+    failed = came_back(changes.started(state, StartTask(task_id="T1")), "T1", TaskStatus.FAILED)
+    again = changes.started(failed, Replan(task_id="T1"))
+
+    receipt = PlanReceipt(revision=2, added=(task("T1a", root="T1"),), superseded=("T1",))
+
+    assert changes.planned(again, Replan(task_id="T1"), receipt).questions == ()
+    assert again.questions == (asked,)

@@ -43,7 +43,8 @@ from models.strategy import (
 from models.verification import StopCondition
 from planning import state as changes
 from planning.decide import decide
-from planning.graph import cycle
+from planning.graph import cycle, dependents
+from planning.nodes import is_open, is_waiting
 
 _OVER = (TaskStatus.DONE, TaskStatus.FAILED)
 _MOST_TURNS = 3000
@@ -144,12 +145,29 @@ class World:
         going_on = result.model_copy(update={"status": TaskStatus.RUNNING})
         if self.says(4):
             return NodeReceipt(result=going_on, asks=(self.question(name),))
+        if not must_end and self.says(6):
+            return self.routed(name, going_on)
         steps = []
         for _ in range(1 + self.draw(2)):
             needs = (steps[-1].id,) if steps and self.says() else ()
             kind = TaskKind.TOOL if self.says() else TaskKind.REASONING
             steps.append(state_of(self.fresh(name), kind, needs, parent=name))
         return NodeReceipt(result=going_on, added=tuple(steps))
+
+    def routed(self, name: str, result: TaskReceipt) -> NodeReceipt:
+        """Its question goes to another task: one that waits, or one that is new."""
+        behind = dependents({t.id: t.depends_on for t in self.state.plan_tasks}, name)
+        able = [
+            t.id
+            for t in self.state.plan_tasks
+            if t.status in (TaskStatus.PENDING, TaskStatus.RUNNING)
+            and t.id != name
+            and t.id not in behind
+        ]
+        if able and self.says():
+            return NodeReceipt(result=result, waits_for=(able[self.draw(len(able) - 1)],))
+        new = state_of(self.fresh(), TaskKind.AGENT, ())
+        return NodeReceipt(result=result, added=(new,), waits_for=(new.id,))
 
     def question(self, task_id: str, kind: QuestionKind = QuestionKind.QUESTION) -> OpenQuestion:
         self.count += 1
@@ -237,7 +255,6 @@ class World:
         )
         assert not cycle({task.id: task.depends_on for task in Plan(tasks=tasks).tasks})
         assert state.running_leaves + len(state.advancing) <= state.strategy.slots
-        assert state.count_nodes(TaskStatus.RUNNING) <= state.strategy.slots
 
 
 def state_of(
@@ -253,6 +270,9 @@ def check_start(state: JobState, action: Action) -> None:
         task = state.tasks[action.task_id]
         assert all(state.tasks[need].status is TaskStatus.DONE for need in task.depends_on)
         assert state.tool_calls <= state.strategy.max_tool_calls
+        if task.kind is TaskKind.AGENT:
+            at_work = (t for t in state.plan_tasks if is_open(t) and not is_waiting(t, state))
+            assert len(tuple(at_work)) < state.strategy.slots
         if task.parent:
             assert state.tasks[task.parent].status is TaskStatus.RUNNING
     if isinstance(action, AdvanceNode):

@@ -5,12 +5,16 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client
 
 from holdfast.control import Controller
+from models.questions import QuestionKind
+from storage.questions import NewQuestion
 from tests.engine.test_controls import delayed, entries, failing
 from tests.engine.test_endings import under_way
+from tests.support.asking import asked, submitted_with
 from tests.support.engine import Engine
 from tests.support.plans import final, plan, tool
 from tests.support.players import Players
@@ -110,6 +114,24 @@ async def cancelled(stage: Stage) -> str:
             await asyncio.sleep(0.05)
     await Controller(stage.engine.holdfast, "dana").cancel(job_id)
     await stage.engine.holdfast.wait(job_id)
+    return job_id
+
+
+@scenario
+async def reviewed_and_answered(stage: Stage) -> str:
+    """A plan is made anew and approved, and a question is answered by its default in time."""
+    _set_up(stage)
+    deadline = datetime.now(UTC) + timedelta(seconds=2)
+    kind = QuestionKind.ESCALATION
+    doubt = NewQuestion(key="d", kind=kind, text="?", default="accept", deadline=deadline)
+    job_id, _ = await submitted_with(stage.engine, doubt, review="true", slots="1")
+    controller = Controller(stage.engine.holdfast, "dana")
+    first = await asked(stage.engine, job_id, QuestionKind.APPROVAL)
+    await controller.answer(job_id, first.id, "revise", "Otherwise.")
+    second = await asked(stage.engine, job_id, QuestionKind.APPROVAL, after=first.id)
+    await controller.answer(job_id, second.id, "approve", "")
+    job = await stage.engine.holdfast.wait(job_id)
+    assert job.status == "done", job.message
     return job_id
 
 

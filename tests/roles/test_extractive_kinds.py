@@ -226,7 +226,7 @@ def test_what_is_no_answer_fails_instead_of_being_given(
 def test_the_answer_reads_as_a_sentence(question: str, answer: str, said: str) -> None:
     task = SynthesiserTask(question=question, answer=answer, evidence=())
 
-    assert synthesise(task).answer[0].text == said
+    assert synthesise(task).summary[0].text == said
 
 
 @pytest.mark.parametrize(

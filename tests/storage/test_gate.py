@@ -8,13 +8,19 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from activities.budget import open_budget_question
+from activities.control import Controlling
 from models.calls import CallKey, Expense
 from models.completions import Completion, Message, ModelRequest
-from models.errors import BudgetReached
-from models.jobs import JobRequest
+from models.control import Control
+from models.errors import BudgetHeld, BudgetReached
+from models.jobs import JobRequest, JobStatus, StopReason
+from models.orders import ControlOrder
 from models.prices import Price
+from models.questions import QuestionKind
 from models.strategy import Strategy
 from storage import jobs, views
+from storage.budget import withdraw_budget_questions
 from storage.database import Database
 from storage.ledger import Ledger, Opened
 
@@ -87,7 +93,7 @@ async def test_calls_that_leave_at_once_share_the_room_that_there_is(
     async def call(n: int) -> bool:
         try:
             await opened(db, f"T{n}")
-        except BudgetReached:
+        except BudgetHeld:
             return False
         return True
 
@@ -110,6 +116,9 @@ async def test_spend_passes_the_cap_by_no_more_than_one_call_whatever_is_under_w
         while True:
             try:
                 call = await opened(db, f"T{worker}-{made}")
+            except BudgetHeld:
+                await asyncio.sleep(0)  # Temporal waits longer
+                continue
             except BudgetReached:
                 return made
             await closed(db, call, 100, 100 if made % 2 else 40)
@@ -126,19 +135,36 @@ async def test_spend_passes_the_cap_by_no_more_than_one_call_whatever_is_under_w
 async def test_what_is_held_is_given_back_when_a_call_is_settled_or_fails(db: Database) -> None:
     await submitted(db, max_tokens=450, report_reserve=0)
     first, second = await opened(db, "T1"), await opened(db, "T2")
-    with pytest.raises(BudgetReached, match="0 and 400 under way of 450 tokens"):
+    with pytest.raises(BudgetHeld, match="0 and 400 under way of 450 tokens"):
         await opened(db, "T3")
+    with pytest.raises(BudgetReached, match="0 and 400 under way of 450 tokens"):
+        await opened(db, "T3", expense(400, 100))
 
     await Ledger(db).fail_model_call(first.row_id, "busy")
     await opened(db, "T3")
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetHeld):
         await opened(db, "T4")
     await closed(db, second, 10, 10)
 
-    with pytest.raises(BudgetReached, match="20 and 200 under way of 450 tokens"):
+    with pytest.raises(BudgetHeld, match="20 and 200 under way of 450 tokens"):
         await opened(db, "T5", expense(200, 100))
     await opened(db, "T4")
     assert await spent(db) == (20, PRICE.of(input_tokens=10, output_tokens=10), 400)
+
+
+async def test_a_call_of_which_nobody_heard_for_long_counts_as_spent(db: Database) -> None:
+    await submitted(db, max_tokens=300, report_reserve=0)
+    await opened(db, "T1")
+    with pytest.raises(BudgetHeld):
+        await opened(db, "T2")
+
+    async with db.writing() as connection:
+        past = text("update llm_calls set started_at = now() - interval '1 hour'")
+        await connection.execute(past)
+
+    with pytest.raises(BudgetReached, match="200 of 300 tokens"):
+        await opened(db, "T2")
+    await opened(db, "T1")
 
 
 async def test_a_call_that_is_sent_again_holds_its_room_once(db: Database) -> None:
@@ -255,3 +281,90 @@ async def test_what_a_call_cost_is_stored_and_an_unknown_cost_is_not_zero(db: Da
         ("T1", Decimal("0.002")), ("T2", None),
     ]  # fmt: skip
     assert [call.cost for call in await views.calls(db, "job-1")] == [Decimal("0.002"), None]
+
+
+async def test_the_gate_holds_under_a_recovery_and_notes_what_it_saved(db: Database) -> None:
+    await submitted(db, max_tokens=700, report_reserve=0)
+    await closed(db, await opened(db, "T1"), 100, 100)
+    await opened(db, "T2")  # in flight when the worker died
+    async with db.writing() as connection:
+        await connection.execute(
+            text(
+                "insert into recoveries (job_id, number, cause, lost, lost_at, resumed_at)"
+                " values ('job-1', 1, 'worker', 'w', now(), now())"
+            )
+        )
+    ledger = Ledger(db, recovery=1)
+
+    for name in ("T1", "T2", "T3"):
+        await opened(db, name, ledger=ledger)
+    with pytest.raises(BudgetHeld):
+        await opened(db, "T4", ledger=ledger)
+
+    query = text("select was_reused from recovered_calls order by call_id")
+    async with db.reading() as connection:
+        assert list((await connection.execute(query)).scalars()) == [True, False]
+
+
+@pytest.mark.conformance("BEY-06")
+async def test_one_question_about_the_budget_is_open_at_a_time_and_asked_anew_once_withdrawn(
+    db: Database,
+) -> None:
+    await submitted(db, max_tokens=100)
+
+    async def asked(key: str) -> int:
+        async with db.job("job-1") as write:
+            return await open_budget_question(write, key)
+
+    first = [await asked("paused-1@1"), await asked("paused-2@1")]
+    async with db.job("job-1") as write:
+        await withdraw_budget_questions(write)
+    again = await asked("paused-1@2")
+
+    assert first == [first[0]] * 2
+    assert again != first[0]
+    assert [each.id for each in (await views.counts(db, "job-1")).questions] == [again]
+    kinds = [each.kind for each in await views.events_after(db, "job-1", 0)]
+    assert kinds.count("question.asked") == 2
+
+
+@pytest.mark.parametrize("kind", [Control.PAUSED, Control.RESUMED])
+async def test_a_pause_at_the_cap_asks_once_and_resuming_withdraws_the_question(
+    db: Database, kind: Control
+) -> None:
+    await submitted(db, max_tokens=100)
+    epoch = await jobs.begin(db, "job-1", "run-1")
+    controlling = Controlling(db)
+    pause = ControlOrder(
+        job_id="job-1", epoch=epoch, key="paused-1@1", kind=Control.PAUSED, by="holdfast",
+        message="no room", is_over_budget=True,
+    )  # fmt: skip
+    for _ in range(2):
+        await controlling.record_control(pause)
+
+    if kind is Control.RESUMED:
+        resume = ControlOrder(job_id="job-1", epoch=epoch, key="r", kind=kind, by="dana")
+        await controlling.record_control(resume)
+
+    is_open = kind is Control.PAUSED
+    found = (await views.counts(db, "job-1")).questions
+    assert [each.kind for each in found] == [QuestionKind.BUDGET] * is_open
+    assert all(each.deadline is None for each in found)
+    assert (await jobs.load(db, "job-1")).status is (
+        JobStatus.PAUSED if is_open else JobStatus.RUNNING
+    )
+
+
+async def test_a_job_that_ended_meanwhile_is_asked_nothing(db: Database) -> None:
+    await submitted(db, max_tokens=100)
+    epoch = await jobs.begin(db, "job-1", "run-1")
+    async with db.job("job-1") as write:
+        await jobs.end(write, JobStatus.CANCELLED, StopReason.CANCELLED, "")
+
+    order = ControlOrder(
+        job_id="job-1", epoch=epoch, key="k", kind=Control.PAUSED, by="holdfast",
+        is_over_budget=True,
+    )  # fmt: skip
+    await Controlling(db).record_control(order)
+
+    assert (await views.counts(db, "job-1")).questions == ()

@@ -63,14 +63,14 @@ class Shell:
         out, err = (text.decode("utf-8", "backslashreplace") for text in (done.stdout, done.stderr))
         return Ran(done.returncode, out, err)
 
-    def started(self, *words: str) -> subprocess.Popen[bytes]:
+    def started(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """`holdfast` with these words, while it runs."""
         return subprocess.Popen(
             [sys.executable, "-m", "holdfast", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.folder,
-            env=self._environment({}),
+            env=self._environment(variables),
         )
 
     def _environment(self, variables: dict[str, str]) -> dict[str, str]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from models.plan import Plan
+from roles.answerer import ANSWERER
 from roles.assessor import ASSESSOR
 from roles.base import Role
+from roles.condenser import CONDENSER
 from roles.extractor import EXTRACTOR
 from roles.gap_planner import GAP_PLANNER
 from roles.node_planner import NODE_PLANNER, OBJECTIVES, REPAIRER
@@ -14,8 +16,9 @@ from roles.planner import GRAPH_PLANNER, PLANNER
 from roles.reasoner import REASONER
 from roles.replanner import GRAPH_REPLANNER, NODE_REPLANNER, REPLANNER
 from roles.reviser import REVISER
+from roles.sentence_checker import SENTENCE_CHECKER
 from roles.stepper import STEPPER
-from roles.synthesiser import SYNTHESISER
+from roles.synthesiser import MOST_FINDINGS, SYNTHESISER
 from roles.verifier import VERIFIER
 from tests.support.scripted_model import Asked, Reply
 
@@ -125,10 +128,27 @@ class Players:
         outputs = [{"name": each["name"], "value": value} for each in asked.task["outputs"]]
         return {"status": "completed", "outputs": outputs, "reasoning_steps": ["therefore"]}
 
+    def _answerer(self, asked: Asked) -> object:
+        return {"answer": None, "rests_on": None}
+
     def _synthesiser(self, asked: Asked) -> object:
-        ids = [item["id"] for item in asked.task["evidence"]]
-        found = [{"text": f"see {name}", "evidence": [name]} for name in ids]
-        return {"answer": [{"text": "the answer", "evidence": ids}], "findings": found, "gaps": []}
+        # Its sentences are quotes, so nothing is left for the sentence checker to judge.
+        items = asked.task["evidence"]
+        ids = [item["id"] for item in items]
+        found = [_quoting(item) for item in items[:MOST_FINDINGS]]
+        told = items[0]["quote"] if items else "the answer"
+        concluded = "the answer" if asked.task["concludes"] else None
+        return {
+            "summary": [{"text": told, "evidence": ids}], "findings": found,
+            "analysis": [], "conclusions": [], "gaps": [], "conclusion": concluded,
+        }  # fmt: skip
+
+    def _condenser(self, asked: Asked) -> object:
+        return {"statements": [_quoting(item) for item in asked.task["evidence"][:12]]}
+
+    def _sentence_checker(self, asked: Asked) -> object:
+        ids = [sentence["id"] for sentence in asked.task["sentences"]]
+        return {"verdicts": [{"id": name, "verdict": "supported", "why": ""} for name in ids]}
 
     def _verifier(self, asked: Asked) -> object:
         return verdict(0.9)
@@ -148,10 +168,14 @@ def _joined(task: dict[str, Any]) -> str:
     return " & ".join(str(each["value"]) for each in task["given"]) or "so"
 
 
+def _quoting(item: dict[str, Any]) -> dict[str, Any]:
+    return {"text": item["quote"], "evidence": [item["id"]]}
+
+
 ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER, GRAPH_PLANNER, REPLANNER, NODE_REPLANNER, GRAPH_REPLANNER, EXTRACTOR, REASONER,
     SYNTHESISER, STEPPER, OBJECTIVES, REPAIRER, ASSESSOR, NODE_PLANNER, REVISER,
-    VERIFIER, GAP_PLANNER,
+    VERIFIER, GAP_PLANNER, ANSWERER, CONDENSER, SENTENCE_CHECKER,
 )  # fmt: skip
 
 

@@ -1,0 +1,68 @@
+"""Taking evidence back: what is retracted supports nothing, and what it had shown is named."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import and_, func, select, update
+
+from models.errors import BadInput, NotFound
+from models.evidence import EvidenceStatus
+from models.tables import entities, evidence
+from storage.database import Database, JobWrite
+from storage.evidence import supports
+
+
+async def left_without(db: Database, job_id: str) -> Sequence[tuple[str, str]]:
+    """Found entities, as (task, name), that had evidence of which only retracted is left."""
+    place = (evidence.c.task_id, evidence.c.entity)
+    active = func.count().filter(and_(*supports()))
+    retracted = func.count().filter(evidence.c.status == EvidenceStatus.RETRACTED.value)
+    is_found = and_(
+        entities.c.job_id == evidence.c.job_id,
+        entities.c.task_id == evidence.c.task_id,
+        entities.c.name == evidence.c.entity,
+    )
+    query = (
+        select(*place)
+        .join(entities, is_found)
+        .where(evidence.c.job_id == job_id)
+        .group_by(*place)
+        .having(active == 0, retracted > 0)
+        .order_by(func.min(evidence.c.id))
+    )
+    async with db.reading() as connection:
+        return [(row[0], row[1]) for row in (await connection.execute(query)).all()]
+
+
+async def retract(write: JobWrite, evidence_id: int) -> list[tuple[str, str]]:
+    """Take a piece of evidence back, with all of the job's that is the same words.
+
+    Gives what these words had shown, as (task, entity).
+
+    Raises:
+        NotFound: the job has no such evidence.
+        BadInput: it is not active.
+    """
+    of_job = evidence.c.job_id == write.job_id
+    chosen = (
+        await write.connection.execute(select(evidence).where(of_job, evidence.c.id == evidence_id))
+    ).one_or_none()
+    if chosen is None:
+        raise NotFound(
+            f"job {write.job_id} has no evidence {evidence_id}; `holdfast report {write.job_id}` "
+            "names the evidence of each source"
+        )
+    if chosen.status != EvidenceStatus.ACTIVE:
+        raise BadInput(f"evidence {evidence_id} of job {write.job_id} is {chosen.status} already")
+    same_words = and_(
+        evidence.c.source_id == chosen.source_id,
+        evidence.c.start_char == chosen.start_char,
+        evidence.c.end_char == chosen.end_char,
+    )
+    changed = await write.connection.execute(
+        update(evidence)
+        .where(of_job, same_words, evidence.c.status == EvidenceStatus.ACTIVE.value)
+        .values(status=EvidenceStatus.RETRACTED.value)
+        .returning(evidence.c.id, evidence.c.task_id, evidence.c.entity)
+    )
+    rows = sorted(changed.all(), key=lambda row: int(row.id))
+    return list(dict.fromkeys((row.task_id, row.entity) for row in rows))

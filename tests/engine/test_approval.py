@@ -1,0 +1,179 @@
+"""A plan that waits for somebody: approved, refused, edited, or made anew."""
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast.cli.editing import as_text
+from holdfast.control import Controller
+from models.errors import BadInput
+from models.jobs import JobStatus, StopReason
+from models.plan import TaskStatus
+from models.questions import Origin, QuestionKind
+from roles.planner import PLANNER
+from storage import plans, questions
+from tests.engine.test_controls import entries, until
+from tests.support.asking import asked
+from tests.support.engine import Engine
+from tests.support.plans import final, plan, ref, tool
+from tests.support.players import Players
+from tests.support.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("WAVE-02")]
+
+APPROVAL = QuestionKind.APPROVAL
+THREE = plan(tool("T1", query="a"), tool("T2", "T1", query=f"b of {ref('T1')}"), final("T3", "T2"))
+WITHIN = timedelta(seconds=30)
+
+
+@pytest.fixture
+def controller(engine: Engine) -> Controller:
+    return Controller(engine.holdfast, "dana")
+
+
+@pytest.fixture(autouse=True)
+def _three_tasks(players: Players, tools: ScriptedTools) -> None:
+    players.plan = THREE
+    tools.answers = lambda argument: f"found {argument}"
+
+
+async def test_nothing_runs_before_the_plan_is_approved(
+    engine: Engine, controller: Controller, tools: ScriptedTools
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    question = await asked(engine, job_id, APPROVAL)
+    stored = await plans.load_plan(engine.db, job_id)
+
+    with pytest.raises(BadInput, match="answer with `approve`"):
+        await controller.answer(job_id, question.id, "", "well")
+    with pytest.raises(BadInput, match="needs words"):
+        await controller.answer(job_id, question.id, "revise", "")
+    called_before = len(tools.called)
+    await controller.answer(job_id, question.id, "approve", "")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert question.deadline is None
+    assert {task.status for task in stored.tasks} == {TaskStatus.PENDING}
+    assert called_before == 0
+    assert job.status is JobStatus.DONE
+    assert len(tools.called) == 2
+    [kept] = await questions.questions_of(engine.db, job_id)
+    assert (kept.answer, kept.origin, kept.answered_by) == ("approve", Origin.USER, "dana")
+
+
+async def test_a_refused_plan_ends_the_job_and_resuming_asks_again(
+    engine: Engine, controller: Controller, players: Players, tools: ScriptedTools
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    question = await asked(engine, job_id, APPROVAL)
+
+    await controller.answer(job_id, question.id, "refuse", "Too dear.")
+    refused = await engine.holdfast.wait(job_id, WITHIN)
+    await controller.resume(job_id)
+    again = await asked(engine, job_id, APPROVAL)
+    called_before = len(tools.called)
+    await controller.answer(job_id, again.id, "approve", "")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert (refused.status, refused.stop_reason) == (JobStatus.CANCELLED, StopReason.PLAN_REFUSED)
+    assert refused.message == "Too dear."
+    assert (again.id, called_before) == (question.id, 0)
+    assert job.status is JobStatus.DONE
+    assert players.count(PLANNER) == 1
+
+
+async def test_another_plan_is_made_with_what_somebody_said_and_asked_about_anew(
+    engine: Engine, controller: Controller, players: Players
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    first = await asked(engine, job_id, APPROVAL)
+
+    await controller.answer(job_id, first.id, "revise", "Look at the lighthouse's records.")
+    second = await asked(engine, job_id, APPROVAL, after=first.id)
+    await controller.answer(job_id, second.id, "approve", "")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert job.status is JobStatus.DONE
+    told = [task["guidance"] for task in players.tasks(PLANNER)]
+    assert told == [[], ["Look at the lighthouse's records."]]
+    statuses = {t.id: t.status for t in (await plans.load_plan(engine.db, job_id)).tasks}
+    assert statuses == {
+        **dict.fromkeys(("T1", "T2", "T3"), TaskStatus.SUPERSEDED),
+        **dict.fromkeys(("T1a", "T2a", "T3a"), TaskStatus.DONE),
+    }
+    causes = [each.cause for each in await plans.revisions(engine.db, job_id)]
+    assert causes == ["planned", "set_aside", "planned"]
+    history = await engine.temporal.get_workflow_handle(job_id).fetch_history()
+    assert "lighthouse" not in history.to_json()
+
+
+async def test_a_faulty_edit_names_every_fault_and_changes_nothing(
+    engine: Engine, controller: Controller
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    question = await asked(engine, job_id, APPROVAL)
+    text = as_text(THREE).replace("lab.wikipedia_search", "lab.teleport")
+
+    with pytest.raises(BadInput) as caught:
+        await controller.answer(job_id, question.id, "edit", text)
+    with pytest.raises(BadInput, match="neither YAML nor JSON"):
+        await controller.answer(job_id, question.id, "edit", "tasks: [")
+
+    for name in ("T1", "T2"):
+        assert f"task {name!r}: unknown tool 'lab.teleport'" in str(caught.value)
+    assert (await asked(engine, job_id, APPROVAL)).id == question.id
+    assert (await plans.load_plan(engine.db, job_id)).tasks == THREE.tasks
+    assert len(await plans.revisions(engine.db, job_id)) == 1
+
+
+async def test_an_edited_plan_is_a_revision_of_its_own_and_is_worked(
+    engine: Engine, controller: Controller, tools: ScriptedTools
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    question = await asked(engine, job_id, APPROVAL)
+    wanted = plan(tool("T1", query="another"), tool("T4", query="new"), final("T3", "T1", "T4"))
+
+    await controller.answer(job_id, question.id, "edit", as_text(wanted))
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert job.status is JobStatus.DONE
+    assert sorted(argument for _, argument in tools.called) == ["another", "new"]
+    first, second = await plans.revisions(engine.db, job_id)
+    assert (first.cause, second.cause) == ("planned", "edited")
+    assert (second.added, second.superseded) == (("T4",), ("T2",))
+    assert {(each.task, each.field) for each in second.changed} == {
+        ("T1", "inputs"),
+        ("T3", "inputs"),
+        ("T3", "depends_on"),
+    }
+    [stored] = await entries(engine, job_id, "question.answered")
+    [revised] = await entries(engine, job_id, "plan.revised")
+    assert stored.at == revised.at  # one transaction
+
+
+async def test_a_cancelled_job_withdraws_its_question_and_asks_it_again_when_resumed(
+    engine: Engine, controller: Controller, tools: ScriptedTools
+) -> None:
+    job_id = await engine.submit("Who?", review="true")
+    question = await asked(engine, job_id, APPROVAL)
+
+    await controller.pause(job_id)
+    await controller.cancel(job_id)
+    await until(engine, job_id, JobStatus.CANCELLED)
+    withdrawn = await questions.open_questions(engine.db, job_id)
+    await controller.resume(job_id)
+    again = await asked(engine, job_id, APPROVAL)
+    called_before = len(tools.called)
+    await controller.answer(job_id, again.id, "approve", "")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert withdrawn == []
+    assert (again.id, called_before) == (question.id, 0)
+    assert job.status is JobStatus.DONE
+
+
+async def test_a_plan_that_is_only_made_is_not_asked_about(engine: Engine) -> None:
+    job = await engine.run("Who?", review="true", plan_only="true")
+
+    assert job.stop_reason == "planned"
+    assert await questions.questions_of(engine.db, job.job_id) == []

@@ -1,0 +1,272 @@
+"""An agent's question: memory, then evidence, then another task, the user last (WAVE-05)."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from activities.asking import Desk
+from activities.parts import Models
+from activities.routing import Raised, Routed, route_question
+from models.evidence import Located
+from models.jobs import EXTRACTIVE, JobRequest
+from models.orders import TaskOrder
+from models.plan import Expected, Plan, Task, TaskKind, TaskStatus
+from models.questions import Origin
+from models.state import TaskReceipt
+from models.strategy import Strategy
+from models.tools import ReadPassage
+from planning.kpis import Candidate
+from roles.answerer import ANSWERER
+from roles.endpoint import EndpointModel
+from roles.extractive.model import ExtractiveModel
+from storage import jobs, plans, questions, tasks
+from storage.database import Database
+from storage.ledger import Ledger
+from storage.plans import Revision
+from storage.tasks import Attempt
+from tests.support.players import Players
+from tests.support.scripted_model import Asked, ScriptedModel
+
+pytestmark = pytest.mark.conformance("WAVE-05")
+
+JOB = "job-1"
+HEIGHT = "How tall is the Gannet Stair Light?"
+KEEPER = Raised(task_id="T3", text="Who was the first keeper of the light?", default="Nobody.")
+
+
+def agent(task_id: str, *after: str, what: str = "", name: str = "answer") -> Task:
+    return Task(
+        id=task_id,
+        kind=TaskKind.AGENT,
+        description=what or f"find out {task_id}",
+        expects=(Expected(name=name, description=what),),
+        depends_on=after,
+    )
+
+
+PLAN = Plan(
+    tasks=(
+        agent("T1", what="the height of the Gannet Stair Light", name="height"),
+        agent("T2", what="the year it was lit"),
+        agent("T3", what="the story of its keepers"),
+        agent("T4", "T3", what="the first keeper of the light and his later life"),
+    )
+)
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def models(model: ScriptedModel) -> AsyncIterator[Models]:
+    endpoint = EndpointModel(base_url=model.url, api_key=SecretStr("sk-test"))
+    yield Models(ExtractiveModel(), endpoint)
+    await endpoint.aclose()
+
+
+async def desk(
+    db: Database, models: Models, plan: Plan = PLAN, *, model: str = "scripted", **settings: object
+) -> Desk:
+    """A place to ask from, in a new job that has this plan."""
+    strategy = Strategy.model_validate(settings)
+    request = JobRequest(question="?", preset="kpi-chain", model=model, strategy=strategy)
+    await jobs.submit(db, JOB, request, None)
+    names = tuple(task.id for task in plan.tasks)
+    async with db.job(JOB) as write:
+        first = Revision(revision=0, cause="planned", added=names)
+        await plans.store_revision(write, plan, first, {name: name for name in names})
+    epoch = await jobs.begin(db, JOB, "run-1")
+    return Desk(Ledger(db), models, model, strategy, JOB, epoch, task_id="T3")
+
+
+async def finish(db: Database, asking: Desk, task_id: str, value: str, *, read: str = "") -> None:
+    """Let the task have found this value, in a passage where one is given."""
+    task = (await plans.load_task(db, JOB, task_id)).task
+    name = task.expects[0].name
+    passage = ReadPassage(address="light.md", title="The light", text=read, start=0, end=len(read))
+    attempt = Attempt(
+        task=task,
+        receipt=TaskReceipt(task_id=task_id, attempt=1, status=TaskStatus.DONE),
+        kept=(Candidate(name=name, value=value, confidence=0.9),),
+        read=(passage,) if read else (),
+        found=(Located(entity=name, passage=passage, start=0, end=5),) if read else (),
+    )
+    order = TaskOrder(job_id=JOB, epoch=asking.epoch, task_id=task_id)
+    await tasks.finish(Ledger(db), order, f"{task_id}#1", attempt)
+
+
+def knowing(players: Players, **answers: str) -> None:
+    """Let the answerer know what these items say, by the end of their ids."""
+
+    def part(asked: Asked) -> object:
+        for item in asked.task["items"]:
+            for end, answer in answers.items():
+                if item["id"].endswith(end):
+                    return {"answer": answer, "rests_on": item["id"]}
+        return {"answer": None, "rests_on": None}
+
+    players.parts["answerer"] = part
+
+
+async def test_memory_is_asked_first_and_the_answer_keeps_its_origin(
+    db: Database, models: Models, players: Players
+) -> None:
+    asking = await desk(db, models)
+    await finish(db, asking, "T1", "34 m", read="It is 34 m tall. Its keeper was tall.")
+    knowing(players, height="34 m")
+    raised = Raised(task_id="T3", text=HEIGHT)
+
+    routed = await route_question(db, asking, raised)
+    again = await route_question(db, asking, raised)
+
+    assert routed == again == Routed(answer="34 m", origin=Origin.MEMORY)
+    [kept] = await questions.answers_of(db, JOB, "T3")
+    assert (kept.text, kept.answer, kept.origin) == (HEIGHT, "34 m", Origin.MEMORY)
+    assert (kept.answered_by, kept.trail) == ("T1.height", ("memory: T1.height",))
+    assert players.count(ANSWERER) == 1
+    [item] = players.tasks(ANSWERER)[0]["items"]
+    assert item["says"] == "34 m"
+
+
+async def test_then_what_was_read_is_searched(
+    db: Database, models: Models, players: Players
+) -> None:
+    asking = await desk(db, models)
+    await finish(db, asking, "T1", "34 m", read="Its first keeper was Orlan Treave.")
+    knowing(players, E1="Orlan Treave")
+
+    routed = await route_question(db, asking, KEEPER)
+
+    assert routed == Routed(answer="Orlan Treave", origin=Origin.EVIDENCE)
+    [kept] = await questions.answers_of(db, JOB, "T3")
+    assert kept.trail == ("memory: none of 1 answers it", "evidence: E1")
+    assert "Orlan Treave" in players.tasks(ANSWERER)[1]["items"][0]["says"]
+
+
+async def test_an_answer_that_rests_on_nothing_known_is_sent_back(
+    db: Database, models: Models, players: Players
+) -> None:
+    asking = await desk(db, models, max_routings=0, plan_tries=1)
+    await finish(db, asking, "T1", "34 m")
+    players.parts["answerer"] = lambda _: {"answer": "I happen to know", "rests_on": "T9.x"}
+
+    routed = await route_question(db, asking, KEEPER)
+
+    assert routed.asks is not None
+    assert players.count(ANSWERER) == 2
+    assert players.asked["answerer"][1].is_correction
+
+
+async def test_then_a_task_that_promises_it_is_waited_for_and_its_result_is_the_answer(
+    db: Database, models: Models, players: Players
+) -> None:
+    asking = await desk(db, models)
+    raised = Raised(task_id="T3", text=HEIGHT.replace("How tall", "What height"))
+
+    routed = await route_question(db, asking, raised)
+    waiting = await route_question(db, asking, raised)
+    await finish(db, asking, "T1", "34 m")
+    knowing(players, height="34 m")
+    answered = await route_question(db, asking, raised)
+
+    assert routed == waiting == Routed(waits_for=("T1",))
+    assert answered == Routed(answer="34 m", origin=Origin.TASK)
+    [kept] = await questions.answers_of(db, JOB, "T3")
+    assert kept.trail[-2:] == ("task T1: asked", "memory: T1.height")
+
+
+async def test_a_task_that_waits_for_the_asker_is_not_waited_for_but_a_new_one_is_added(
+    db: Database, models: Models
+) -> None:
+    asking = await desk(db, models)
+
+    routed = await route_question(db, asking, KEEPER)
+    again = await route_question(db, asking, KEEPER)
+
+    assert routed == again
+    assert routed.waits_for == ("Q1",)
+    assert [task.id for task in routed.added] == ["Q1"]
+    revision = (await plans.revisions(db, JOB))[-1]
+    assert (revision.cause, revision.added) == ("question", ("Q1",))
+    stored = (await plans.load_task(db, JOB, "Q1")).task
+    assert (stored.kind, stored.description) == (TaskKind.AGENT, KEEPER.text)
+    assert len(await plans.revisions(db, JOB)) == 2
+
+
+async def test_two_agents_do_not_wait_for_each_other(db: Database, models: Models) -> None:
+    asking = await desk(db, models)
+    first = Raised(task_id="T2", text="What is the story of its keepers?")
+    second = Raised(task_id="T3", text="What was the year when it was lit?")
+
+    one = await route_question(db, asking, first)
+    other = await route_question(db, asking, second)
+
+    assert one.waits_for == ("T3",)
+    assert other.waits_for == ("Q1",)
+
+
+async def test_the_user_is_asked_last_after_two_routings_with_a_deadline_and_a_default(
+    db: Database, models: Models
+) -> None:
+    asking = await desk(db, models)
+    for name in ("Q1", "Q2"):
+        routed = await route_question(db, asking, KEEPER)
+        assert routed.waits_for == (name,)
+        await finish(db, asking, name, "no idea")
+
+    routed = await route_question(db, asking, KEEPER)
+    again = await route_question(db, asking, KEEPER)
+
+    assert routed == again
+    assert routed.asks is not None
+    assert routed.asks.task_id == "T3"
+    [waits] = await questions.open_questions(db, JOB)
+    assert waits.default == "Nobody."
+    assert waits.deadline is not None
+    assert waits.deadline - waits.asked_at > timedelta(minutes=29)
+    assert [step.partition(":")[0] for step in waits.trail] == [
+        "memory", "evidence", "task Q1", "memory", "evidence", "task Q2", "memory", "evidence",
+    ]  # fmt: skip
+
+
+async def test_what_a_task_for_a_question_asks_goes_to_nobody_else_than_the_user(
+    db: Database, models: Models
+) -> None:
+    asking = await desk(db, models)
+    await route_question(db, asking, KEEPER)
+
+    routed = await route_question(db, asking, Raised(task_id="Q1", text="Which light?"))
+
+    assert routed.asks is not None
+
+
+async def test_where_nobody_may_be_asked_the_default_is_taken_at_once(
+    db: Database, models: Models
+) -> None:
+    asking = await desk(db, models, questions=False, max_routings=0)
+
+    routed = await route_question(db, asking, KEEPER)
+
+    assert routed == Routed(answer="Nobody.", origin=Origin.DEFAULT)
+    assert await questions.open_questions(db, JOB) == []
+    [kept] = await questions.answers_of(db, JOB, "T3")
+    assert kept.origin is Origin.DEFAULT
+
+
+async def test_the_built_in_model_knows_what_the_job_knows(db: Database, models: Models) -> None:
+    asking = await desk(db, models, model=EXTRACTIVE, max_routings=0)
+    await finish(db, asking, "T1", "34 m")
+
+    known = await route_question(
+        db, asking, Raised(task_id="T3", text="What is the height of the Gannet Stair Light?")
+    )
+    unknown = await route_question(db, asking, KEEPER)
+
+    assert known == Routed(answer="34 m", origin=Origin.MEMORY)
+    assert unknown.asks is not None
