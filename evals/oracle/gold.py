@@ -126,11 +126,11 @@ def _with_fault(gold: Gold, at: int) -> Gold:
 
 
 def as_text(value: object) -> str:
-    """An answer in one line; what has no order is sorted."""
+    """An answer in one line; what has no order is sorted, and of nothing it says so."""
     if isinstance(value, dict):
         return "; ".join(f"{name}: {as_text(each)}" for name, each in value.items())
     if isinstance(value, list):
-        return ", ".join(sorted({as_text(each) for each in value}))
+        return ", ".join(sorted({as_text(each) for each in value})) or "none"
     return str(value)
 
 

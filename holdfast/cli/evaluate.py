@@ -82,7 +82,11 @@ def evaluate_command(wanted: Wanted, *, json_output: bool) -> None:
     comparison = _comparison(wanted, settings)
     records = Records.open(wanted.out / _KEPT)
     records.begin(comparison.arms)
-    runs = asyncio.run(_compared(wanted, settings, comparison, records))
+    try:
+        runs = asyncio.run(_compared(wanted, settings, comparison, records))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        say(f"stopped; the same command goes on from what is kept in {wanted.out}")
+        raise typer.Exit(130) from None
     found, compared = figures(runs), ratio(runs)
     content = {
         "figures": [each.model_dump(mode="json") for each in found],
