@@ -207,7 +207,8 @@ class Work(Answers):
         )
         place = task_id if round_ == 0 else f"{task_id}/{round_}"
         activity_id = place if task.attempt == 1 else f"{place}#{task.attempt}"
-        summary = f"{task_id} {task.label}"
+        done = "" if round_ == 0 else f" after {round_} step{'s' if round_ > 1 else ''}"
+        summary = f"{task_id}{done}: {task.label}"
         config = working(activity_id, summary, self.known.strategy, task.priority)
         began = workflow.now()
         try:
