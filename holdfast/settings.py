@@ -39,7 +39,7 @@ class Settings(BaseSettings):
         description="the model's name at the endpoint; `extractive` needs no endpoint",
     )
     preset: str = Field(
-        default="kpi-chain", min_length=1, description="the strategy of a job that names none"
+        default="research", min_length=1, description="the strategy of a job that names none"
     )
     openai_base_url: str = Field(
         default="https://api.openai.com/v1",

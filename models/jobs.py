@@ -42,6 +42,7 @@ class StopReason(StrEnum):
     MODEL_REFUSED = "model_refused"
     REPORT_REFUSED = "report_refused"
     NOTHING_CAN_RUN = "nothing_can_run"
+    NOTHING_FOUND = "nothing_found"
     ERROR = "error"
     CANCELLED = "cancelled"
     PLANNED = "planned"

@@ -69,7 +69,7 @@ def _last(state: JobState) -> Action | None:
 def _answered(state: JobState) -> Action:
     if not state.strategy.verify or endings.has_findings(state):
         return WriteReport()
-    return endings.stuck(state)
+    return endings.nothing_found(state)
 
 
 def ends_at_once(state: JobState) -> EndJob | None:

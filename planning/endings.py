@@ -129,6 +129,19 @@ def stuck(state: JobState) -> EndJob:
     return failure(StopReason.NOTHING_CAN_RUN, "no task can run and there is no final answer")
 
 
+def nothing_found(state: JobState) -> EndJob:
+    """The end of a job whose verification had nothing to accept."""
+    told = "; ".join(f"{task.id}: {task.note}" for task in failed(state) if task.note)
+    message = f"{_stopped(state)}, and nothing was found. {told}"
+    return failure(StopReason.NOTHING_FOUND, message[:4000])
+
+
+def _stopped(state: JobState) -> str:
+    stop = state.rounds.stop
+    why = "" if stop is None else f": {stop.value}"
+    return f"verification stopped after round {state.rounds.verified}{why}"
+
+
 def reported_first(state: JobState, ending: EndJob) -> Action:
     """A report of what was found, before the job ends; nothing where nothing was found."""
     return WriteReport() if has_findings(state) else ending
@@ -151,7 +164,7 @@ def _answered(state: JobState) -> EndJob:
     if stop is None:
         return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
     unfinished = [task for task in state.plan_tasks if task.status in _UNFINISHED]
-    message = f"verification stopped after round {state.rounds.verified}: {stop.value}"
+    message = _stopped(state)
     if stop in _GOOD_ENOUGH and not unfinished:
         return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED, message=message)
     reason = StopReason.ANSWERED_WITH_GAPS
