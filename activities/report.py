@@ -95,6 +95,7 @@ class Reporting:
             statements=len(report.sentences),
             citations=len(report.citations),
             first_lines=" ".join(each.text for each in report.summary)[:300],
+            lacks_answer=report.answer is None,
             tokens=written.tokens,
         )
         async with self.db.job(order.job_id, order.epoch) as write:

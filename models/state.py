@@ -72,6 +72,8 @@ class Counts(Frozen):
     """By the root of the lineage."""
     tool_calls: int = 0
     has_report: bool = False
+    lacks_answer: bool = False
+    """Whether its report comes to no answer."""
     tokens: int = 0
     revisions: int = 0
     """Self-revisions so far."""
@@ -116,6 +118,8 @@ class JobState(Frozen):
     halt: Halt | None = None
     is_reporting: bool = False
     has_report: bool = False
+    lacks_answer: bool = False
+    """Whether the report comes to no answer, where it was to conclude one."""
     is_paused: bool = False
     """Nothing new starts until somebody resumes the job; what runs comes to its end."""
     closing: EndJob | None = None
@@ -280,6 +284,8 @@ class AnswerReceipt(Frozen):
 class ReportReceipt(Frozen):
     """Whether a report was delivered."""
 
+    lacks_answer: bool = False
+    """Whether it comes to no answer."""
     statements: int = 0
     citations: int = 0
     first_lines: str = ""

@@ -165,7 +165,9 @@ def _answered(state: JobState) -> EndJob:
         return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
     unfinished = [task for task in state.plan_tasks if task.status in _UNFINISHED]
     message = _stopped(state)
-    if stop in _GOOD_ENOUGH and not unfinished:
+    if state.lacks_answer:
+        message += "; the report comes to no short answer"
+    elif stop in _GOOD_ENOUGH and not unfinished:
         return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED, message=message)
     reason = StopReason.ANSWERED_WITH_GAPS
     return EndJob(status=JobStatus.DONE, reason=reason, message=message)

@@ -45,6 +45,7 @@ def rebuilt(
         replans=counts.replans,
         tool_calls=counts.tool_calls,
         has_report=counts.has_report,
+        lacks_answer=counts.lacks_answer,
         revisions=counts.revisions,
         considered=counts.considered,
         rounds=counts.rounds,
@@ -208,6 +209,7 @@ def reported(state: JobState, receipt: ReportReceipt) -> JobState:
     update = {
         "is_reporting": False,
         "has_report": receipt.halt is None,
+        "lacks_answer": receipt.lacks_answer,
         "halt": state.halt or receipt.halt,
     }
     return state.model_copy(update=update)

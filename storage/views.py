@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Numeric, Table, case, cast, func, literal, null, select, union_all
+from sqlalchemy import Numeric, Table, case, cast, exists, func, literal, null, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
@@ -58,6 +58,11 @@ async def counts(db: Database, job_id: str) -> Counts:
         .where(receipts.c.key.startswith(REVISE_KEY))
     )
     considered = select(jobs.c.considered).where(jobs.c.id == job_id)
+    lacks_answer = select(func.count()).where(
+        jobs.c.id == job_id,
+        jobs.c.answer.is_(None),
+        exists().where(receipts.c.job_id == job_id, receipts.c.key == REPORT_KEY),
+    )
     async with db.reading() as connection:
         replans = {row[0]: int(row[1]) for row in (await connection.execute(by_root)).all()}
         tokens = await tokens_of(connection, job_id)
@@ -70,6 +75,7 @@ async def counts(db: Database, job_id: str) -> Counts:
             replans=replans,
             tool_calls=int(await connection.scalar(finished_tools) or 0),
             has_report=bool(await connection.scalar(has_report)),
+            lacks_answer=bool(await connection.scalar(lacks_answer)),
             tokens=tokens.input + tokens.output,
         )
 

@@ -165,3 +165,36 @@ async def test_the_repetition_case_of_the_horizon_paper(
     assert [query for _, query in tools.called] == [SCHLESINGER, ALBERT]
     events = [each.kind for each in await views.events_after(engine.db, job.job_id, 0)]
     assert events.count("plan.revised") == 1
+
+
+async def test_a_verified_job_that_comes_to_no_short_answer_says_so(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan = plan(node("T1", about="Who?"))
+    tools.answers = lambda argument: f"[{argument}]"
+    usual = players._synthesiser
+
+    def without(asked: Asked) -> object:
+        written: Any = usual(asked)
+        return written | {"conclusion": None}
+
+    players.parts["synthesiser"] = without
+
+    job = await engine.run("Who?", preset_name="vmao")
+
+    assert (job.status, job.stop_reason) == ("done", "answered_with_gaps")
+    assert job.answer is None
+    assert "no short answer" in job.message
+
+
+async def test_a_verified_job_that_finds_nothing_fails_with_what_stopped_it(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan = plan(node("T1", about="Who?"))
+    players.parts["stepper"] = lambda asked: {"give_up": "nobody knows"}
+
+    job = await engine.run("Who?", preset_name="vmao")
+
+    assert (job.status, job.stop_reason) == ("failed", "nothing_found")
+    assert "max_iterations" in job.message or "diminishing_returns" in job.message
+    assert "nobody knows" in job.message
