@@ -176,7 +176,7 @@ async def test_a_verified_job_that_comes_to_no_short_answer_says_so(
 
     def without(asked: Asked) -> object:
         written: Any = usual(asked)
-        return written | {"conclusion": None}
+        return written | {"conclusion": None, "gaps": ["Nothing says who."]}
 
     players.parts["synthesiser"] = without
 
