@@ -28,6 +28,7 @@ from storage import plans, receipts, revising
 from storage.control import guidance_of
 from storage.database import Database
 from storage.ledger import Ledger
+from storage.nodes import CONTRADICTS
 from storage.plans import REVISE_KEY, Revision, StoredTask
 from tools.hub import Hub
 
@@ -153,6 +154,11 @@ class _Asking:
             question=self.request.question,
             plan=plan_for_prompt(self.plan.live),
             changeable=self.changeable,
+            contradictions=tuple(
+                f"{each.task.id}: {each.notes[CONTRADICTS]}"
+                for each in self.known
+                if each.notes.get(CONTRADICTS)
+            ),
             agents=self.agents,
             used_ids=tuple(task.id for task in self.plan.tasks),
             guidance=self.guidance,

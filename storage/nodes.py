@@ -15,6 +15,8 @@ from planning.kpis import Candidate
 from storage import attempts
 from storage.database import Database, JobWrite
 
+CONTRADICTS = "contradicts_plan"
+"""In a task's notes: which assumption of the plan its result contradicts."""
 _OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
 
 
@@ -88,6 +90,8 @@ async def conclude(
             await _remember(write, task.id, each)
     if task.is_final and not failure and kept:
         await write.set(answer=kept[0].value)
+    if contradicts:
+        await note(write, task.id, {CONTRADICTS: contradicts})
     facts: dict[str, JsonValue] = {"confidence": confidence}
     if failure:
         facts |= {"failure": failure.first_line, "class": failure.failure_class.value}

@@ -500,3 +500,32 @@ async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_ca
     assert (statuses["T1"], statuses["T1.2"]) == (("done", 2), ("done", 2))
     assert len(tools.called) == asked + 2
     assert again.answer != job.answer
+
+
+@pytest.mark.conformance("TDP-06")
+async def test_a_lazy_plan_is_revised_only_when_a_result_contradicts_what_it_assumed(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        node("T1", about="Where is the king's grave?"),
+        node("T2", "T1", about="Who guards the grave?"),
+        node("T3", "T2", about="Together?"),
+    )
+    usual = players._assessor
+
+    def assess(asked: Asked) -> object:
+        verdict: Any = usual(asked)
+        is_first = asked.task["node"] == "T1"
+        return verdict | ({"contradicts_plan": "the king is alive"} if is_first else {})
+
+    changes = [{"refine": [{"id": "T2", "description": "Who guards the king?"}]}]
+    players.parts |= {"assessor": assess, "reviser": lambda asked: changes.pop()}
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("Who guards the king?", preset_name="research")
+
+    assert job.status == "done", job.message
+    assert players.count(REVISER) == 1
+    assert {task.id: task.description for task in job.tasks}["T2"] == "Who guards the king?"
+    (told,) = players.tasks(REVISER)
+    assert told["contradictions"] == ["T1: the king is alive"]
