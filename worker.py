@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.metadata import version
 
@@ -34,6 +34,7 @@ from activities.report import Reporting
 from activities.revising import Revising
 from activities.tasks import TaskWork
 from activities.verifying import Verifying
+from holdfast.agents import read_agents
 from holdfast.logs import configure_logs
 from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
@@ -44,6 +45,7 @@ from holdfast.services.takeover import take_over
 from holdfast.settings import Settings, load_settings
 from holdfast.temporal import connect, register_search_attributes
 from models.errors import HoldfastError, Passing, ServiceDown
+from planning.agents import Agents, packaged
 from roles.endpoint import EndpointModel
 from roles.extractive.model import ExtractiveModel
 from storage.corpus import Corpus
@@ -71,6 +73,7 @@ class Parts:
     db: Database
     hub: Hub
     models: Models
+    agents: Agents = field(default_factory=packaged)
 
 
 @asynccontextmanager
@@ -88,9 +91,10 @@ async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
         corpus = BuiltinServer(corpus_server(Corpus(db)), {"collection": "collection"})
         servers = read_servers(settings.config_file) if settings.config_file else {}
         prices = read_prices(settings.config_file)
+        agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint)
         hub = Hub(servers, {"corpus": corpus})
         await stack.enter_async_context(hub)
-        yield Parts(db, hub, Models(ExtractiveModel(), endpoint, prices))
+        yield Parts(db, hub, Models(ExtractiveModel(), endpoint, prices), agents)
 
 
 def _endpoint(settings: Settings) -> EndpointModel | None:
@@ -103,12 +107,12 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     """A worker over opened parts; it polls once it is entered."""
     requests = Requests(parts.db)
     begin, controlling, ending = Begin(parts.db), Controlling(parts.db), Ending(parts.db)
-    planning = Planning(parts.db, parts.models, requests, parts.hub)
-    tasks = TaskWork(parts.db, parts.models, requests, parts.hub)
-    nodes = NodeWork(parts.db, parts.models, requests, parts.hub)
-    revising = Revising(parts.db, parts.models, requests, parts.hub)
+    planning = Planning(parts.db, parts.models, requests, parts.hub, parts.agents)
+    tasks = TaskWork(parts.db, parts.models, requests, parts.hub, parts.agents)
+    nodes = NodeWork(parts.db, parts.models, requests, parts.hub, parts.agents)
+    revising = Revising(parts.db, parts.models, requests, parts.hub, parts.agents)
     verifying = Verifying(parts.db, parts.models, requests)
-    filling = GapFilling(parts.db, parts.models, requests, parts.hub)
+    filling = GapFilling(parts.db, parts.models, requests, parts.hub, parts.agents)
     answering = Answering(parts.db, requests, parts.hub)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(

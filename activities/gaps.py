@@ -1,7 +1,7 @@
 """Filling gaps: what is incomplete is worked again, what is missing or disputed is asked anew."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
@@ -19,7 +19,7 @@ from models.orders import RoundOrder
 from models.plan import Plan
 from models.state import Halt, PlanReceipt
 from models.verification import StopCondition, Verification
-from planning.agents import usable
+from planning.agents import Agents, packaged
 from planning.contradictions import unsettled
 from planning.validation import Ground
 from planning.verdicts import may_add, to_retry
@@ -46,6 +46,7 @@ class GapFilling:
     models: Models
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.fill_gaps)
     async def fill_gaps(self, order: RoundOrder) -> PlanReceipt:
@@ -77,7 +78,7 @@ class GapFilling:
         excused = {name for name, ruling in known.rulings.items() if ruling.accepts}
         plan = Plan(tasks=tuple(each.task for each in tasks))
         signatures = await self.hub.signatures()
-        agents = usable(signatures)
+        agents = self.agents.usable(signatures)
         disputes = unsettled(verdicts, known.repairs.values())
         rules = Rules(
             ground=Ground(

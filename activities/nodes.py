@@ -1,9 +1,9 @@
 """Agents: each advance asks what comes next, and stores it with the receipt of its round."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from activities import interfaces
-from activities.agent import Agent, Conclusion, Move
+from activities.agent import Agent, Conclusion, Move, failed
 from activities.asking import Desk
 from activities.begin import fitted
 from activities.interfaces import implements
@@ -22,7 +22,7 @@ from models.orders import NodeOrder
 from models.plan import Plan, TaskStatus
 from models.state import Halt, NodeReceipt, TaskReceipt
 from models.strategy import Horizon
-from planning.agents import profile, tools_of
+from planning.agents import Agents, packaged, tools_of
 from roles.node_planner import Answered
 from storage import nodes, plans, questions, receipts
 from storage.control import ANEW
@@ -30,6 +30,8 @@ from storage.database import Database, JobWrite
 from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
+
+_OVER = (TaskStatus.DONE, TaskStatus.FAILED)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class NodeWork:
     models: Models
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.advance_node)
     async def advance_node(self, order: NodeOrder) -> NodeReceipt:
@@ -49,7 +52,7 @@ class NodeWork:
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        desk = self._desk(order, request)
+        desk = await self._desk(order, request)
         try:
             view, move, routed = await self._moved(order, request, desk)
             halt = None
@@ -70,7 +73,9 @@ class NodeWork:
         """
         while True:
             view = await self._view(order)
-            move = await _next_move(Agent(desk, order, view, request.strategy))
+            if absence := self.agents.absence(view.agent.name):
+                return view, Move(end=failed(absence)), Routed()
+            move = await _next_move(_limited(Agent(desk, order, view, request.strategy)))
             if not move.question:
                 return view, move, Routed()
             raised = Raised(task_id=order.task_id, text=move.question, default=move.default or None)
@@ -87,15 +92,19 @@ class NodeWork:
 
     async def _view(self, order: NodeOrder) -> NodeView:
         found = await plans.load_node(self.db, order.job_id, order.task_id)
-        agent = profile(node_in(found, order.task_id).task.agent)
+        agent = self.agents.profile(node_in(found, order.task_id).task.agent)
         tools = tools_of(agent, await self.hub.signatures())
         return viewed(found, order.task_id, agent, tools, await self._answers(order))
 
-    def _desk(self, order: NodeOrder, request: JobRequest) -> Desk:
+    async def _desk(self, order: NodeOrder, request: JobRequest) -> Desk:
+        model = request.model
+        if self.agents.have_models:
+            node = await plans.load_task(self.db, order.job_id, order.task_id)
+            model = self.agents.model_of(node.task.agent, model)
         return Desk(
             ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
-            model=request.model,
+            model=model,
             strategy=request.strategy,
             job_id=order.job_id,
             epoch=order.epoch,
@@ -128,6 +137,21 @@ class NodeWork:
                 receipt = await _went_on(write, order, known, view, move, tokens)
             await receipts.keep(write, key, receipt)
         return receipt
+
+
+def _limited(agent: Agent) -> Agent:
+    """The agent within the steps that its profile allows it."""
+    most = agent.view.agent.max_steps
+    if most is None:
+        return agent
+    fewest = min(most, agent.strategy.max_node_steps)
+    strategy = agent.strategy.model_copy(update={"max_node_steps": fewest})
+    taken = sum(each.task.status in _OVER for each in agent.view.steps)
+    order = agent.order
+    if taken >= most and not order.must_end:
+        why = f"{taken} steps were taken (max_steps of agent {agent.view.agent.name!r})"
+        order = order.model_copy(update={"must_end": why})
+    return replace(agent, order=order, strategy=strategy)
 
 
 async def _next_move(agent: Agent) -> Move:

@@ -1,7 +1,7 @@
 """Planning and replanning: ask, check, send back with the faults, store the revision."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from activities import interfaces
@@ -23,7 +23,7 @@ from models.plan import Plan, TaskStatus
 from models.state import Halt, PlanReceipt, TaskState
 from models.strategy import Grain
 from models.tools import ToolSignature
-from planning.agents import usable
+from planning.agents import Agents, packaged
 from planning.fixed import fixed_plan
 from planning.merge import continue_plan, roots_of
 from planning.renaming import with_fresh_ids
@@ -53,6 +53,7 @@ class Planning:
     models: Models
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.make_plan)
     async def make_plan(self, order: WorkOrder) -> PlanReceipt:
@@ -93,7 +94,7 @@ class Planning:
         signatures: tuple[ToolSignature, ...],
     ) -> tuple[Plan, str] | Halt:
         """The plan with its reason; or why there is none."""
-        agents = usable(signatures)
+        agents = self.agents.usable(signatures)
         if request.strategy.has_fixed_plan:
             return _fixed(request, agents)
         is_graph = request.strategy.grain is Grain.NODES
@@ -128,9 +129,10 @@ class Planning:
         if stored is not None:
             return stored
         request = await self.requests.of(order)
-        desk = self._desk(order, request, key)
         told = await guidance_of(self.db, order.job_id)
-        scope = scope_of(request, known, order, await self.hub.signatures(), told)
+        signatures = await self.hub.signatures()
+        scope = scope_of(request, known, order, signatures, told, self.agents)
+        desk = self._desk(order, request, key, scope.model)
         try:
             asked = await _asked(desk, scope.role, scope.task, scope.ground)
         except Lasting as error:
@@ -152,11 +154,13 @@ class Planning:
         whole = scope.with_the_rest(known, merged.plan)
         return await self._store(order, key, desk, whole, change, roots)
 
-    def _desk(self, order: WorkOrder, request: JobRequest, place: str) -> Desk:
+    def _desk(
+        self, order: WorkOrder, request: JobRequest, place: str, model: str | None = None
+    ) -> Desk:
         return Desk(
             ledger=Ledger(self.db, recovery=current_recovery()),
             models=self.models,
-            model=request.model,
+            model=model or request.model,
             strategy=request.strategy,
             job_id=order.job_id,
             epoch=order.epoch,

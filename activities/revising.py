@@ -19,7 +19,7 @@ from models.listing import plan_for_prompt
 from models.orders import ReviseOrder
 from models.plan import Plan, Task, TaskKind, TaskStatus
 from models.state import PlanReceipt
-from planning.agents import usable
+from planning.agents import Agents, packaged
 from planning.merge import as_started
 from planning.revision import Changed, Proposal, revised, revision_faults
 from planning.validation import Ground
@@ -41,6 +41,7 @@ class Revising:
     models: Models
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.revise_plan)
     async def revise_plan(self, order: ReviseOrder) -> PlanReceipt:
@@ -51,7 +52,7 @@ class Revising:
         request = await self.requests.of(order)
         known = await plans.load_tasks(self.db, order.job_id)
         whole = as_started(Plan(tasks=tuple(each.task for each in known)), order.under_way)
-        agents = usable(await self.hub.signatures())
+        agents = self.agents.usable(await self.hub.signatures())
         asking = _Asking(request, known, whole, agents, await guidance_of(self.db, order.job_id))
         desk = self._desk(order, request, key)
         try:

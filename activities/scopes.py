@@ -12,7 +12,7 @@ from models.orders import ReplanOrder
 from models.plan import Expected, Plan, Task
 from models.strategy import Grain, ReplanScope
 from models.tools import ToolSignature
-from planning.agents import profile, tools_of, usable
+from planning.agents import Agents, tools_of
 from planning.merge import as_started, replaced_by
 from planning.tool_names import with_full_tool_names
 from planning.validation import Ground
@@ -30,6 +30,8 @@ class Scope:
     plan: Plan
     """The tasks of this scope alone."""
     extent: ReplanScope
+    model: str
+    """Who replans it: the job's model, or that of the agent."""
     role: Role[ReplannerTask, Any]
     task: ReplannerTask
     ground: Ground
@@ -52,6 +54,7 @@ def scope_of(
     order: ReplanOrder,
     signatures: tuple[ToolSignature, ...],
     guidance: tuple[str, ...],
+    agents: Agents,
 ) -> Scope:
     """The scope of a failed task: what its replanner is told, and what a continuation stands on."""
     failed = next(each for each in known if each.task.id == order.task_id)
@@ -62,20 +65,21 @@ def scope_of(
     replaced = replaced_by(plan, order.task_id, extent)
     kept = {task.id: task for task in plan.live if task.id not in replaced}
     if parent:
-        return _of_agent(known, failed, plan, replaced, signatures, request)
+        view = _view(known, parent, signatures, agents)
+        return _of_agent(known, failed, plan, replaced, view, request)
     is_graph = request.strategy.grain is Grain.NODES
-    agents = usable(signatures) if is_graph else ()
+    able = agents.usable(signatures) if is_graph else ()
     ground = Ground(
         tools={tool.name: tool for tool in signatures},
         kept=kept,
         used_ids=frozenset(whole.by_id),
         promises_kpis=request.strategy.extraction,
         needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
-        agents=frozenset(agent.name for agent in agents),
+        agents=frozenset(agent.name for agent in able),
     )
-    task = _task(request.question, ground, known, failed, replaced, agents, guidance)
+    task = _task(request.question, ground, known, failed, replaced, able, guidance)
     role = GRAPH_REPLANNER if is_graph else REPLANNER
-    return Scope(parent, plan, extent, role, task, ground)
+    return Scope(parent, plan, extent, request.model, role, task, ground)
 
 
 def _of_agent(
@@ -83,11 +87,10 @@ def _of_agent(
     failed: StoredTask,
     plan: Plan,
     replaced: tuple[str, ...],
-    signatures: tuple[ToolSignature, ...],
+    view: NodeView,
     request: JobRequest,
 ) -> Scope:
     parent = failed.task.parent
-    view = _view(known, parent, signatures)
     kept = {task.id: task for task in plan.live if task.id not in replaced}
     promise = _open_promise(view.task.expects, kept.values())
     ground = Ground(
@@ -103,11 +106,16 @@ def _of_agent(
     task = _task(view.task.description, ground, mine, failed, replaced, (), ())
     scoped = {"expects": promise, "given": view.given}
     extent = ReplanScope.DEPENDENTS
-    return Scope(parent, plan, extent, NODE_REPLANNER, task.model_copy(update=scoped), ground)
+    model = view.agent.model or request.model
+    asked = task.model_copy(update=scoped)
+    return Scope(parent, plan, extent, model, NODE_REPLANNER, asked, ground)
 
 
 def _view(
-    known: Sequence[StoredTask], node: str, signatures: tuple[ToolSignature, ...]
+    known: Sequence[StoredTask],
+    node: str,
+    signatures: tuple[ToolSignature, ...],
+    agents: Agents,
 ) -> NodeView:
     task = next(each.task for each in known if each.task.id == node)
     near = [
@@ -115,7 +123,7 @@ def _view(
         for e in known
         if e.task.id == node or e.task.parent == node or e.task.id in task.depends_on
     ]
-    agent = profile(task.agent)
+    agent = agents.profile(task.agent)
     return viewed(near, node, agent, tools_of(agent, signatures))
 
 

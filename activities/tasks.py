@@ -1,6 +1,6 @@
 """The activities of plan tasks: each loads its task, works it, and stores what it came to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from activities import interfaces
 from activities.asking import Desk
@@ -15,6 +15,7 @@ from models.failures import Component
 from models.jobs import JobRequest
 from models.orders import FailTaskOrder, TaskOrder
 from models.state import TaskReceipt
+from planning.agents import Agents, packaged
 from planning.references import resolve
 from roles.reasoner import Given
 from storage import nodes, plans, receipts, tasks
@@ -32,6 +33,7 @@ class TaskWork:
     models: Models
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.tool_task)
     async def tool_task(self, order: TaskOrder) -> TaskReceipt:
@@ -54,7 +56,7 @@ class TaskWork:
         if isinstance(begun, TaskReceipt):
             return begun
         request = await self.requests.of(order)
-        desk = self._desk(order, request)
+        desk = self._desk(order, request, await self._model(order, begun, request))
         try:
             outcome = await self._outcome(order, begun, request, desk, component)
             return await store(desk.ledger, order, begun.task, outcome, desk.tokens)
@@ -104,11 +106,18 @@ class TaskWork:
                 "again (max_consecutive_calls); use another tool, or conclude"
             )
 
-    def _desk(self, order: TaskOrder, request: JobRequest) -> Desk:
+    async def _model(self, order: TaskOrder, begun: Begun, request: JobRequest) -> str:
+        """Who plays the task's roles: its agent's model if it has one, or the job's."""
+        if not begun.task.parent or not self.agents.have_models:
+            return request.model
+        node = await plans.load_task(self.db, order.job_id, begun.task.parent)
+        return self.agents.model_of(node.task.agent, request.model)
+
+    def _desk(self, order: TaskOrder, request: JobRequest, model: str) -> Desk:
         return Desk(
             ledger=Ledger(self.db, may_wait=True, recovery=current_recovery()),
             models=self.models,
-            model=request.model,
+            model=model,
             strategy=request.strategy,
             job_id=order.job_id,
             epoch=order.epoch,

@@ -26,6 +26,10 @@ class AgentProfile(Frozen):
     """None: it works with its inputs alone."""
     instructions: str = ""
     """What the agent's own roles read."""
+    model: str | None = Field(default=None, min_length=1)
+    """Plays the agent's roles in the job's model's place, at the same endpoint."""
+    max_steps: int | None = Field(default=None, ge=1, le=60)
+    """Steps after which it must conclude; the job's `max_node_steps` holds as well."""
 
 
 class AgentBrief(Frozen):

@@ -312,6 +312,14 @@ def stats(
 
 
 @app.command()
+def agents(json_output: Json = False) -> None:
+    """List the agents by tier, with the tools that are there for them."""
+    from holdfast.cli.agents import agents_command
+
+    agents_command(json_output=json_output)
+
+
+@app.command()
 def demo(
     crash: Annotated[
         bool, typer.Option("--crash", help="Kill the worker in mid-run, and see what that cost.")

@@ -95,12 +95,14 @@ async def _home(settings: Settings, _: Endpoints | None) -> _Answer:
 async def _config_file(settings: Settings, _: Endpoints | None) -> _Answer:
     if settings.config_file is None:
         return _Answer(None, "no holdfast.toml here, and none is needed")
+    from holdfast.agents import read_agents
     from holdfast.prices import read_prices
     from tools.config import read_servers
 
     servers = read_servers(settings.config_file)
     prices = read_prices(settings.config_file).models
-    named = f"{len(servers)} tool servers and {len(prices)} prices"
+    agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint).profiles
+    named = f"{len(servers)} tool servers and {len(prices)} prices; {len(agents)} agents"
     return _Answer(True, f"{settings.config_file} names {named}")
 
 
