@@ -7,7 +7,7 @@ from statistics import median
 
 from models.estimates import Estimate, RoleEstimate, Typical, TypicalCall
 from models.plan import Plan, TaskStatus
-from models.prices import Price
+from models.prices import FREE, Price
 from models.spending import Tokens
 from models.strategy import Strategy
 from planning.graph import edges
@@ -51,7 +51,7 @@ def _price(pricing: Pricing, role: str) -> Price | None:
 
 def _role(name: str, calls: int, typical: TypicalCall | None, price: Price | None) -> RoleEstimate:
     if typical is None:
-        return RoleEstimate(role=name, calls=calls)
+        return RoleEstimate(role=name, calls=calls, cost=Decimal(0) if price == FREE else None)
     taken, given = calls * typical.input_tokens, calls * typical.output_tokens
     return RoleEstimate(
         role=name,

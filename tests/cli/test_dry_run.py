@@ -15,13 +15,14 @@ def test_a_dry_run_prints_the_plan_and_the_estimate_and_can_be_resumed() -> None
     with shell() as here:
         docs = here.folder
         (docs / "amberwick.md").write_text("The tower of Amberwick was built in 1841.")
-        words = ("run", QUESTION, "--docs", str(docs), "--model", "extractive", "--dry-run")
+        words = ("run", QUESTION, "--docs", str(docs), "--model", "extractive", "--dry-run",
+                 "--preset", "research")  # fmt: skip
 
         said = here.holdfast(*words)
         dry = json.loads(here.holdfast(*words, "--json").out)
 
         assert (said.code, dry["stop_reason"]) == (0, "planned")
-        assert "corpus.search" in said.out
+        assert " rag " in said.out
         assert "would take: " in said.out
         assert {task["status"] for task in dry["tasks"]} == {"pending"}
         assert dry["estimate"]["tool_calls"] >= 1
