@@ -1,6 +1,9 @@
 """What was asked wrongly, or cannot be answered now, as JSON: {error, message}."""
 
+from urllib.parse import urlsplit
+
 import structlog
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -74,7 +77,8 @@ class OnlyNames:
         await answer(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
+        # Not the request's own url: where the header is odd, it names the server's address.
         try:
-            return Request(scope).url.hostname in self._names
+            return urlsplit(f"//{Headers(scope=scope).get('host', '')}").hostname in self._names
         except ValueError:
             return False

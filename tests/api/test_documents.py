@@ -11,9 +11,15 @@ from holdfast.status import status_of
 from tests.support.engine import Engine
 from tests.support.plans import final, plan, tool
 from tests.support.players import Players
+from tests.support.scripted_tools import ScriptedTools
 from tests.support.serving import Serving
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _answering(tools: ScriptedTools) -> None:
+    tools.answers = lambda argument: f"found {argument}"
 
 
 @pytest.fixture
@@ -104,7 +110,9 @@ async def test_nothing_can_be_changed(engine: Engine, serving: Serving) -> None:
     assert "GET" in answers[0].headers["allow"]
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "[::1", "localhost.evil"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil_one.example:80", "[::1", "localhost.evil", ""]
+)
 async def test_a_page_that_has_its_own_name_lead_here_reads_nothing(
     host: str, serving: Serving
 ) -> None:

@@ -13,9 +13,15 @@ from tests.engine.test_endings import under_way
 from tests.support.engine import Engine
 from tests.support.plans import final, plan, tool
 from tests.support.players import Players
+from tests.support.scripted_tools import ScriptedTools
 from tests.support.serving import Received, Serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance("VMAO-14")]
+
+
+@pytest.fixture(autouse=True)
+def _answering(tools: ScriptedTools) -> None:
+    tools.answers = lambda argument: f"found {argument}"
 
 
 @pytest.fixture
