@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from pydantic import BaseModel, JsonValue
 from starlette.applications import Starlette
@@ -12,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from holdfast.api.errors import OnlyNames, on_any_error, on_http_error, on_our_error
-from holdfast.api.events import stream
+from holdfast.api.events import READS_WITHIN, stream
 from holdfast.api.following import Following
 from holdfast.client import Holdfast
 from holdfast.reading import newest_jobs, plan_of, report_of
@@ -30,6 +31,7 @@ class Api:
 
     holdfast: Holdfast
     following: Following
+    reads_within: timedelta = READS_WITHIN
 
     async def index(self, _: Request) -> Response:
         return JSONResponse({"paths": [route.path for route in self.routes()]})
@@ -53,7 +55,10 @@ class Api:
         return _document((await plan_of(self.holdfast, _job_id(request))).tasks)
 
     async def events(self, request: Request) -> Response:
-        return await stream(self.holdfast.db, self.following, _job_id(request), request)
+        return await stream(
+            self.holdfast.db, self.following, _job_id(request), request,
+            reads_within=self.reads_within,
+        )  # fmt: skip
 
     def routes(self) -> list[Route]:
         return [

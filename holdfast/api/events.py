@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
@@ -17,7 +18,7 @@ from storage.database import Database
 from storage.progress import Standing, standing
 
 _PING_S = 15
-_READS_WITHIN_S = 60
+READS_WITHIN = timedelta(seconds=60)
 """A reader that takes nothing for so long is cut off; it can come back to where it was."""
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -25,8 +26,9 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 class Stream(EventSourceResponse):
     """Entries as events, pings between them, until the job has ended or the reader is gone."""
 
-    def __init__(self, events: AsyncIterator[ServerSentEvent]) -> None:
-        super().__init__(events, sep="\n", ping=_PING_S, send_timeout=_READS_WITHIN_S)
+    def __init__(self, events: AsyncIterator[ServerSentEvent], reads_within: timedelta) -> None:
+        within_s = reads_within.total_seconds()
+        super().__init__(events, sep="\n", ping=_PING_S, send_timeout=within_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -36,7 +38,9 @@ class Stream(EventSourceResponse):
             return
 
 
-async def stream(db: Database, following: Following, job_id: str, request: Request) -> Response:
+async def stream(
+    db: Database, following: Following, job_id: str, request: Request, *, reads_within: timedelta
+) -> Response:
     """The log behind the entry that the request names.
 
     Raises:
@@ -51,7 +55,7 @@ async def stream(db: Database, following: Following, job_id: str, request: Reque
             f"the log of job {job_id!r} has {seen.last_event} entries, so there is nothing "
             f"behind {after}; leave it out to begin with the first"
         )
-    return Stream(_events(following, job_id, after, seen))
+    return Stream(_events(following, job_id, after, seen), reads_within)
 
 
 def _after(request: Request) -> int:

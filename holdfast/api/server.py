@@ -9,6 +9,7 @@ from types import FrameType
 import uvicorn
 
 from holdfast.api.app import Api, application
+from holdfast.api.events import READS_WITHIN
 from holdfast.api.following import LOOK_EVERY, Following
 from holdfast.client import Holdfast
 from models.errors import BadInput
@@ -72,11 +73,15 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def server(
-    holdfast: Holdfast, listening: socket.socket, *, look_every: timedelta = LOOK_EVERY
+    holdfast: Holdfast,
+    listening: socket.socket,
+    *,
+    look_every: timedelta = LOOK_EVERY,
+    reads_within: timedelta = READS_WITHIN,
 ) -> tuple[Server, Following]:
     """A server of this installation's jobs, to be started with `serve(sockets=[listening])`."""
     following = Following(holdfast.db, look_every=look_every)
-    app = application(Api(holdfast, following), _names(listening))
+    app = application(Api(holdfast, following, reads_within), _names(listening))
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, lifespan="off", ws="none",
         timeout_graceful_shutdown=_LEAVES_WITHIN_S,

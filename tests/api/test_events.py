@@ -1,10 +1,14 @@
 """A job's log over HTTP: each entry once, in order, and the rest after a dropped connection."""
 
 import asyncio
+import re
+import socket
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from holdfast.control import Controller
 from storage.views import events_after
@@ -31,7 +35,7 @@ def serving(engine: Engine) -> Iterator[Serving]:
 
 
 async def logged(engine: Engine, job_id: str) -> list[dict[str, Any]]:
-    found = await events_after(engine.db, job_id, 0)
+    found = await events_after(engine.db, job_id, 0, limit=10_000)
     return [entry.model_dump(mode="json") for entry in found]
 
 
@@ -223,3 +227,48 @@ async def test_a_server_that_ends_lets_go_of_its_streams_without_an_end(
         await resumed(engine, job_id)
         rest = await following
     assert [each.data for each in received] + entries(rest) == await logged(engine, job_id)
+
+
+async def test_a_reader_that_takes_nothing_is_cut_off_and_can_come_back(
+    engine: Engine, players: Players
+) -> None:
+    job_id = await ended(engine, players)
+    await grown(engine, job_id, 4000)
+
+    with Serving(engine.holdfast, timedelta(milliseconds=300)) as serving:
+        host, _, port = serving.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as reader:
+            reader.sendall(f"GET /jobs/{job_id}/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            # It has begun once an entry can be seen, which is not taken by that.
+            await until(lambda: b"id: " in reader.recv(4096, socket.MSG_PEEK))
+            await until(lambda: serving.following.readers == {})
+            arrived = await asyncio.to_thread(drained, reader)
+        last = re.findall(rb"id: (\d+)\nevent: [^\n]*\ndata: [^\n]*\n\n", arrived)[-1].decode()
+        rest = await serving.all_events(job_id, last=last)
+
+    assert b"event: end" not in arrived
+    assert entries(rest) == (await logged(engine, job_id))[int(last) :] != []
+
+
+async def grown(engine: Engine, job_id: str, count: int) -> None:
+    """More log than all the buffers between two sockets hold: 4 kB an entry."""
+    added = (
+        "insert into events (job_id, seq, kind, facts) select id, last_event + n, 'noted',"
+        " jsonb_build_object('words', repeat('x', 4000))"
+        " from jobs, generate_series(1, :count) n where id = :job"
+    )
+    counted = "update jobs set last_event = last_event + :count where id = :job"
+    async with engine.db.writing() as connection:
+        for statement in (added, counted):
+            await connection.execute(text(statement), {"job": job_id, "count": count})
+
+
+def drained(reader: socket.socket) -> bytes:
+    """What is still on its way, up to where the server closed the connection."""
+    arrived = b""
+    try:
+        while some := reader.recv(1 << 20):
+            arrived += some
+    except ConnectionResetError:
+        pass
+    return arrived

@@ -24,6 +24,7 @@ class Serving:
     """A server over this installation, which PostgreSQL lets write nothing."""
 
     holdfast: Holdfast
+    reads_within: timedelta = timedelta(seconds=60)
     _server: Server = field(init=False)
     _thread: threading.Thread = field(init=False)
     following: Following = field(init=False)
@@ -53,7 +54,9 @@ class Serving:
         url = f"{known.database_url}&options=-c%20default_transaction_read_only%3Don"
         endpoints = known.model_copy(update={"database_url": url})
         async with connected(self.holdfast.settings, endpoints) as holdfast:
-            self._server, self.following = server(holdfast, self._listening, look_every=_LOOK_EVERY)
+            self._server, self.following = server(
+                holdfast, self._listening, look_every=_LOOK_EVERY, reads_within=self.reads_within
+            )
             is_there.set()
             await self._server.serve(sockets=[self._listening])
 
