@@ -42,10 +42,11 @@ async def end(db: Database) -> None:
         await jobs.end(write, JobStatus.DONE, StopReason.ANSWERED, "")
 
 
-async def read(following: Following, db: Database) -> tuple[list[int], Standing | None]:
-    """The numbers of all entries up to the end, and how it ended."""
-    told: list[int] = []
-    async for each in following.entries(JOB, 0, await standing(db, JOB)):
+async def read(
+    following: Following, seen: Standing, told: list[int]
+) -> tuple[list[int], Standing | None]:
+    """The numbers of all entries up to the end, as they come, and how it ended."""
+    async for each in following.entries(JOB, 0, seen):
         if isinstance(each, Standing):
             return told, each
         told.append(each.seq)
@@ -60,7 +61,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def test_readers_who_have_all_wait_with_one_look_for_all(db: Database) -> None:
     following = Following(db, look_every=EVERY)
-    readers = [asyncio.create_task(read(following, db)) for _ in range(50)]
+    readers = [asyncio.create_task(read(following, await standing(db, JOB), [])) for _ in range(50)]
     await until(lambda: following.readers == {JOB: 50})
     looks: list[str] = []
     listening = (db.engine.sync_engine, "before_cursor_execute", lambda *a: looks.append(a[2]))
@@ -83,7 +84,7 @@ async def test_readers_who_have_all_wait_with_one_look_for_all(db: Database) -> 
 async def test_a_slow_reader_is_told_all_though_much_more_came_than_is_kept(db: Database) -> None:
     following = Following(db, look_every=EVERY)
     slow = following.entries(JOB, 0, await standing(db, JOB))
-    fast = asyncio.create_task(read(following, db))
+    fast = asyncio.create_task(read(following, await standing(db, JOB), []))
     told = [await anext(slow)]
     for _ in range(5):
         await add(db, 150)
@@ -114,28 +115,33 @@ def cut_off(postgres: str, database_url: str) -> Iterator[None]:
     engine.dispose()
 
 
+@pytest.mark.parametrize("waits", [True, False], ids=["who waits", "who reads"])
 async def test_a_reader_outlives_an_outage_of_the_database(
-    db: Database, postgres: str, database_url: str
+    waits: bool, db: Database, postgres: str, database_url: str
 ) -> None:
     following = Following(db, look_every=EVERY)
-    reader = asyncio.create_task(read(following, db))
-    await until(lambda: following.readers == {JOB: 1})
+    told: list[int] = []
+    reading = read(following, await standing(db, JOB), told)
 
+    if waits:
+        reader = asyncio.create_task(reading)
+        await until(lambda: told == [1])
     with cut_off(postgres, database_url):
+        if not waits:
+            reader = asyncio.create_task(reading)
         await until(lambda: db.away_since is not None)
     await add(db, 3)
     await end(db)
 
-    seqs, how = await reader
-    assert seqs == [1, 2, 3, 4, 5]
-    assert how is not None
-    assert how.status is JobStatus.DONE
+    assert (await reader)[0] == [1, 2, 3, 4, 5]
+    assert reader.result()[1] == await standing(db, JOB)
 
 
 async def test_a_job_that_is_gone_sends_its_readers_away(db: Database) -> None:
     following = Following(db, look_every=EVERY)
-    reader = asyncio.create_task(read(following, db))
-    await until(lambda: following.readers == {JOB: 1})
+    told: list[int] = []
+    reader = asyncio.create_task(read(following, await standing(db, JOB), told))
+    await until(lambda: told == [1])
 
     async with db.writing() as connection:
         await connection.execute(text("set local session_replication_role = replica"))
@@ -148,7 +154,7 @@ async def test_who_comes_after_the_closing_is_sent_away_at_once(db: Database) ->
     following = Following(db, look_every=EVERY)
     following.close()
 
-    assert await read(following, db) == ([], None)
+    assert await read(following, await standing(db, JOB), []) == ([], None)
     assert following.readers == {}
 
 
