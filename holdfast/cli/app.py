@@ -333,6 +333,20 @@ def demo(
 
 
 @app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; beyond this computer at your own risk.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8765,
+    json_output: Json = False,
+) -> None:
+    """Serve the jobs over HTTP to be looked at, and their logs as they grow."""
+    from holdfast.cli.serving import serve_command
+
+    serve_command(host, port, json_output=json_output)
+
+
+@app.command()
 def up(json_output: Json = False) -> None:
     """Start the embedded PostgreSQL, Temporal and worker, or attach to them."""
     from holdfast.cli.services import up_command

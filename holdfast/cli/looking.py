@@ -9,20 +9,18 @@ from holdfast.cli.stats_rows import stats_rows
 from holdfast.cli.tasks_table import job_lines, tasks_table
 from holdfast.client import Holdfast
 from holdfast.prices import read_prices
+from holdfast.reading import check_kinds, plan_of, report_of
 from holdfast.rendering import to_html, to_json, to_markdown
 from holdfast.status import status_of
 from models.calls import CallView
-from models.errors import BadInput, NotFound
-from models.evidence import Report
-from models.jobs import FINAL, Job, JobStatus
+from models.errors import BadInput
+from models.jobs import FINAL, JobStatus
 from models.listing import memory_document
 from models.plan import Plan, Task
 from models.views import EventView, JobView, Stats
 from planning.nesting import nested
-from planning.presets import preset as known_preset
 from storage import jobs, plans, views
 from storage import stats as statistics
-from storage.evidence import load_report
 from storage.plans import Revision
 
 _FOLLOW_S = 0.3
@@ -30,12 +28,7 @@ _FORMATS = ("md", "json", "html")
 
 
 def list_command(limit: int, status: str | None, preset: str | None, *, json_output: bool) -> None:
-    if status and status not in {each.value for each in JobStatus}:
-        raise BadInput(
-            f"no status {status!r}; statuses: {', '.join(each.value for each in JobStatus)}"
-        )
-    if preset:
-        known_preset(preset)
+    check_kinds(status, preset)
     found = ask(lambda holdfast: holdfast.lines(limit, status, preset))
     if json_output:
         print_json(found)
@@ -70,35 +63,16 @@ def show_command(job_id: str, *, json_output: bool) -> None:
 def report_command(job_id: str, form: str) -> None:
     if form not in _FORMATS:
         raise BadInput(f"no report format {form!r}; formats: {', '.join(_FORMATS)}")
-    report = ask(lambda holdfast: _report(holdfast, job_id))
+    report = ask(lambda holdfast: report_of(holdfast, job_id))
     if form == "json":
         print_json(dict(to_json(report)))
     else:
         print_text(to_html(report) if form == "html" else printable(to_markdown(report)))
 
 
-async def _report(holdfast: Holdfast, job_id: str) -> Report:
-    job = await jobs.load(holdfast.db, job_id)
-    report = await load_report(holdfast.db, job_id)
-    if report is None:
-        raise NotFound(_no_report(job))
-    return report
-
-
-def _no_report(job: Job) -> str:
-    if job.status not in FINAL:
-        return (
-            f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
-            f"with `holdfast wait {job.id}`"
-        )
-    reason = job.stop_reason.value if job.stop_reason else job.status.value
-    return f"job {job.id!r} delivered no report ({reason}): {job.message}"
-
-
 def plan_command(job_id: str, *, diff: bool, json_output: bool) -> None:
     async def both(holdfast: Holdfast) -> tuple[Plan, list[Revision]]:
-        await jobs.load(holdfast.db, job_id)
-        plan = await plans.load_plan(holdfast.db, job_id)
+        plan = await plan_of(holdfast, job_id)
         return plan, await plans.revisions(holdfast.db, job_id)
 
     plan, revisions = ask(both)
@@ -144,11 +118,8 @@ def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
 
 
 def memory_command(job_id: str) -> None:
-    async def read(holdfast: Holdfast) -> Plan:
-        await jobs.load(holdfast.db, job_id)
-        return await plans.load_plan(holdfast.db, job_id)
-
-    print_text(json.dumps(memory_document(ask(read)), indent=2, ensure_ascii=False))
+    found = ask(lambda holdfast: plan_of(holdfast, job_id))
+    print_text(json.dumps(memory_document(found), indent=2, ensure_ascii=False))
 
 
 def calls_command(job_id: str, *, json_output: bool) -> None:

@@ -1,0 +1,144 @@
+"""The documents over HTTP are those that the commands print, and mistakes are told as JSON."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.reading import newest_jobs, plan_of, report_of
+from holdfast.rendering import to_json
+from holdfast.settings import Endpoints
+from holdfast.status import status_of
+from tests.support.engine import Engine
+from tests.support.plans import final, plan, tool
+from tests.support.players import Players
+from tests.support.scripted_tools import ScriptedTools
+from tests.support.serving import Serving
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _answering(tools: ScriptedTools) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+
+
+@pytest.fixture
+def serving(engine: Engine) -> Iterator[Serving]:
+    with Serving(engine.holdfast) as serving:
+        yield serving
+
+
+async def test_every_document_is_the_one_that_its_command_prints(
+    engine: Engine, players: Players, serving: Serving
+) -> None:
+    players.plan = plan(tool("T1", query="a"), final("T2", "T1"))
+    job_id = (await engine.run("Who?")).job_id
+    job = f"/jobs/{job_id}"
+    status = await status_of(engine.holdfast, job_id)
+    found = {path: (await serving.get(path)).json() for path in (
+        "/jobs", job, f"{job}/plan", f"{job}/report", f"{job}/status",
+    )}  # fmt: skip
+
+    lines = await newest_jobs(engine.holdfast, 20, None, None)
+    assert found["/jobs"] == [line.model_dump(mode="json") for line in lines]
+    assert found[job] == (await engine.holdfast.show(job_id)).model_dump(mode="json")
+    tasks = (await plan_of(engine.holdfast, job_id)).tasks
+    assert found[f"{job}/plan"] == [task.model_dump(mode="json") for task in tasks]
+    assert found[f"{job}/report"] == to_json(await report_of(engine.holdfast, job_id))
+    expected = status.model_dump(mode="json", exclude={"at"})
+    assert {k: v for k, v in found[f"{job}/status"].items() if k != "at"} == expected
+
+
+async def test_jobs_are_listed_newest_first_by_status_and_up_to_a_limit(
+    engine: Engine, players: Players, serving: Serving
+) -> None:
+    players.plan = plan(tool("T1", query="a"), final("T2", "T1"))
+    first, second = [(await engine.run("Who?")).job_id for _ in range(2)]
+
+    listed = (await serving.get("/jobs")).json()
+    one = (await serving.get("/jobs?limit=1&status=done&preset=kpi-chain")).json()
+    none = (await serving.get("/jobs?status=failed")).json()
+
+    assert [line["job_id"] for line in listed] == [second, first]
+    assert [line["job_id"] for line in one] == [second]
+    assert none == []
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "error", "words"),
+    [
+        ("/jobs/job-x", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/status", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/plan", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/report", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/events", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/a%00b", 404, "NotFound", "there is no job"),
+        ("/jobs/%ff/events", 404, "NotFound", "there is no job"),
+        ("/elsewhere", 404, "NotFound", "there is nothing at '/elsewhere'"),
+        ("/jobs?limit=0", 400, "BadInput", "limit is a number from 1 to 1000"),
+        ("/jobs?limit=99999999", 400, "BadInput", "limit is a number from 1 to 1000"),
+        ("/jobs?status=odd", 400, "BadInput", "no status 'odd'"),
+        ("/jobs?preset=odd", 404, "NotFound", "'odd'"),
+    ],
+)
+async def test_what_was_asked_wrongly_is_named(
+    path: str, status: int, error: str, words: str, serving: Serving
+) -> None:
+    answer = await serving.get(path)
+
+    assert (answer.status_code, answer.json()["error"]) == (status, error)
+    assert words in answer.json()["message"]
+
+
+async def test_a_report_that_is_not_written_yet_is_not_found(
+    engine: Engine, serving: Serving
+) -> None:
+    job_id = await engine.submit("Who?")
+
+    answer = await serving.get(f"/jobs/{job_id}/report")
+
+    assert answer.status_code == 404
+    assert job_id in answer.json()["message"]
+
+
+async def test_nothing_can_be_changed(engine: Engine, serving: Serving) -> None:
+    async with serving.client() as client:
+        answers = [await client.request(m, "/jobs") for m in ("POST", "PUT", "DELETE", "PATCH")]
+
+    assert {answer.status_code for answer in answers} == {405}
+    assert {answer.json()["error"] for answer in answers} == {"BadInput"}
+    assert "GET" in answers[0].headers["allow"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil_one.example:80", "[::1", "localhost.evil", ""]
+)
+async def test_a_page_that_has_its_own_name_lead_here_reads_nothing(
+    host: str, serving: Serving
+) -> None:
+    answer = await serving.get("/jobs", Host=host)
+
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:80", "LOCALHOST:8765"])
+async def test_it_may_be_called_by_each_of_its_names(host: str, serving: Serving) -> None:
+    assert (await serving.get("/jobs", Host=host)).json() == []
+
+
+async def test_a_database_that_is_away_is_said_to_be(engine: Engine) -> None:
+    away = Endpoints(
+        database_url="postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=2",
+        temporal_address="127.0.0.1:1",
+        temporal_namespace="default",
+        temporal_ui=None,
+        embedded_database=False,
+        embedded_temporal=False,
+    )
+    holdfast = type(engine.holdfast)(engine.holdfast.settings, away, engine.db)
+
+    with Serving(holdfast) as serving:
+        answers = [await serving.get(path) for path in ("/jobs", "/jobs/x", "/jobs/x/events")]
+
+    assert {answer.status_code for answer in answers} == {503}
+    assert {answer.json()["error"] for answer in answers} == {"StorageAway"}
