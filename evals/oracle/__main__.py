@@ -6,8 +6,8 @@
 
 `--fail-every 1` has a name written wrong in one call of every question. `composite` asks `--k`
 questions of kopl-lab as one, without faults and with one in each part, and says what the faults
-cost. With `--slots 1` no two faults come at the same time. Starts a PostgreSQL and a Temporal of its own in a temporary folder; docs/evaluation.md says
-what came out.
+cost; with `--slots 1` no two of them come at the same time. Starts a PostgreSQL and a Temporal of
+its own in a temporary folder; docs/evaluation.md says what came out.
 """
 
 import argparse
