@@ -13,7 +13,7 @@ its own in a temporary folder; docs/evaluation.md says what came out.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from evals.oracle import economy
 from evals.oracle.composite import composed, composites
 from evals.oracle.gold import with_faults
 from evals.oracle.running import TASKS, Wanted, run, task_of
+from evals.records import Run
 from evals.summary import FULL, STEP, figures, ratio
 from evals.tables import lines, svg
 from holdfast.logs import configure_logs
@@ -79,11 +80,10 @@ def _single(chosen: argparse.Namespace, out: Path) -> int:
         "ratio": compared.model_dump(mode="json") if compared else None,
     }
     print(json.dumps(content) if chosen.json else "\n".join(lines(found, compared)))
-    return 0
+    return _code(runs)
 
 
 def _composite(chosen: argparse.Namespace, out: Path) -> int:
-    """The exit code is 1 where an answer was wrong: such a run says nothing of tokens."""
     task = task_of("kopl-lab", chosen.data)
     clean = composites(task.golds, chosen.k)[: chosen.limit]
     faulty = [composed(with_faults(each.parts, 1)) for each in clean]
@@ -96,7 +96,12 @@ def _composite(chosen: argparse.Namespace, out: Path) -> int:
     found = economy.economies(without, with_)
     content = {"economy": [each.model_dump(mode="json") for each in found]}
     print(json.dumps(content) if chosen.json else "\n".join(economy.economy_lines(found)))
-    wrong = [each for each in (*without, *with_) if not each.exact]
+    return _code([*without, *with_])
+
+
+def _code(runs: Iterable[Run]) -> int:
+    """1 where a job did not end rightly, as the oracle always can: its tokens say nothing."""
+    wrong = [each for each in runs if not economy.is_right(each)]
     for each in wrong:
         print(
             f"{each.preset}: {each.question} ended {each.stop_reason} with {each.answer!r}, not "

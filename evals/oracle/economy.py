@@ -41,8 +41,9 @@ class Economy(Frozen):
 
     preset: str
     questions: int
-    exact_match: float
-    """Of both runs, in percent; where it is not 100 the amounts say nothing."""
+    right: float
+    """Jobs of both runs that ended as done with the exact answer, in percent; below 100 the
+    amounts say nothing."""
     model_calls: float
     tool_calls: float
     replans: float
@@ -69,16 +70,23 @@ def economies(clean: Sequence[Run], faulty: Sequence[Run]) -> list[Economy]:
         without, with_ = ([r for r in runs if r.preset == name] for runs in (clean, faulty))
         check_same_questions({f"{name} without faults": without, f"{name} with faults": with_})
     added = {name: each.output_tokens - before[name].output_tokens for name, each in after.items()}
-    return [_economy(before[name], each, added) for name, each in after.items()]
+    every = [*clean, *faulty]
+    right = {name: 100 * fmean(is_right(r) for r in every if r.preset == name) for name in after}
+    return [_economy(before[name], each, added, right[name]) for name, each in after.items()]
 
 
-def _economy(before: Figures, after: Figures, added: Mapping[str, float]) -> Economy:
+def is_right(run: Run) -> bool:
+    """Whether the job came to its end, report and all, and its answer is the gold one."""
+    return run.exact and run.status == "done"
+
+
+def _economy(before: Figures, after: Figures, added: Mapping[str, float], right: float) -> Economy:
     beside = added.get(GLOBAL)
     mine = added[after.preset]
     return Economy(
         preset=after.preset,
         questions=after.questions,
-        exact_match=fmean((before.exact_match, after.exact_match)),
+        right=right,
         model_calls=after.model_calls,
         tool_calls=after.tool_calls,
         replans=after.replans,
@@ -96,7 +104,7 @@ def _economy(before: Figures, after: Figures, added: Mapping[str, float]) -> Eco
     )
 
 
-_HEADINGS = ("exact", "calls", "tools", "replans", "in", "out", "+calls", "+in", "+out", "beside")
+_HEADINGS = ("right", "calls", "tools", "replans", "in", "out", "+calls", "+in", "+out", "beside")
 
 
 def economy_lines(found: Sequence[Economy]) -> Iterator[str]:
@@ -114,7 +122,7 @@ def economy_lines(found: Sequence[Economy]) -> Iterator[str]:
 def _cells(each: Economy) -> tuple[str, ...]:
     beside = each.added_beside_global
     return (
-        f"{each.exact_match:.1f}",
+        f"{each.right:.1f}",
         f"{each.model_calls:.1f}",
         f"{each.tool_calls:.1f}",
         f"{each.replans:.2f}",

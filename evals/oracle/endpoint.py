@@ -17,6 +17,7 @@ from evals.oracle.player import Oracle
 from planning.tokens import estimate_tokens
 from roles.assessor import ASSESSOR
 from roles.base import Role
+from roles.condenser import CONDENSER
 from roles.node_planner import NODE_PLANNER, OBJECTIVES, REPAIRER
 from roles.planner import GRAPH_PLANNER, PLANNER
 from roles.reasoner import REASONER
@@ -28,7 +29,7 @@ from roles.verifier import VERIFIER
 
 _ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER, GRAPH_PLANNER, REPLANNER, NODE_PLANNER, NODE_REPLANNER, OBJECTIVES, REPAIRER,
-    STEPPER, ASSESSOR, REVISER, VERIFIER, REASONER, SYNTHESISER,
+    STEPPER, ASSESSOR, REVISER, VERIFIER, REASONER, CONDENSER, SYNTHESISER,
 )  # fmt: skip
 _PER_MESSAGE = 4
 

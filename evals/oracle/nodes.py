@@ -11,7 +11,6 @@ from evals.oracle.composite import CLOSING
 from evals.oracle.gold import Gold
 from models.plan import FINAL_ANSWER
 from models.strategy import GENERALIST
-from roles.synthesiser import LEAST_FINDINGS
 
 ALWAYS: Mapping[str, object] = {
     "objectives": {
@@ -75,19 +74,9 @@ def assessed(gold: Gold, task: Task) -> object:
     seen = taken(gold, task["trace"])
     if len(seen.done) == len(gold.steps):
         return {"status": "completed", "outputs": outputs(gold, seen, task)}
-    if task["trace"][-1]["status"] == "failed":
+    if seen.mended - seen.done.keys():
         return {
             "status": "needs_more_steps", "guidance": "Write the name as the tool knows it.",
             "deviation": "The tool does not know a name that was given to it.",
         }  # fmt: skip
     return {"status": "needs_more_steps", "guidance": "Go on from what was found."}
-
-
-def report(task: Task) -> object:
-    """The report of a job that verifies: it concludes from the results, in order of the plan."""
-    answer = joined(value for result in task["results"] for value in result["values"].values())
-    quoted = [{"text": item["quote"], "evidence": [item["id"]]} for item in task["evidence"]]
-    return {
-        "answer": [{"text": answer, "evidence": [item["id"] for item in task["evidence"]][:3]}],
-        "findings": quoted[:LEAST_FINDINGS], "gaps": list(task["gaps"]), "conclusion": answer,
-    }  # fmt: skip

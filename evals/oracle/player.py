@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evals.oracle import nodes
+from evals.oracle import nodes, reports
 from evals.oracle.calls import (
     Task,
     call,
@@ -104,12 +104,11 @@ class Oracle:
                    for each in task["outputs"]]  # fmt: skip
         return {"status": "completed", "outputs": outputs, "reasoning_steps": ["as found"]}
 
+    def _condenser(self, task: Task) -> object:
+        return reports.condensed(task)
+
     def _synthesiser(self, task: Task) -> object:
-        if task["concludes"]:
-            return nodes.report(task)
-        ids = [item["id"] for item in task["evidence"]][:3]
-        told = {"text": str(task["answer"] or "No answer was found."), "evidence": ids}
-        return {"answer": [told], "findings": [told] if ids else [], "gaps": list(task["gaps"])}
+        return reports.written(task)
 
 
 def _plan(tasks: list[dict[str, Any]]) -> object:

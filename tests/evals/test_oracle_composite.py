@@ -171,6 +171,26 @@ def test_what_faults_added_is_set_beside_replanning_the_whole_plan():
     assert (whole.deviation_output, tdp.deviation_output) == ({"replanner": 800}, {"repairer": 40})
 
 
+def test_an_answer_without_a_report_is_not_right():
+    done = line("tdp", 100)
+    refused = done.model_copy(update={"status": "failed", "stop_reason": "report_refused"})
+
+    (found,) = economies([done], [refused])
+
+    assert (refused.exact, found.right) == (True, 50.0)
+
+
+def test_a_report_over_much_evidence_has_as_many_findings_as_it_must():
+    evidence = [{"id": f"E{n}", "quote": f"quote {n}"} for n in range(10)]
+    task: Any = {"concludes": False, "answer": "a", "evidence": evidence, "gaps": []}
+
+    much: Any = Oracle.of([]).play("synthesiser", task)
+    little: Any = Oracle.of([]).play("synthesiser", {**task, "evidence": evidence[:9]})
+
+    assert [each["text"] for each in much["findings"]] == [f"quote {n}" for n in range(5)]
+    assert little["findings"] == little["answer"]
+
+
 @pytest.mark.slow
 @pytest.mark.conformance("TDP-08")
 def test_one_command_says_what_faults_cost_under_each_preset(data: Path):
@@ -184,7 +204,7 @@ def test_one_command_says_what_faults_cost_under_each_preset(data: Path):
     assert ran.returncode == 0, ran.stderr
     found = {each["preset"]: each for each in json.loads(ran.stdout)["economy"]}
     assert list(found) == list(PRESETS)
-    assert all(each["exact_match"] == 100 for each in found.values())
+    assert all(each["right"] == 100 for each in found.values())
     # Two programs of two calls and a fault in each: nothing that was finished is called again.
     assert {each["tool_calls"] for each in found.values()} == {6}
     whole, tdp = found["full-horizon"], found["tdp"]
