@@ -4,6 +4,7 @@ from typing import Any
 
 from evals.oracle.calls import Task, joined
 from roles.condenser import MOST_STATEMENTS
+from roles.sentence_checker import Support
 from roles.synthesiser import LEAST_FINDINGS
 
 _MOST_CITED = 3
@@ -24,6 +25,13 @@ def written(task: Task) -> object:
     findings = _quoted(task)[:LEAST_FINDINGS] if is_much else [told] if ids else []
     conclusion = {"conclusion": answer} if task["concludes"] else {}
     return {"answer": [told], "findings": findings, "gaps": list(task["gaps"]), **conclusion}
+
+
+def checked(task: Task) -> object:
+    """Each sentence is carried: it is a quote, or the answer that was found."""
+    return {
+        "verdicts": [{"id": each["id"], "verdict": Support.SUPPORTED} for each in task["sentences"]]
+    }
 
 
 def _quoted(task: Task) -> list[dict[str, Any]]:
