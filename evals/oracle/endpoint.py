@@ -15,14 +15,23 @@ from starlette.routing import Route
 
 from evals.oracle.player import Oracle
 from planning.tokens import estimate_tokens
+from roles.assessor import ASSESSOR
 from roles.base import Role
-from roles.planner import PLANNER
+from roles.condenser import CONDENSER
+from roles.node_planner import NODE_PLANNER, OBJECTIVES, REPAIRER
+from roles.planner import GRAPH_PLANNER, PLANNER
 from roles.reasoner import REASONER
-from roles.replanner import REPLANNER
+from roles.replanner import NODE_REPLANNER, REPLANNER
+from roles.reviser import REVISER
+from roles.sentence_checker import SENTENCE_CHECKER
 from roles.stepper import STEPPER
 from roles.synthesiser import SYNTHESISER
+from roles.verifier import VERIFIER
 
-_ROLES: tuple[Role[Any, Any], ...] = (PLANNER, REPLANNER, STEPPER, REASONER, SYNTHESISER)
+_ROLES: tuple[Role[Any, Any], ...] = (
+    PLANNER, GRAPH_PLANNER, REPLANNER, NODE_PLANNER, NODE_REPLANNER, OBJECTIVES, REPAIRER,
+    STEPPER, ASSESSOR, REVISER, VERIFIER, REASONER, CONDENSER, SYNTHESISER, SENTENCE_CHECKER,
+)  # fmt: skip
 _PER_MESSAGE = 4
 
 

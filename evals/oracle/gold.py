@@ -4,7 +4,7 @@ import inspect
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,12 @@ class Gold:
     steps: tuple[GoldStep, ...]
     answer: str
     kind: str
-    wrong: int | None = None
-    """The step whose name is at first written wrong, where failures are injected."""
+    ends: tuple[int, ...] = ()
+    """The steps whose values are the answer, in order; none: it is put together from all."""
+    wrong: frozenset[int] = frozenset()
+    """The steps whose name is at first written wrong, where failures are injected."""
+    parts: tuple["Gold", ...] = ()
+    """The questions that this one asks together, where it is a composite."""
 
     @property
     def asked(self) -> Question:
@@ -67,7 +71,8 @@ def kopl_programs(questions: Path, base: Path) -> list[Gold]:
 def _kopl(row: dict[str, Any], parameters: Mapping[str, list[str]]) -> Gold:
     steps = tuple(_kopl_step(each, parameters) for each in row["program"])
     bin_ = f"{row['complexity_bin']} steps"
-    return Gold(row["id"], row["question"], steps, as_text(row["answer"]), bin_)
+    ends = (len(steps) - 1,) if steps[-1].yields == "value" else ()
+    return Gold(row["id"], row["question"], steps, as_text(row["answer"]), bin_, ends)
 
 
 def _kopl_step(raw: dict[str, Any], parameters: Mapping[str, list[str]]) -> GoldStep:
@@ -121,8 +126,7 @@ def with_faults(golds: Iterable[Gold], every: int) -> list[Gold]:
 
 def _with_fault(gold: Gold, at: int) -> Gold:
     able = [number for number, step in enumerate(gold.steps) if step.named]
-    wrong = able[at % len(able)] if able else None
-    return Gold(gold.id, gold.question, gold.steps, gold.answer, gold.kind, wrong)
+    return replace(gold, wrong=frozenset({able[at % len(able)]} if able else ()))
 
 
 def as_text(value: object) -> str:

@@ -208,8 +208,12 @@ def oracle(tmp_path: Path, file: Path, every: int = 0) -> Oracle:
     return Oracle.of(with_faults(kopl_programs(path, file), every))
 
 
+def asked() -> dict[str, Any]:
+    return {"question": PROGRAM["question"], "agents": []}
+
+
 def test_the_oracle_plans_the_program_with_references(tmp_path: Path, file: Path):
-    drafted: Any = oracle(tmp_path, file).play("planner", {"question": PROGRAM["question"]})
+    drafted: Any = oracle(tmp_path, file).play("planner", asked())
 
     first, second, third, last = drafted["tasks"]
     assert [each["tool"] for each in (first, second, third)] == [
@@ -236,13 +240,14 @@ def test_the_oracle_takes_the_step_that_is_ready(tmp_path: Path, file: Path):
 
 def test_an_injected_fault_is_mended_by_the_replanner(tmp_path: Path, file: Path):
     playing = oracle(tmp_path, file, every=1)
-    plan: Any = playing.play("planner", {"question": PROGRAM["question"]})
+    plan: Any = playing.play("planner", asked())
     listed = [
         {"task_id": each["id"], "execution_status": "failed" if at == 0 else "pending"}
         for at, each in enumerate(plan["tasks"])
     ]
     task = {
         "question": PROGRAM["question"], "current_plan": listed, "used_ids": [],
+        "failed_task_id": "T1", "expects": [],
         "replaced": [each["task_id"] for each in listed],
     }  # fmt: skip
 
