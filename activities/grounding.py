@@ -71,7 +71,7 @@ class Grounding:
 
         Raises:
             ToolFailed: an argument means none of the values that the tool knows; names the
-                nearest. Or the tool is not there, or its values could not be listed.
+                nearest. Or its values could not be listed.
             Passing: the model or the server is busy.
             BudgetReached: the job's cap leaves no room for asking the matcher.
             Lasting: the model refused.

@@ -170,10 +170,13 @@ class Hub:
         """Those of these parameters of `server.tool` whose values are known, with the values.
 
         Raises:
-            ToolFailed: no such tool, or the tool that lists the values failed.
-            ToolBusy: the server is away.
+            ToolFailed: the tool that lists the values failed.
+            ToolBusy: the same, because its server is away.
         """
-        place, checked = await self._find(tool)
+        try:
+            place, checked = await self._find(tool)
+        except (ToolFailed, ToolBusy):
+            return {}  # the call itself will say so, and one that was recorded needs no server
         server = place.link.name
 
         async def listing(name: str) -> ToolAnswer:

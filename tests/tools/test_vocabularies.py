@@ -176,3 +176,10 @@ async def test_a_vocabulary_that_fits_no_parameter_is_a_fault_of_the_server(
             "server 'kb': vocabulary 'relation' wants the tool 'relatoins', which is not there",
             "server 'kb': vocabulary 'relatoin' fits no parameter of its tools",
         )
+
+
+async def test_of_a_tool_that_is_not_there_nothing_is_known(listing: Listing) -> None:
+    """An answer that the ledger has can be used all the same."""
+    async with listing.hub() as hub:
+        assert await hub.vocabularies("kb.nothing", ("x",), facts={}) == {}
+        assert await hub.vocabularies("nowhere.relate", ("x",), facts={}) == {}
