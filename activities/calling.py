@@ -1,6 +1,6 @@
 """Calling a tool through the ledger: answers are kept, identical calls are not made twice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,10 +17,14 @@ _SHOWN = 400  # characters of the recorded answer
 
 @dataclass(frozen=True)
 class Called:
-    """A tool's answer, with a note when it is one that was recorded for another task."""
+    """A tool's answer, with a note: it was recorded for another task, or asked in other words."""
 
     answer: ToolAnswer
     note: str = ""
+
+    def noting(self, more: str) -> "Called":
+        """The same with one more note."""
+        return replace(self, note="; ".join(each for each in (self.note, more) if each))
 
 
 @dataclass(frozen=True)

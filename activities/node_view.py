@@ -131,9 +131,10 @@ def traced(step: StoredTask) -> TraceStep:
     task = step.task
     arguments = {given.name: given.value for given in task.inputs}
     call = f"{task.tool}({json.dumps(arguments, ensure_ascii=False)})"
+    noted = f"{call} -- {step.note}" if step.note else call
     return TraceStep(
         id=task.id,
-        action=call if task.kind is TaskKind.TOOL else f"deduce: {task.description}",
+        action=noted if task.kind is TaskKind.TOOL else f"deduce: {task.description}",
         status=task.status.value,
         found={name: _shown(value) for name, value in task.result.items()},
         failure=shortened(step.failure.message, _SHOWN_FAILURE) if step.failure else "",

@@ -8,9 +8,10 @@ from pydantic import JsonValue
 
 from activities.asking import Desk
 from activities.calling import Bench, Called
-from activities.outcomes import Outcome
+from activities.grounding import Grounded, Grounding
+from activities.outcomes import Outcome, failed_with
 from activities.together import side_by_side
-from models.errors import FailureClass
+from models.errors import FailureClass, OutcomeUnknown, ToolFailed
 from models.evidence import Located
 from models.failures import Component, Failure
 from models.jobs import JobRequest
@@ -47,9 +48,25 @@ class ToolWork:
 async def use_tool(
     work: ToolWork, task: Task, inputs: tuple[Given, ...], context: tuple[Given, ...]
 ) -> Outcome:
-    """What the tool's answer yields: entities that passed the KPI check, or the failure."""
-    arguments = {given.name: given.value for given in inputs}
-    called = await _bench(work).call(task.tool, arguments)
+    """What the tool's answer yields: entities that passed the KPI check, or the failure.
+
+    Raises:
+        Lasting: the tool does not know an argument, and was not called.
+    """
+    written = {given.name: given.value for given in inputs}
+    grounded = await Grounding(work.desk, work.hub, _facts(work), task.tool).ground(written)
+    try:
+        outcome = await _used(work, task, grounded, context)
+    except (ToolFailed, OutcomeUnknown) as error:
+        outcome = failed_with(error, Component.TOOL)
+    return grounded.told_in(outcome)
+
+
+async def _used(
+    work: ToolWork, task: Task, grounded: Grounded, context: tuple[Given, ...]
+) -> Outcome:
+    arguments = grounded.arguments
+    called = (await _bench(work).call(task.tool, arguments)).noting(grounded.note)
     if _is_empty(called.answer):
         return Outcome(failure=_nothing_found(task))
     if not work.request.strategy.extraction:
@@ -64,10 +81,14 @@ def _bench(work: ToolWork) -> Bench:
         job_id=work.order.job_id,
         task_id=work.order.task_id,
         attempt=work.order.attempt,
-        facts={"collection": work.request.collection},
+        facts=_facts(work),
         timeout=work.request.strategy.tool_timeout,
         most_identical=work.request.strategy.max_identical_calls,
     )
+
+
+def _facts(work: ToolWork) -> dict[str, str]:
+    return {"collection": work.request.collection}
 
 
 def _is_empty(answer: ToolAnswer) -> bool:

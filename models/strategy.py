@@ -141,6 +141,8 @@ class Strategy(Frozen):
     """Asked in the job's model's place, at the same endpoint; none or empty: there is none."""
     fallback_after: timedelta = Field(default=timedelta(seconds=60), ge=timedelta(0))
     """How long the job's model may be busy with one call before the fallback is asked."""
+    robust_tools: bool = True
+    """Whether an argument that a tool does not know is matched to the nearest that it does."""
     max_identical_calls: int | None = Field(default=2, ge=0, le=10_000)
     """How often a job asks a tool the same; the second is warned. None or 0: without end."""
 

@@ -8,7 +8,7 @@ from models.spending import Phase
 _ROLES: Mapping[Phase, tuple[str, ...]] = {
     Phase.PLANNING: ("planner",),
     Phase.EXECUTION: (
-        "node_planner", "stepper", "assessor", "extractor", "reasoner", "answerer",
+        "node_planner", "stepper", "assessor", "extractor", "reasoner", "answerer", "matcher",
     ),
     Phase.VERIFICATION: ("verifier",),
     Phase.REPLANNING: ("replanner", "repairer", "reviser", "gap_planner"),

@@ -10,6 +10,7 @@ from referencing.exceptions import Unresolvable
 
 from models.plan import EntityType, Input
 from models.tools import ToolSignature
+from planning.closed_values import closed_values, with_known
 
 _JSON_TYPES = {
     EntityType.STRING: {"string"},
@@ -44,9 +45,12 @@ def type_fault(tool: ToolSignature, given: Input, referred: EntityType | None) -
         return _reference_fault(schema, given.name, referred)
     if isinstance(given.value, str) and "<JSON_PATH>" in given.value:
         return None
+    # Which values there are is asked when the tool is called: near ones are found then.
+    known = closed_values(schema, tool.input_schema)
+    value = with_known(given.value, known) if known else given.value
     try:
         Draft202012Validator({**schema, "$defs": tool.input_schema.get("$defs", {})}).validate(
-            given.value
+            value
         )
     except SchemaMismatch as error:
         return f"parameter {given.name!r} does not fit the tool's schema: {error.message[:200]}"

@@ -52,6 +52,8 @@ class StoredTask(Frozen):
     failure: Failure | None = None
     notes: Mapping[str, JsonValue] = Field(default_factory=dict)
     """What an agent means to do, and what it was told."""
+    note: str = ""
+    """What the tool was called with in the place of what the plan says."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
@@ -246,6 +248,7 @@ def _stored(row: Row[Any]) -> StoredTask:
         confidence=row.confidence,
         failure=Failure.model_validate(row.failure) if row.failure else None,
         notes=row.notes or {},
+        note=(row.trace or {}).get("note", ""),
         started_at=row.started_at,
         finished_at=row.finished_at,
     )

@@ -191,6 +191,8 @@ def _ending(attempt: Attempt) -> dict[str, Value]:
             "class": failure.failure_class.value,
             "remedy": failure.remedy.value,
         }
+    if note := (attempt.trace or {}).get("note"):
+        facts["note"] = note
     is_answer = attempt.task.is_final and not attempt.task.parent and not failure
     return {
         "answer": as_json(attempt.kept[0].value) if is_answer else None,

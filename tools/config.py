@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from models.base import Frozen
 from models.errors import BadConfiguration
 from tools.toml import read_toml
+from tools.vocabulary_sources import Source, without_files
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
 
@@ -27,6 +28,8 @@ _EXAMPLES = {
     "timeout_s": "timeout_s = 60",
     "concurrency": "concurrency = 8",
     "max_bytes": "max_bytes = 1000000",
+    "vocabulary": 'vocabulary = {relation = ["capital of", "born in"]}, {file = "terms.txt"} or '
+    '{tool = "list_terms"} in the place of the list',
     "bind": 'bind = {collection = "collection"}',
 }
 
@@ -40,6 +43,8 @@ class _Server(Frozen):
     """How many characters of an answer are kept."""
     bind: Mapping[Word, Word] = Field(default_factory=dict)
     """Tool parameter to fact of the job: Holdfast fills these in, and planners never see them."""
+    vocabulary: Mapping[Word, Source] = Field(default_factory=dict)
+    """The values that a parameter may have, by `parameter` or `tool.parameter`."""
 
 
 class StdioServer(_Server):
@@ -99,6 +104,8 @@ def _server(path: Path, name: str, entry: object) -> ServerConfig:
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=False)
         raise BadConfiguration(_complaint(where, shape, details[0])) from None
+    known = without_files(where, path.resolve().parent, server.vocabulary)
+    server = server.model_copy(update={"vocabulary": known})
     return _placed(where, path, server) if isinstance(server, StdioServer) else server
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,8 @@ from tools.arguments import CheckedTool
 from tools.config import ServerConfig
 from tools.link import ServerLink
 from tools.passing import is_passing
+from tools.vocabularies import Parameter, Vocabularies
+from tools.vocabulary_sources import Source
 from tools.wires import Connect, configured, in_process
 
 _LONGEST_ERROR = 2_000
@@ -31,6 +33,7 @@ class BuiltinServer:
 
     server: MCPServer
     bind: Mapping[str, str] = field(default_factory=dict)
+    vocabulary: Mapping[str, Source] = field(default_factory=dict)
     timeout_s: float = 600
     concurrency: int = 32
     max_bytes: int = 1_000_000
@@ -58,6 +61,7 @@ class _Place:
     bind: Mapping[str, str]
     timeout: timedelta
     max_bytes: int
+    vocabularies: Vocabularies
     listing: _Listing = field(default_factory=_Listing)
 
     @property
@@ -69,7 +73,9 @@ def _place(
     name: str, server: ServerConfig | BuiltinServer, connect: Connect, patience: timedelta
 ) -> _Place:
     link = ServerLink(name, connect, concurrency=server.concurrency, patience=patience)
-    return _Place(link, server.bind, timedelta(seconds=server.timeout_s), server.max_bytes)
+    known = Vocabularies(server.vocabulary)
+    seconds = timedelta(seconds=server.timeout_s)
+    return _Place(link, server.bind, seconds, server.max_bytes, known)
 
 
 class Hub:
@@ -158,6 +164,28 @@ class Hub:
         )
         return _answer(result, tool, place.max_bytes)
 
+    async def vocabularies(
+        self, tool: str, parameters: Collection[str], *, facts: Mapping[str, str]
+    ) -> Mapping[str, Parameter]:
+        """Those of these parameters of `server.tool` whose values are known, with the values.
+
+        Raises:
+            ToolFailed: the tool that lists the values failed.
+            ToolBusy: the same, because its server is away.
+        """
+        try:
+            place, checked = await self._find(tool)
+        except (ToolFailed, ToolBusy):
+            return {}  # the call itself will say so, and one that was recorded needs no server
+        server = place.link.name
+
+        async def listing(name: str) -> ToolAnswer:
+            return await self.call(f"{server}.{name}", {}, timeout=place.timeout, facts=facts)
+
+        names = [each for each in parameters if each not in place.bind]
+        bound = sorted(facts.get(fact, "") for fact in place.bind.values())
+        return await place.vocabularies.of(checked.tool, names, listing, at="\n".join(bound))
+
     async def _find(self, name: str) -> tuple[_Place, CheckedTool]:
         server, _, tool = name.partition(".")
         place = self._places.get(server)
@@ -197,6 +225,8 @@ def _refusals(place: _Place) -> Iterator[str]:
     for each in place.tools.values():
         if each.fault:
             yield plain_text(f"tool '{server}.{each.tool.name}' was left out: {each.fault}")
+    for fault in place.vocabularies.unfit(place.link.tools):
+        yield plain_text(f"server {server!r}: {fault}")
 
 
 def _signatures(place: _Place) -> Iterator[ToolSignature]:

@@ -14,6 +14,7 @@ from roles.extractive.assessing import assess
 from roles.extractive.condensing import check_sentences, condense
 from roles.extractive.extraction import extract
 from roles.extractive.graphs import plan_graph, replan_graph
+from roles.extractive.matching import match
 from roles.extractive.planning import plan
 from roles.extractive.reasoning import reason
 from roles.extractive.replanning import replan
@@ -25,6 +26,7 @@ from roles.extractive.verifying import fill, verify
 from roles.extractive.working import objectives, plan_node, repair
 from roles.extractor import ExtractorTask
 from roles.gap_planner import GapTask
+from roles.matcher import MatcherTask
 from roles.node_planner import NodeTask
 from roles.planner import PlannerTask
 from roles.reasoner import ReasonerTask
@@ -58,6 +60,7 @@ _PLAYERS: dict[str, Callable[[str], BaseModel]] = {
     "stepper": lambda text: next_step(NodeTask.model_validate_json(text)),
     "assessor": lambda text: assess(NodeTask.model_validate_json(text)),
     "reviser": lambda text: revise(ReviserTask.model_validate_json(text)),
+    "matcher": lambda text: match(MatcherTask.model_validate_json(text)),
     "extractor": lambda text: extract(ExtractorTask.model_validate_json(text)),
     "reasoner": lambda text: reason(ReasonerTask.model_validate_json(text)),
     "answerer": lambda text: answer(AnswererTask.model_validate_json(text)),

@@ -6,7 +6,7 @@ import pytest
 
 from models.plan import EntityType, Expected, Input, Plan, Task, TaskKind
 from planning.validation import MAX_TASKS, Ground, plan_faults
-from tests.support.plans import TOOLS, final, plan, ref, tool
+from tests.support.plans import SEARCH, TOOLS, final, plan, ref, tool
 
 GROUND = Ground(tools=TOOLS)
 
@@ -202,3 +202,23 @@ def test_a_continuation_of_a_side_branch_needs_no_second_final_answer() -> None:
 
 def test_names_of_kinds_are_a_closed_set() -> None:
     assert {kind.value for kind in TaskKind} == {"tool", "reasoning", "agent"}
+
+
+@pytest.mark.conformance("HZN-07")
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [("spouse of", False), (["spouse of"], True), (3, True), ("spouse", False)],
+)
+def test_which_values_a_parameter_knows_is_asked_at_the_call_and_its_type_before(
+    value: object, fault: bool
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"query": {"type": "string", "enum": ["spouse", "child"]}},
+    }
+    tools = {SEARCH.name: SEARCH.model_copy(update={"input_schema": schema})}
+    asked = tool("T1").model_copy(update={"inputs": (Input(name="query", value=value),)})
+
+    faults = plan_faults(plan(asked, final("T2", "T1")), Ground(tools=tools))
+
+    assert bool(faults) is fault, faults

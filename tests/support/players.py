@@ -11,6 +11,7 @@ from roles.base import Role
 from roles.condenser import CONDENSER
 from roles.extractor import EXTRACTOR
 from roles.gap_planner import GAP_PLANNER
+from roles.matcher import MATCHER
 from roles.node_planner import NODE_PLANNER, OBJECTIVES, REPAIRER
 from roles.planner import GRAPH_PLANNER, PLANNER
 from roles.reasoner import REASONER
@@ -131,6 +132,9 @@ class Players:
     def _answerer(self, asked: Asked) -> object:
         return {"answer": None, "rests_on": None}
 
+    def _matcher(self, asked: Asked) -> object:
+        return {"match": None}
+
     def _synthesiser(self, asked: Asked) -> object:
         # Its sentences are quotes, so nothing is left for the sentence checker to judge.
         items = asked.task["evidence"]
@@ -175,7 +179,7 @@ def _quoting(item: dict[str, Any]) -> dict[str, Any]:
 ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER, GRAPH_PLANNER, REPLANNER, NODE_REPLANNER, GRAPH_REPLANNER, EXTRACTOR, REASONER,
     SYNTHESISER, STEPPER, OBJECTIVES, REPAIRER, ASSESSOR, NODE_PLANNER, REVISER,
-    VERIFIER, GAP_PLANNER, ANSWERER, CONDENSER, SENTENCE_CHECKER,
+    VERIFIER, GAP_PLANNER, ANSWERER, CONDENSER, SENTENCE_CHECKER, MATCHER,
 )  # fmt: skip
 
 
