@@ -18,8 +18,10 @@ from storage.database import Database, JobWrite
 _OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
 
 
-async def is_at_work(write: JobWrite, task_id: str, attempt: int) -> bool:
-    """Mark the agent's attempt as running, if it may run; it may not once the plan has moved on."""
+async def notes_at_work(
+    write: JobWrite, task_id: str, attempt: int
+) -> Mapping[str, JsonValue] | None:
+    """Mark the agent's attempt as running; gives its notes, none once the plan has moved on."""
     at_work = (
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
@@ -28,9 +30,10 @@ async def is_at_work(write: JobWrite, task_id: str, attempt: int) -> bool:
             status=TaskStatus.RUNNING.value,
             started_at=func.coalesce(tasks.c.started_at, func.now()),
         )
-        .returning(tasks.c.id)
+        .returning(tasks.c.notes)
     )
-    return (await write.connection.execute(at_work)).scalar_one_or_none() is not None
+    row = (await write.connection.execute(at_work)).one_or_none()
+    return None if row is None else row.notes or {}
 
 
 async def note(write: JobWrite, task_id: str, notes: Mapping[str, JsonValue]) -> None:
