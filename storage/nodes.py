@@ -14,6 +14,7 @@ from models.tables import entities, tasks, tool_calls
 from planning.kpis import Candidate
 from storage import attempts
 from storage.database import Database, JobWrite
+from storage.plans import OF_ATTEMPT
 
 _OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
 
@@ -125,13 +126,15 @@ async def _remember(write: JobWrite, task_id: str, found: FoundEntity) -> None:
 async def calls_in_a_row(db: Database, order: TaskOrder, parent: str, tool: str, most: int) -> int:
     """How many of the agent's last calls were of this tool; at most `most` are looked at.
 
-    The calls of this task itself do not count: it may be going on after a crash.
+    The calls of this task itself do not count: it may be going on after a crash. Nor do those of
+    earlier attempts at the agent's sub-question.
     """
+    is_earlier = func.coalesce(func.jsonb_exists(tasks.c.notes, OF_ATTEMPT), False)
     query = (
         select(tool_calls.c.tool)
         .join(tasks, (tasks.c.job_id == tool_calls.c.job_id) & (tasks.c.id == tool_calls.c.task_id))
         .where(tool_calls.c.job_id == order.job_id, tasks.c.parent == parent)
-        .where(tasks.c.id != order.task_id)
+        .where(tasks.c.id != order.task_id, is_earlier.is_(False))
         .order_by(tool_calls.c.id.desc())
         .limit(most)
     )
