@@ -62,20 +62,22 @@ class Desk:
         """
 
         async def send(request: ModelRequest, part: int) -> Completion:
-            return await self._send(request, f"{place}/{part}" if place else str(part))
+            return await self._send(request, _part(place, part))
 
         return await ask(
             role, task, model_name=self.model, send=send, tries=self.strategy.plan_tries,
             check=check,
         )  # fmt: skip
 
-    async def as_begun(self, role: Role[TaskT, AnswerT], task: TaskT) -> TaskT:
+    async def as_begun(self, role: Role[TaskT, AnswerT], task: TaskT, *, place: str = "") -> TaskT:
         """The task in the words of the attempt that was lost, if there was one.
 
         For tasks that are put together from what is changing, such as the plan's statuses: in
         other words the question would be another one, and its answer paid for twice.
         """
-        words = await self.ledger.first_words(self.job_id, self.task_id, self.attempt, role.name)
+        words = await self.ledger.first_words(
+            self.job_id, self.task_id, self.attempt, role.name, _part(place, 1)
+        )
         if words is None:
             return task
         try:
@@ -176,6 +178,10 @@ class Desk:
         self.answered_by = request.model
         self.tokens += completion.input_tokens + completion.output_tokens
         return completion
+
+
+def _part(place: str, number: int) -> str:
+    return f"{place}/{number}" if place else str(number)
 
 
 def _is_report(request: ModelRequest) -> bool:

@@ -58,7 +58,7 @@ class GapFilling:
         answer = GapAnswer()
         faults: tuple[str, ...] = ()
         if open_ones.has_any:
-            task = await desk.as_begun(GAP_PLANNER, await self._task(order, open_ones))
+            task = await self._as_begun(desk, await self._task(order, open_ones))
             try:
                 asked = await desk.ask(GAP_PLANNER, task, check=open_ones.rules.faults)
             except (ModelRefused, BadConfiguration) as error:
@@ -69,6 +69,15 @@ class GapFilling:
                 # Without a valid answer what is incomplete is worked again all the same.
                 answer, faults = asked.answer or GapAnswer(), asked.faults
         return await self._store(order, desk, open_ones, answer, faults)
+
+    async def _as_begun(self, desk: Desk, task: GapTask) -> GapTask:
+        """The task as it was asked before a crash, where only the guidance is another since.
+
+        Not that of a round which was forgotten because a person had tasks run again.
+        """
+        begun = await desk.as_begun(GAP_PLANNER, task)
+        is_same = begun.model_copy(update={"guidance": task.guidance}) == task
+        return begun if is_same else task
 
     async def _gaps(self, order: RoundOrder) -> Gaps:
         request = await self.requests.of(order)

@@ -46,8 +46,7 @@ class NodeWork:
 
     @implements(interfaces.advance_node)
     async def advance_node(self, order: NodeOrder) -> NodeReceipt:
-        answers = await self._answers(order)
-        key = f"{order.task_id}#{order.attempt}/{order.round}.{len(answers)}"
+        key = f"{order.task_id}#{order.attempt}/{order.round}"
         stored = await receipts.find(self.db, order, key, NodeReceipt)
         if stored is not None:
             return stored
@@ -124,15 +123,19 @@ class NodeWork:
     ) -> NodeReceipt:
         known = await plans.load_tasks(self.db, order.job_id)
         async with self.db.job(order.job_id, order.epoch) as write:
-            if not await nodes.is_at_work(write, order.task_id, order.attempt):
+            await receipts.not_yet(write, key)
+            notes = await nodes.notes_at_work(write, order.task_id, order.attempt)
+            if notes is None:
                 return _moved_on(order, known)
-            if not view.used_ids and not view.node.notes.get("begun"):
+            if not view.used_ids and not notes.get("begun"):
                 write.event("task.started", order.task_id)
             await nodes.note(write, order.task_id, move.notes | {"begun": True})
+            if move.question:
+                # No receipt: once it is answered, the agent goes on from the same round. Asking
+                # again is safe by itself.
+                return await _asked(write, order, routed, tokens)
             if move.end is not None:
                 receipt = await _ended(write, order, view, move.end, tokens, halt)
-            elif move.question:
-                receipt = await _asked(write, order, routed, tokens)
             else:
                 receipt = await _went_on(write, order, known, view, move, tokens)
             await receipts.keep(write, key, receipt)

@@ -181,6 +181,7 @@ class Planning:
         is_reviewed: bool = False,
     ) -> PlanReceipt:
         async with self.db.job(order.job_id, order.epoch) as write:
+            await receipts.not_yet(write, key)
             for fault in self.hub.faults():
                 write.event("tool.left_out", fault=fault)
             number = await plans.store_revision(write, plan, change, roots)

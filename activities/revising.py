@@ -86,6 +86,7 @@ class Revising:
         proposal = Proposal() if answer is None else proposed(asking.plan, answer)
         changed: Changed = revised(asking.plan, proposal)
         async with self.db.job(order.job_id, order.epoch) as write:
+            await receipts.not_yet(write, key)
             await write.set(considered=order.considered)
             if answer is None:
                 # A plan that was good enough to run goes on: a bad revision changes nothing.

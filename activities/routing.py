@@ -135,8 +135,8 @@ class _Way:
         if found is None:
             return None
         asked = {name for each in past for name in each.waits_for}
-        task = next(each.task for each in values if f"{each.task}.{each.name}" == found.rests_on)
-        return await self._answered(found, Origin.TASK if task in asked else Origin.MEMORY)
+        is_of_asked = any((found.rests_on or "").startswith(f"{name}.") for name in asked)
+        return await self._answered(found, Origin.TASK if is_of_asked else Origin.MEMORY)
 
     async def _from_evidence(self, routings: int) -> Routed | None:
         job_id, question = self.desk.job_id, self.raised.text
@@ -158,12 +158,15 @@ class _Way:
         if not items:
             self.trail.append(f"{where}: there is nothing")
             return None
-        ids = {each.id for each in items}
-        task = AnswererTask(question=self.raised.text, items=items)
         place = f"{self.key}/{where}{routings}"
+        # In the words of an attempt that was lost: what the job knows has grown since.
+        task = await self.desk.as_begun(
+            ANSWERER, AnswererTask(question=self.raised.text, items=items), place=place
+        )
+        ids = {each.id for each in task.items}
         asked = await self.desk.ask(ANSWERER, task, place=place, check=lambda a: _faults(a, ids))
         if asked.answer is None or not asked.answer.answer:
-            self.trail.append(f"{where}: none of {len(items)} answers it")
+            self.trail.append(f"{where}: none of {len(task.items)} answers it")
             return None
         self.trail.append(f"{where}: {asked.answer.rests_on}")
         return asked.answer

@@ -44,7 +44,8 @@ def decide(state: JobState) -> tuple[Action, ...]:
         return () if state.is_planning else (MakePlan(),)
     if any(question.kind in OF_THE_JOB for question in state.questions):
         return ()
-    actions: list[Action] = [*_replans(state), *_revision(state)]
+    replans = list(_replans(state))
+    actions: list[Action] = [*replans, *_revision(state, replans)]
     if not _is_all_replaced(state, actions):
         actions += _starts(state, actions)
     if actions or state.is_busy or state.questions:
@@ -154,9 +155,12 @@ def _busy(state: JobState, able: Iterable[TaskState], planned: Sequence[Action])
 
 
 def _replans(state: JobState) -> Iterator[Replan]:
-    """The first failed task of each scope that may be replanned, while the job has replans left."""
+    """The first failed task of each scope that may be replanned, while the job has replans left.
+
+    A scope is changed by one at a time: the plan itself is not replanned while it is revised.
+    """
     left = state.strategy.max_replans - state.total_replans
-    taken = set(state.replanning)
+    taken = set(state.replanning) | ({""} if state.is_revising else set())
     for task in endings.failed(state):
         if left <= 0:
             return
@@ -167,9 +171,13 @@ def _replans(state: JobState) -> Iterator[Replan]:
         yield Replan(task_id=task.id)
 
 
-def _revision(state: JobState) -> Iterator[Revise]:
-    """Look at what is still to do, where what was found since may have changed it."""
-    if state.is_revising or "" in state.replanning or state.strategy.has_fixed_plan:
+def _revision(state: JobState, replans: Iterable[Replan]) -> Iterator[Revise]:
+    """Look at what is still to do, where what was found since may have changed it.
+
+    Not while the plan itself is replanned, or is about to be.
+    """
+    replanned = set(state.replanning) | {state.tasks[each.task_id].parent for each in replans}
+    if state.is_revising or "" in replanned or state.strategy.has_fixed_plan:
         return
     if state.revisions >= state.strategy.max_revisions:
         return

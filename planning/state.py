@@ -125,7 +125,8 @@ def with_tasks(state: JobState, tasks: Iterable[TaskState]) -> JobState:
 
 def planned(state: JobState, action: Action, receipt: PlanReceipt) -> JobState:
     """The state after what `action` asked for changed the plan."""
-    changed = _folded(state, (*receipt.changed, *receipt.added), receipt.superseded, receipt.asks)
+    known = with_tasks(state, receipt.changed)
+    changed = _folded(known, receipt.added, receipt.superseded, receipt.asks)
     update: dict[str, object] = {"halt": state.halt or receipt.halt}
     match action:
         case Replan(task_id=task_id):
@@ -261,7 +262,9 @@ def _folded(
             "questions": (*open_still, *asks),
         }
     )
-    return with_tasks(known, tasks)
+    # One that is known already is further than it was when it was added: a question that is
+    # routed again names the task that looks into it again.
+    return with_tasks(known, (task for task in tasks if task.id not in known.tasks))
 
 
 def _superseded(tasks: Mapping[str, TaskState], names: frozenset[str]) -> dict[str, TaskState]:

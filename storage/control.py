@@ -23,6 +23,7 @@ from models.tables import (
 )
 from storage.budget import withdraw_budget_questions
 from storage.database import Database, JobWrite
+from storage.gaps import number_steps
 from storage.jobs import config_hash
 from storage.questions import ask_again
 
@@ -104,6 +105,7 @@ async def run_again(write: JobWrite, names: tuple[str, ...]) -> None:
     await write.connection.execute(
         delete(entities).where(entities.c.job_id == write.job_id, of_these)
     )
+    await number_steps(write, names)
     steps = select(tasks.c.id).where(mine, tasks.c.parent.in_(names))
     of_these_or_steps = evidence.c.task_id.in_(names) | evidence.c.task_id.in_(steps)
     await write.connection.execute(

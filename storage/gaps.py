@@ -45,7 +45,7 @@ async def work_again(write: JobWrite, again: Sequence[Again]) -> None:
     """
     names = [each.task_id for each in again]
     await snapshot(write, names)
-    await _number_steps(write, names)
+    await number_steps(write, names)
     mine = tasks.c.job_id == write.job_id
     for each in again:
         notes: dict[str, JsonValue] = {"hint": each.hint, "missing": list(each.missing)}
@@ -62,7 +62,7 @@ async def work_again(write: JobWrite, again: Sequence[Again]) -> None:
     )
 
 
-async def _number_steps(write: JobWrite, names: Sequence[str]) -> None:
+async def number_steps(write: JobWrite, names: Sequence[str]) -> None:
     """Note which attempt of its agent each step belonged to, before the next one adds its own."""
     agent = tasks.alias("agent")
     numbered = func.jsonb_build_object(OF_ATTEMPT, agent.c.attempt)

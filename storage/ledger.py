@@ -119,10 +119,13 @@ class Ledger:
             refusal=row.error if row.status == _REFUSED else None,
         )
 
-    async def first_words(self, job_id: str, task_id: str, attempt: int, role: str) -> str | None:
+    async def first_words(
+        self, job_id: str, task_id: str, attempt: int, role: str, part: str
+    ) -> str | None:
         """The typed task with which this dialogue began, as JSON, if it has begun."""
         place: dict[str, Value] = {
             "job_id": job_id, "task_id": task_id, "attempt": attempt, "role": role,
+            "part": part,
         }  # fmt: skip
         row = await self.db.row(FIRST_REQUEST, place)
         if row is None:

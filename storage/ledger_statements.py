@@ -113,7 +113,7 @@ OPEN_TOOL_RECOVERED: LiteralString = "with " + _OPENED_TOOL + _NOTED_TOOL + _FRO
 FIRST_REQUEST: LiteralString = """
 select request from llm_calls
 where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
-    and role = %(role)s and part = '1' and status in ('started', 'done', 'refused')
+    and role = %(role)s and part = %(part)s and status in ('started', 'done', 'refused')
 order by id limit 1
 """
 

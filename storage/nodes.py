@@ -14,14 +14,17 @@ from models.tables import entities, tasks, tool_calls
 from planning.kpis import Candidate
 from storage import attempts
 from storage.database import Database, JobWrite
+from storage.plans import OF_ATTEMPT
 
 CONTRADICTS = "contradicts_plan"
 """In a task's notes: which assumption of the plan its result contradicts."""
 _OPEN = (TaskStatus.PENDING.value, TaskStatus.RUNNING.value)
 
 
-async def is_at_work(write: JobWrite, task_id: str, attempt: int) -> bool:
-    """Mark the agent's attempt as running, if it may run; it may not once the plan has moved on."""
+async def notes_at_work(
+    write: JobWrite, task_id: str, attempt: int
+) -> Mapping[str, JsonValue] | None:
+    """Mark the agent's attempt as running; gives its notes, none once the plan has moved on."""
     at_work = (
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
@@ -30,9 +33,10 @@ async def is_at_work(write: JobWrite, task_id: str, attempt: int) -> bool:
             status=TaskStatus.RUNNING.value,
             started_at=func.coalesce(tasks.c.started_at, func.now()),
         )
-        .returning(tasks.c.id)
+        .returning(tasks.c.notes)
     )
-    return (await write.connection.execute(at_work)).scalar_one_or_none() is not None
+    row = (await write.connection.execute(at_work)).one_or_none()
+    return None if row is None else row.notes or {}
 
 
 async def note(write: JobWrite, task_id: str, notes: Mapping[str, JsonValue]) -> None:
@@ -126,13 +130,15 @@ async def _remember(write: JobWrite, task_id: str, found: FoundEntity) -> None:
 async def calls_in_a_row(db: Database, order: TaskOrder, parent: str, tool: str, most: int) -> int:
     """How many of the agent's last calls were of this tool; at most `most` are looked at.
 
-    The calls of this task itself do not count: it may be going on after a crash.
+    The calls of this task itself do not count: it may be going on after a crash. Nor do those of
+    earlier attempts at the agent's sub-question.
     """
+    is_earlier = func.coalesce(func.jsonb_exists(tasks.c.notes, OF_ATTEMPT), False)
     query = (
         select(tool_calls.c.tool)
         .join(tasks, (tasks.c.job_id == tool_calls.c.job_id) & (tasks.c.id == tool_calls.c.task_id))
         .where(tool_calls.c.job_id == order.job_id, tasks.c.parent == parent)
-        .where(tasks.c.id != order.task_id)
+        .where(tasks.c.id != order.task_id, is_earlier.is_(False))
         .order_by(tool_calls.c.id.desc())
         .limit(most)
     )

@@ -176,8 +176,9 @@ async def task_states(
 ) -> list[TaskState]:
     """Tasks behind position `after` as the scheduler sees them.
 
-    For a new workflow run a task that was running is pending again: its receipt, if there is one,
-    answers at once.
+    For a new workflow run a call or a deduction that was running is pending again: its receipt, if
+    there is one, answers at once. An agent stays at work: it goes on from the steps it has, also
+    where a task that it came to wait for has failed.
     """
     query = (
         select(tasks, _worked().label("worked"))
@@ -275,7 +276,7 @@ def task_of(row: Any) -> Task:  # noqa: ANN401 - a row of either driver
 
 
 def _begun_anew(state: TaskState) -> TaskState:
-    if state.status is not TaskStatus.RUNNING:
+    if state.status is not TaskStatus.RUNNING or state.kind is TaskKind.AGENT:
         return state
     return state.model_copy(update={"status": TaskStatus.PENDING})
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Numeric, Table, case, cast, exists, func, literal, null, select, union_all
+from sqlalchemy import Numeric, Table, cast, exists, func, literal, null, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from models.base import Frozen
@@ -42,10 +42,18 @@ async def counts(db: Database, job_id: str) -> Counts:
         .where(tasks.c.job_id == job_id)
         .group_by(tasks.c.root)
     )
-    # An attempt that has not finished is started again, and counted then.
-    ended = tasks.c.attempt - case((tasks.c.finished_at.is_(None), 1), else_=0)
-    finished_tools = select(func.coalesce(func.sum(ended), 0)).where(
-        tasks.c.job_id == job_id, tasks.c.kind == "tool"
+    # By their receipts: an attempt that has not finished is started again, and counted then. Not by
+    # the number of the attempt, which a step has from its agent.
+    finished_tools = (
+        select(func.count())
+        .select_from(receipts)
+        .join(
+            tasks,
+            (tasks.c.job_id == receipts.c.job_id)
+            & (tasks.c.id == func.split_part(receipts.c.key, "#", 1)),
+        )
+        .where(receipts.c.job_id == job_id, tasks.c.kind == "tool")
+        .where(receipts.c.key.contains("#"))
     )
     # Not the revisions: a plan that was set aside to be planned anew is none.
     has_plan = select(func.count()).where(tasks.c.job_id == job_id, tasks.c.status != "superseded")

@@ -1,6 +1,7 @@
 """An agent's question: memory, then evidence, then another task, the user last (WAVE-05)."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from pydantic import SecretStr
 from activities.asking import Desk
 from activities.parts import Models
 from activities.routing import Raised, Routed, route_question
+from models.errors import StaleEpoch
 from models.evidence import Located
 from models.jobs import EXTRACTIVE, JobRequest
 from models.orders import TaskOrder
@@ -147,6 +149,24 @@ async def test_then_what_was_read_is_searched(
     [kept] = await questions.answers_of(db, JOB, "T3")
     assert kept.trail == ("memory: none of 1 answers it", "evidence: E1")
     assert "Orlan Treave" in players.tasks(ANSWERER)[1]["items"][0]["says"]
+
+
+@pytest.mark.conformance("BEY-03")
+async def test_a_lost_attempt_is_repeated_in_its_own_words_though_the_job_knows_more_since(
+    db: Database, models: Models, players: Players
+) -> None:
+    asking = await desk(db, models)
+    await finish(db, asking, "T1", "34 m")
+    await jobs.begin(db, JOB, "run-2")
+    with pytest.raises(StaleEpoch):
+        await route_question(db, asking, KEEPER)
+    asking = replace(asking, epoch=await jobs.begin(db, JOB, "run-3"))
+    await finish(db, asking, "T2", "1871")
+
+    routed = await route_question(db, asking, KEEPER)
+
+    assert routed.waits_for == ("Q1",)
+    assert [each["items"][0]["id"] for each in players.tasks(ANSWERER)] == ["T1.height"]
 
 
 async def test_an_answer_that_rests_on_nothing_known_is_sent_back(

@@ -15,9 +15,11 @@ from models.state import (
     Halt,
     JobState,
     MakePlan,
+    NodeReceipt,
     PlanReceipt,
     Replan,
     ReportReceipt,
+    Revise,
     StartTask,
     TaskReceipt,
     TaskState,
@@ -311,3 +313,41 @@ def test_what_a_replaced_task_had_asked_holds_nothing_up() -> None:
 
     assert changes.planned(again, Replan(task_id="T1"), receipt).questions == ()
     assert again.questions == (asked,)
+
+
+def agent(task_id: str, *after: str, status: TaskStatus = TaskStatus.PENDING) -> TaskState:
+    return TaskState(
+        id=task_id, kind=TaskKind.AGENT, label=task_id, depends_on=after, root=task_id,
+        status=status,
+    )  # fmt: skip
+
+
+@pytest.mark.conformance("TDP-06")
+def test_the_plan_itself_is_changed_by_one_at_a_time() -> None:
+    strategy = preset("tdp").strategy
+    state = JobState(strategy=strategy, has_plan=True)
+    failed = agent("A", status=TaskStatus.FAILED)
+    state = changes.with_tasks(state, (failed, agent("B", "A"), agent("C", "B")))
+
+    first = [type(action) for action in decide(state)]
+    replanning = changes.started(state, Replan(task_id="A"))
+    revising = changes.started(state, Revise(considered=1))
+
+    assert first == [Replan]
+    assert decide(replanning) == ()
+    assert decide(revising) == ()
+
+
+def test_a_task_that_was_added_before_is_not_set_back_by_being_named_again() -> None:
+    running = agent("Q1", status=TaskStatus.RUNNING)
+    state = planned(agent("A", status=TaskStatus.RUNNING), running)
+    receipt = NodeReceipt(
+        result=TaskReceipt(task_id="A", attempt=1, status=TaskStatus.RUNNING),
+        added=(agent("Q1"),),
+        waits_for=("Q1",),
+    )
+
+    after = changes.advanced(state, receipt)
+
+    assert after.tasks["Q1"] == running
+    assert after.tasks["A"].depends_on == ("Q1",)

@@ -10,6 +10,7 @@ from pathlib import Path
 from holdfast.logs import configure_logs
 from tests.durability.chaos.installation import installed
 from tests.durability.chaos.rounds import Chaos
+from tests.durability.chaos.shapes import Pattern
 from tests.durability.chaos.table import Figures, line
 
 _LOGS = Path("build/chaos")
@@ -20,7 +21,7 @@ def main() -> int:
     # Before any MCP server is made: the library would set up logging of its own.
     configure_logs("ERROR")
     numbers = [arguments.only] if arguments.only else range(1, arguments.rounds + 1)
-    figures = asyncio.run(_run(arguments.seed, numbers))
+    figures = asyncio.run(_run(arguments.seed, numbers, _patterns(arguments.patterns)))
     _say(f"\n{figures.as_table()}")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures.as_data(), indent=1) + "\n")
@@ -30,11 +31,15 @@ def main() -> int:
     return 1
 
 
-async def _run(seed: int, numbers: Sequence[int]) -> Figures:
+def _patterns(names: str) -> tuple[Pattern, ...]:
+    return tuple(Pattern(name) for name in names.split(",")) if names else tuple(Pattern)
+
+
+async def _run(seed: int, numbers: Sequence[int], patterns: Sequence[Pattern]) -> Figures:
     figures = Figures(seed)
     async with installed(seed) as installation:
         try:
-            await _work(Chaos(installation, seed), numbers, figures)
+            await _work(Chaos(installation, seed, patterns), numbers, figures)
         finally:
             # Of a run that broke as well: the logs go with the installation.
             installation.keep_logs(_LOGS)
@@ -67,6 +72,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=100, help="how many rounds (100)")
     parser.add_argument("--seed", type=int, default=1, help="what all dice hang on (1)")
     parser.add_argument("--only", type=int, metavar="ROUND", help="nothing but this round")
+    parser.add_argument(
+        "--patterns", default="", metavar="NAMES", help="only these, as `tdp,vmao` (all)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     return parser.parse_args()
 

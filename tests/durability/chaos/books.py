@@ -16,12 +16,12 @@ Connection = AsyncConnection[DictRow]
 
 _JOB = "select * from jobs where id = %(job)s"
 _TASKS = """
-select id, kind, status, attempt, depends_on, root, revision, inputs, confidence,
-    failure ->> 'message' as failure
-from tasks where job_id = %(job)s order by position"""
+select id, kind, status, attempt, depends_on, root, inputs, confidence,
+    failure ->> 'message' as failure, finished_at is not null as has_ended
+from tasks where job_id = %(job)s order by id"""
 _REVISIONS = """
-select revision, cause, failed_task, added, superseded from plan_revisions
-where job_id = %(job)s order by revision"""
+select scope, cause, failed_task, added, superseded from plan_revisions
+where job_id = %(job)s order by scope, added, superseded"""
 _ENTITIES = """
 select task_id, name, type, value, confidence from entities
 where job_id = %(job)s order by task_id, name"""
@@ -33,11 +33,11 @@ where e.job_id = %(job)s order by e.task_id, e.entity, e.quote"""
 _EVENTS = "select seq, kind, task_id from events where job_id = %(job)s order by seq"
 _REPORT = "select body from reports where job_id = %(job)s"
 _MODEL_CALLS = """
-select id, task_id, part, role as asked, request, status, sends, reused, finished_at,
+select id, task_id, attempt, part, role as asked, request, status, sends, reused, finished_at,
     input_tokens + output_tokens as tokens, null::bigint as repeats, md5(response) as answer
 from llm_calls where job_id = %(job)s order by id"""
 _TOOL_CALLS = """
-select id, task_id, part, 'tool' as asked, request, status, sends, reused, finished_at,
+select id, task_id, attempt, part, 'tool' as asked, request, status, sends, reused, finished_at,
     0 as tokens, repeats, md5(response) as answer
 from tool_calls where job_id = %(job)s order by id"""
 
@@ -48,6 +48,7 @@ class Call:
 
     content: Content
     task_id: str
+    attempt: int
     part: str
     status: str
     sends: int
@@ -66,7 +67,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        where = f" of {self.task_id}" if self.task_id else ""
+        where = f" of {self.task_id}#{self.attempt}" if self.task_id else ""
         return f"{self.content.asked} call {self.part}{where}".replace("  ", " ")
 
 
@@ -152,6 +153,7 @@ def _call(row: dict[str, Any]) -> Call:
         if is_tool
         else Content.of_model(row["asked"], request["messages"]),
         task_id=row["task_id"],
+        attempt=row["attempt"],
         part=row["part"],
         status=row["status"],
         sends=row["sends"],

@@ -84,15 +84,16 @@ def _event_faults(now: Record) -> Iterator[Breach]:
 def _events_due(now: Record) -> Counter[tuple[str, str]]:
     """The entries that the job's rows call for, each as often as it must be there."""
     due = Counter({("job.submitted", ""): 1, ("job.began", ""): 1, ("job.ended", ""): 1})
-    due["plan.stored", ""] = min(1, len(now.revisions))
-    due["plan.revised", ""] = max(0, len(now.revisions) - 1)
+    due.update(("plan.revised", revision["scope"]) for revision in now.revisions)
+    if now.revisions:
+        due["plan.stored", ""] = 1
+        due["plan.revised", ""] -= 1
     due["report.delivered", ""] = 1 if now.story.report else 0
-    revised = {revision["failed_task"] for revision in now.revisions}
     for task in now.tasks:
-        if task["status"] == "done":
-            due["task.done", task["id"]] = 1
-        if task["status"] == "failed" or task["id"] in revised:
-            due["task.failed", task["id"]] = 1
+        # A task that is worked again had been done before, in these shapes.
+        due["task.done", task["id"]] += task["attempt"] - 1
+        if task["has_ended"]:
+            due[f"task.{'failed' if task['failure'] else 'done'}", task["id"]] += 1
     return due
 
 
@@ -169,10 +170,10 @@ def _leftovers(now: Record) -> Iterator[Breach]:
 
 def calls_changed(before: Sequence[Call], now: Sequence[Call]) -> Iterator[Breach]:
     """Whether an answer that PostgreSQL had before a kill is lost, or was asked for once more."""
-    there = {(call.content, call.task_id, call.part): call for call in now}
+    there = {(call.content, call.task_id, call.attempt, call.part): call for call in now}
     for call in before:
         if call.is_answered and not call.is_copy:
-            found = there.get((call.content, call.task_id, call.part))
+            found = there.get((call.content, call.task_id, call.attempt, call.part))
             if found is None or not found.is_answered:
                 yield Breach(Kind.LEDGER, f"the answer of {call.name} is lost")
             elif (found.sends, found.answer) != (call.sends, call.answer):

@@ -25,8 +25,6 @@ from tests.support.environment import bare_environment
 from tests.support.scripted_model import ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
-_PRESET = "kpi-chain"
-
 
 @dataclass(frozen=True)
 class Submitted:
@@ -95,9 +93,9 @@ async def installed(seed: int) -> AsyncIterator[Installation]:
 def _request(job: str, shape: Shape) -> JobRequest:
     return JobRequest(
         question=question_of(shape, job),
-        preset=_PRESET,
+        preset=shape.pattern.preset,
         model="scripted",
-        strategy=with_settings(preset(_PRESET).strategy, shape.settings),
+        strategy=with_settings(preset(shape.pattern.preset).strategy, shape.settings),
     )
 
 

@@ -17,7 +17,7 @@ from tests.durability.chaos.checking import Breach, Kind, breaches, calls_change
 from tests.durability.chaos.diagnosis import still_open, where_it_stands
 from tests.durability.chaos.installation import Installation, Submitted
 from tests.durability.chaos.killing import Target
-from tests.durability.chaos.shapes import Shape
+from tests.durability.chaos.shapes import Pattern, Shape
 
 _WITHIN_S = 120.0
 _LOOK_AGAIN_S = 0.05
@@ -65,6 +65,7 @@ class Chaos:
 
     installation: Installation
     seed: int
+    patterns: Sequence[Pattern] = tuple(Pattern)
     undisturbed: dict[Shape, Record] = field(default_factory=dict)
     ended: dict[str, list[Event]] = field(default_factory=dict)
     """The log of each job that has ended, as it was then."""
@@ -120,14 +121,15 @@ class Chaos:
 
     def _drawn(self, number: int) -> tuple[list[Shape], Random]:
         dice = Random(f"{self.seed} round {number}")
-        return [Shape.drawn(dice) for _ in range(dice.randint(1, _MOST_JOBS))], dice
+        return [Shape.drawn(dice, self.patterns) for _ in range(dice.randint(1, _MOST_JOBS))], dice
 
     async def _undisturbed(self, each: Submitted) -> Record:
         assert await self._ends(each.job_id), f"{each.shape.name} does not end undisturbed"
         async with self.installation.books() as books:
             found = await record(books, each.job_id)
         came = self.installation.arrivals.of(each.job)
-        came_to = (found.job["stop_reason"], len(found.revisions))
+        made = sum(revision["scope"] == "" for revision in found.revisions)
+        came_to = (found.job["stop_reason"], made)
         assert came_to == (each.shape.stop_reason, each.shape.revisions), found.job
         wrong = breaches(found, found.story, came)
         assert not wrong, f"{each.shape.name} is wrong undisturbed: {wrong}"

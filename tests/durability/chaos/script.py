@@ -5,12 +5,13 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 
+from tests.durability.chaos import agents
+from tests.durability.chaos.agents import QUESTION
 from tests.durability.chaos.arrivals import Arrivals, Content, mark_of, unmarked
 from tests.durability.chaos.shapes import Pattern, Shape, base, plan_of
 from tests.support.players import ROLES, Part, Players, draft
 from tests.support.scripted_model import Asked, Reply
 
-_QUESTION = re.compile(r"\[job (\w+)\] (\S+):")
 _VALUE = re.compile(r"The value is (\w+)\.")
 _FILLER = " ".join(f"Remark {n} says nothing of any use to anybody." for n in range(60))
 _LEAST_S, _MOST_S = 0.05, 0.3
@@ -36,6 +37,8 @@ class Script:
             "planner": _plan,
             "replanner": _continuation,
             "extractor": _extraction,
+            "synthesiser": _report,
+            **agents.PARTS,
         }
         self._players = Players(parts=parts)
 
@@ -55,7 +58,10 @@ class Script:
         time.sleep(self._pause_s(query))
         name, task_id, *_ = query.split()
         shape = Shape.named(name)
-        found = "No value is known." if shape.fails_at(task_id) else _stated(query)
+        is_lost = shape.fails_at(task_id) and not shape.pattern.has_agents
+        found = "No value is known." if is_lost else _stated(query)
+        if query.endswith(agents.AGAIN):
+            found = f"{found[:-1]}{agents.AGAIN}."
         is_long = shape.pattern is Pattern.LONG
         return f"{_FILLER} {found} {_FILLER}" if is_long else f"Of {task_id}. {found}"
 
@@ -77,7 +83,7 @@ def _usage(told: str) -> dict[str, object]:
 
 
 def _asked_for(asked: Asked) -> tuple[str, Shape]:
-    found = _QUESTION.match(asked.task["question"])
+    found = QUESTION.match(asked.task["question"])
     assert found, asked.task["question"]
     return found.group(1), Shape.named(found.group(2))
 
@@ -91,6 +97,7 @@ def _continuation(asked: Asked) -> object:
     """The tasks to replace once more, each under the next id and with the rest as it was."""
     job, shape = _asked_for(asked)
     replaced, used = asked.task["replaced"], asked.task["used_ids"]
+    used = [task_id for task_id in used if "." not in task_id]
     latest = {base(task_id): task_id for task_id in used if task_id not in replaced}
     new = {base(task_id): _next_id(task_id, used) for task_id in replaced}
     current = latest | new
@@ -104,6 +111,16 @@ def _continuation(asked: Asked) -> object:
 
 def _next_id(task_id: str, used: list[str]) -> str:
     return next(new for letter in "abc" if (new := base(task_id) + letter) not in used)
+
+
+def _report(asked: Asked) -> object:
+    """Quotes in an order of their own: which result came first is nobody's business."""
+    items = sorted(asked.task["evidence"], key=lambda item: str(item["quote"]))
+    told = [{"text": item["quote"], "evidence": [item["id"]]} for item in items]
+    return {
+        "summary": told[:1], "findings": told, "analysis": [], "conclusions": [], "gaps": [],
+        "conclusion": "the answer" if asked.task["concludes"] else None,
+    }  # fmt: skip
 
 
 def _extraction(asked: Asked) -> object:

@@ -1,6 +1,7 @@
 """The shapes of the jobs: how the tasks hang together, which one fails, and which limit holds."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -10,6 +11,7 @@ from pydantic import JsonValue
 
 from models.jobs import StopReason
 from models.plan import FINAL_ANSWER, Expected, Input, Plan, Task, TaskKind
+from models.strategy import GENERALIST
 
 TOOL = "lab.lookup"
 FAILING = "T2"
@@ -29,6 +31,29 @@ class Pattern(StrEnum):
     LAYERED = "layered"
     LONG = "long"
     """As wide, with pages that are read in chunks."""
+    SINGLE = "single"
+    """One agent that takes a step for each task (the preset single-step)."""
+    TDP = "tdp"
+    """A chain of agents that are judged after each step."""
+    RESEARCH = "research"
+    """Agents side by side that plan their steps, verified, one of them worked again."""
+    VMAO = "vmao"
+    """Agents side by side that take one step after the other, likewise."""
+
+    @property
+    def preset(self) -> str:
+        """The strategy under which such jobs are worked."""
+        names = {"single": "single-step", "tdp": "tdp", "research": "research", "vmao": "vmao"}
+        return names.get(self.value, "kpi-chain")
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether what T2 finds first is not enough, so that it is worked again."""
+        return self in (Pattern.RESEARCH, Pattern.VMAO)
+
+    @property
+    def has_agents(self) -> bool:
+        return self.preset != "kpi-chain"
 
 
 @dataclass(frozen=True)
@@ -46,12 +71,15 @@ class Shape:
     """The limit `max_tool_calls` of the job, if it has one of its own."""
 
     @classmethod
-    def drawn(cls, dice: Random) -> Self:
+    def drawn(cls, dice: Random, patterns: Sequence[Pattern] = tuple(Pattern)) -> Self:
         """Any shape whose course does not hang on which task happens to be quicker.
 
         Only a chain has a limit: elsewhere what ran when it was reached would be found as well.
         """
-        pattern = dice.choice(list(Pattern))
+        pattern = dice.choice(patterns)
+        if pattern.has_agents:
+            fails = dice.choice((0, 1)) if pattern is Pattern.TDP else 0
+            return cls(pattern, dice.randint(2, 3), fails=fails)
         tasks = dice.randint(3, 5) if pattern is not Pattern.LONG else 2
         limit = dice.choice(("", "", "replans", "calls")) if pattern is Pattern.CHAIN else ""
         if limit == "replans":
@@ -84,10 +112,13 @@ class Shape:
     def settings(self) -> dict[str, JsonValue]:
         """What `--set` would change for this job."""
         chunks = CHUNK_TOKENS if self.pattern is Pattern.LONG else None
+        share = 1.0 if self.pattern.is_verified else None
         given: dict[str, JsonValue] = {
             "max_replans": self.replans,
             "max_tool_calls": self.calls,
             "chunk_tokens": chunks,
+            "ready_threshold": share,
+            "high_confidence": share,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -100,7 +131,9 @@ class Shape:
 
     @property
     def revisions(self) -> int:
-        """How many plans such a job has: the first, and one after each failure."""
+        """How often the plan itself is made: once, after each failure, and to fill gaps."""
+        if self.pattern.is_verified:
+            return 2
         return 1 + (self.fails if self.replans is None else self.replans)
 
     @property
@@ -113,7 +146,7 @@ class Shape:
         return before | {f"T{self.tasks + 1}": ends}
 
     def _before(self, n: int, ids: list[str]) -> tuple[str, ...]:
-        if self.pattern is Pattern.CHAIN:
+        if self.pattern in (Pattern.CHAIN, Pattern.TDP):
             return tuple(ids[max(0, n - 1) : n])
         if self.pattern is Pattern.LAYERED:
             layer = n - n % _LAYER
@@ -128,6 +161,13 @@ class Shape:
 def plan_of(graph: dict[str, tuple[str, ...]], shape: Shape, mark: str) -> Plan:
     """The plan of these tasks; `mark` stands in every call of the job, and nowhere else."""
     last = f"T{shape.tasks + 1}"
+    if shape.pattern.has_agents:
+        return Plan(
+            tasks=tuple(
+                _resolved(task_id, needs, shape, mark, is_final=base(task_id) == last)
+                for task_id, needs in graph.items()
+            )
+        )
     return Plan(
         tasks=tuple(
             _concluding(task_id, needs)
@@ -158,6 +198,22 @@ def _looking_up(task_id: str, needs: tuple[str, ...], shape: Shape, mark: str) -
         inputs=(Input(name="key", value=query, is_reference=bool(needs)),),
         expects=(Expected(name="value"),),
         depends_on=needs,
+    )
+
+
+def _resolved(
+    task_id: str, needs: tuple[str, ...], shape: Shape, mark: str, *, is_final: bool
+) -> Task:
+    """A sub-question; its words say whose it is, for an agent is shown nothing else."""
+    name = FINAL_ANSWER if is_final and not shape.pattern.is_verified else "value"
+    return Task(
+        id=task_id,
+        kind=TaskKind.AGENT,
+        description=f"{mark} {shape.name}: what is known of {task_id}?",
+        agent=GENERALIST,
+        expects=(Expected(name=name),),
+        depends_on=needs,
+        include_context=True,
     )
 
 
