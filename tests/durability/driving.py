@@ -121,11 +121,6 @@ class Drive:
             self.state = changes.started(self.state, action)
             if not self._is_agent(action):
                 self.under_way.append(action)
-        if not self.under_way:
-            # Starting an agent alone is no work: it advances at the next look.
-            assert any(task.status is TaskStatus.RUNNING for task in self.state.tasks.values()), (
-                "nothing is under way and nothing starts"
-            )
 
     def _is_agent(self, action: Action) -> bool:
         if not isinstance(action, StartTask):
@@ -139,8 +134,9 @@ class Drive:
             return
         if not self.under_way:
             self.decide()
-        if self.ending is not None or not self.under_way:
+        if self.ending is not None:
             return
+        assert self.under_way, "nothing is under way and nothing starts"
         self.steps += 1
         assert self.steps <= MOST_STEPS, f"it goes in circles: {self.under_way}"
         action = min(self.under_way, key=self._chance)
