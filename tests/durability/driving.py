@@ -128,7 +128,8 @@ class Drive:
         return self.state.tasks[action.task_id].kind is TaskKind.AGENT
 
     async def step(self, worked: "Worker") -> None:
-        """One activity comes back, whichever the dice choose; or the job ends."""
+        """One activity comes back, whichever the seed chooses; or the job ends."""
+        assert self.ending is None, f"it has ended: {self.ending}"
         self.decide()
         if self.ending is not None:
             return

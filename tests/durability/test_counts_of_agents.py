@@ -17,7 +17,7 @@ from storage import control, plans, questions
 from tests.durability.driving import Drive, once
 from tests.durability.test_rebuilt import call, stored, to_the_end
 from tests.support.engine import Engine, running_engine
-from tests.support.plans import node, plan, tool
+from tests.support.plans import node, plan
 from tests.support.players import Players
 from tests.support.scripted_model import Asked, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
@@ -185,7 +185,8 @@ async def test_an_agent_that_waits_for_a_task_that_cannot_run_is_told_to_conclud
 ) -> None:
     players.plan = plan(
         node("T1", about="Find the story"),
-        tool("T2", query="a", yields="height_of_the_tower"),
+        node("T2", about="the height of the tower"),
+        node("T9", "T1", "T2", yields="final_answer"),
     )
     drive = await Drive.submitted(idle, "vmao", "Who?", verify="false")
     while not drive.state.has_plan:
