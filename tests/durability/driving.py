@@ -121,11 +121,6 @@ class Drive:
             self.state = changes.started(self.state, action)
             if not self._is_agent(action):
                 self.under_way.append(action)
-        if not self.under_way:
-            # Starting an agent alone is no work: it advances at the next look.
-            assert any(task.status is TaskStatus.RUNNING for task in self.state.tasks.values()), (
-                "nothing is under way and nothing starts"
-            )
 
     def _is_agent(self, action: Action) -> bool:
         if not isinstance(action, StartTask):
@@ -133,14 +128,16 @@ class Drive:
         return self.state.tasks[action.task_id].kind is TaskKind.AGENT
 
     async def step(self, worked: "Worker") -> None:
-        """One activity comes back, whichever the dice choose; or the job ends."""
+        """One activity comes back, whichever the seed chooses; or the job ends."""
+        assert self.ending is None, f"it has ended: {self.ending}"
         self.decide()
         if self.ending is not None:
             return
         if not self.under_way:
             self.decide()
-        if self.ending is not None or not self.under_way:
+        if self.ending is not None:
             return
+        assert self.under_way, "nothing is under way and nothing starts"
         self.steps += 1
         assert self.steps <= MOST_STEPS, f"it goes in circles: {self.under_way}"
         action = min(self.under_way, key=self._chance)

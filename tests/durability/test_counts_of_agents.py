@@ -17,7 +17,7 @@ from storage import control, plans, questions
 from tests.durability.driving import Drive, once
 from tests.durability.test_rebuilt import call, stored, to_the_end
 from tests.support.engine import Engine, running_engine
-from tests.support.plans import node, plan, tool
+from tests.support.plans import node, plan
 from tests.support.players import Players
 from tests.support.scripted_model import Asked, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
@@ -94,7 +94,7 @@ async def test_an_agent_that_runs_again_has_its_whole_time_again(
     idle: Engine, players: Players
 ) -> None:
     calls_until(players, 1)
-    drive = await worked(idle, agent_timeout="60s")
+    drive = await worked(idle, agent_timeout="PT60S")
     async with idle.db.writing() as connection:
         await connection.execute(
             update(tasks)
@@ -185,7 +185,8 @@ async def test_an_agent_that_waits_for_a_task_that_cannot_run_is_told_to_conclud
 ) -> None:
     players.plan = plan(
         node("T1", about="Find the story"),
-        tool("T2", query="<JSON_PATH>T9.value</JSON_PATH>", description="the height of the tower"),
+        node("T2", about="the height of the tower"),
+        node("T9", "T1", "T2", yields="final_answer"),
     )
     drive = await Drive.submitted(idle, "vmao", "Who?", verify="false")
     while not drive.state.has_plan:
@@ -229,8 +230,7 @@ async def test_an_agents_question_outlives_its_workflow_and_the_answer_reaches_i
     controller = Controller(engine.holdfast, "dana")
     await controller.pause(job_id)
     await engine.temporal.get_workflow_handle(job_id).terminate("lost")
-    await controller.resume(job_id)  # its workflow is gone: a new one reads it all
-    await controller.resume(job_id)  # and is paused still
+    await controller.resume(job_id)  # a new workflow reads it all
     await controller.answer(job_id, asked[0].id, "", "The second.")
     job = await engine.holdfast.wait(job_id, timedelta(seconds=60))
 
