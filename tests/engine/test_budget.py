@@ -228,7 +228,7 @@ async def test_calls_side_by_side_meet_the_cap_as_one_question(
     job_id = await engine.submit("Who?", slots="6", max_tokens=4500, report_reserve=0)
     await engine.holdfast.wait(job_id, or_paused=True)
     async with asyncio.timeout(30):
-        while (await status_of(engine.holdfast, job_id)).doing:
+        while any(t.status == "running" for t in (await engine.holdfast.show(job_id)).tasks):
             await asyncio.sleep(0.05)
 
     open_ones = [q for q in await questions(engine.db, job_id) if q.status == "open"]
