@@ -110,6 +110,13 @@ async def engine(
         yield engine
 
 
+@pytest.fixture
+async def idle_engine(temporal: Client, database_url: str, tmp_path: Path) -> AsyncIterator[Engine]:
+    """The parts of a worker that polls nothing."""
+    async with running_engine(temporal, database_url, tmp_path, polls=False) as engine:
+        yield engine
+
+
 _results: dict[str, dict[str, str]] = defaultdict(dict)
 
 
