@@ -14,6 +14,8 @@ from tests.support.players import Players
 from tests.support.press import Press
 from tests.support.scripted_model import Asked, ScriptedModel
 
+pytestmark = pytest.mark.slow
+
 OPENED = "Selby Bridge was opened in 1932 by Ada Marsh, and cost 900 pounds."
 GOOD = "The bridge was opened in 1932."
 T1, T2 = tool("T1"), final("T2", "T1")

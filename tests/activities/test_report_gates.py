@@ -13,6 +13,8 @@ from tests.support.players import Players
 from tests.support.press import JOB, Press
 from tests.support.scripted_model import Asked
 
+pytestmark = pytest.mark.slow
+
 OPENED = "Selby Bridge was opened in 1932 by Ada Marsh."
 BUILT = "Orme Gate was built in 1871 of grey stone."
 T1, T2, T3 = tool("T1"), tool("T2"), final("T3", "T1", "T2")

@@ -16,6 +16,8 @@ from tests.support.plans import final, plan, tool
 from tests.support.players import Players
 from tests.support.press import JOB, Press
 
+pytestmark = pytest.mark.slow
+
 OPENED = "Selby Bridge was opened in 1932 by Ada Marsh."
 BUILT = "Orme Gate was built in 1871 of grey stone."
 T1, T2 = tool("T1"), tool("T2")

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.cli import Shell, shell
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who built the bridge?"
 LATIN1 = "Où est le café?".encode("latin-1")
 SHOWS = ("show", "wait", "report", "plan", "memory", "calls", "events", "stats")

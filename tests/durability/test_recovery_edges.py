@@ -45,6 +45,8 @@ from tests.support.postgres import own_postgres
 from tests.support.scripted_model import Asked, Reply
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 _WITHIN_S = 30
 _REQUEST = JobRequest(question="?", preset="kpi-chain", model="m", strategy=Strategy())
 _ASKED = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="hello"),))

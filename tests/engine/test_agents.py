@@ -25,6 +25,8 @@ from tests.support.players import Players, extraction
 from tests.support.scripted_model import Asked, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 OF_NODES = (STEPPER, ASSESSOR, OBJECTIVES, REPAIRER, NODE_PLANNER, NODE_REPLANNER)
 
 

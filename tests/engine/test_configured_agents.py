@@ -21,6 +21,8 @@ from tests.support.plans import node, plan
 from tests.support.players import Players
 from tests.support.scripted_model import Asked, ScriptedModel
 
+pytestmark = pytest.mark.slow
+
 LAB = Path(__file__).parents[1] / "servers" / "lab.py"
 SERVER = f"""
 [servers.patents]

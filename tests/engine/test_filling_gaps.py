@@ -20,6 +20,8 @@ from tests.support.rounds import Worked, agent, worked_job
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 COMPLETE, PARTIAL, INCOMPLETE = Completeness
 
 

@@ -12,6 +12,8 @@ from tests.support.plans import final, plan, tool
 from tests.support.players import Players, extraction
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 SECRET_TEXT = "confidential passage about the lantern house"
 
 

@@ -13,6 +13,8 @@ from tests.support.players import Players, extraction
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 
 def concluded(status: str, *values: object, **more: object) -> dict[str, object]:
     outputs = [{"name": "final_answer", "value": value} for value in values]

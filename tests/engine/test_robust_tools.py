@@ -23,6 +23,8 @@ from tests.support.plans import final, node, plan
 from tests.support.players import Players
 from tests.support.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.slow
+
 KB = Path(__file__).parents[1] / "servers" / "kb.py"
 SERVER = f"""
 [servers.kb]

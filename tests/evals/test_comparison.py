@@ -23,6 +23,8 @@ from tests.support.plans import final, plan, tool
 from tests.support.players import Players
 from tests.support.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 
 def question(name: str = "one", text: str = "Who?", right: str = "Pell") -> Question:
     return Question(name, text, (right,), "bridge", ())
