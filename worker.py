@@ -113,7 +113,7 @@ def build_worker(client: Client, parts: Parts, settings: Settings) -> Worker:
     revising = Revising(parts.db, parts.models, requests, parts.hub, parts.agents)
     verifying = Verifying(parts.db, parts.models, requests)
     filling = GapFilling(parts.db, parts.models, requests, parts.hub, parts.agents)
-    answering = Answering(parts.db, requests, parts.hub)
+    answering = Answering(parts.db, requests, parts.hub, parts.agents)
     reporting = Reporting(parts.db, parts.models, requests)
     return Worker(
         client,

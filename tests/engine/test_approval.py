@@ -15,7 +15,7 @@ from storage import plans, questions
 from tests.engine.test_controls import entries, until
 from tests.support.asking import asked
 from tests.support.engine import Engine
-from tests.support.plans import final, plan, ref, tool
+from tests.support.plans import final, node, plan, ref, tool
 from tests.support.players import Players
 from tests.support.scripted_tools import ScriptedTools
 
@@ -149,6 +149,33 @@ async def test_an_edited_plan_is_a_revision_of_its_own_and_is_worked(
     [stored] = await entries(engine, job_id, "question.answered")
     [revised] = await entries(engine, job_id, "plan.revised")
     assert stored.at == revised.at  # one transaction
+
+
+@pytest.mark.parametrize("preset_name", ["tdp", "research"])
+async def test_a_plan_of_sub_questions_is_edited_and_worked(
+    engine: Engine, controller: Controller, players: Players, preset_name: str
+) -> None:
+    """Agents stand in the places of tools, and a verified plan has no last task."""
+    ends = {"yields": "final_answer"} if preset_name == "tdp" else {}
+    players.plan = plan(node("T1"), node("T2", "T1", **ends))
+    job_id = await engine.submit("Who?", preset_name=preset_name, review="true")
+    question = await asked(engine, job_id, APPROVAL)
+    stored = await plans.load_plan(engine.db, job_id)
+    wanted = plan(*stored.tasks[:1], node("T3", "T1", about="who kept it", **ends))
+
+    stranger = as_text(wanted).replace("generalist", "no-such-agent")
+    with pytest.raises(BadInput, match="no-such-agent"):
+        await controller.answer(job_id, question.id, "edit", stranger)
+    await controller.answer(job_id, question.id, "edit", as_text(wanted))
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert job.status is JobStatus.DONE
+    statuses = {t.id: t.status for t in (await plans.load_plan(engine.db, job_id)).of("").tasks}
+    assert statuses == {
+        "T1": TaskStatus.DONE,
+        "T2": TaskStatus.SUPERSEDED,
+        "T3": TaskStatus.DONE,
+    }
 
 
 async def test_a_cancelled_job_withdraws_its_question_and_asks_it_again_when_resumed(

@@ -10,7 +10,7 @@ from roles.extractive.planning import plan as plan_by_rules
 from roles.planner import PLANNER, PlanExample, PlannerTask
 from tests.support.answered import asked, ended
 from tests.support.engine import Engine
-from tests.support.plans import SEARCH, TOOLS, final, plan, tool
+from tests.support.plans import SEARCH, TOOLS, final, node, plan, tool
 from tests.support.players import Players, draft
 from tests.support.scripted_model import Asked, Reply
 from tests.support.scripted_tools import ScriptedTools
@@ -70,6 +70,29 @@ async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
     assert turns[1] == turns[2], "the answer that came back was not asked for again"
     shown = [len(task["examples"]) for task in players.tasks(PLANNER)]
     assert shown == [1, 1, 1, 3], "and a later job sees what came since"
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("HZN-08")
+async def test_a_planner_sees_plans_of_the_kind_that_it_makes(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(node("T1", about="Who kept it?", yields="final_answer"))
+    earlier = await engine.run("Who kept the southern tower?", preset_name="tdp")
+    players.plan = TWO_STEPS
+    await engine.run("Who kept the eastern tower?")
+    of_tasks = await engine.run(QUESTION, demonstrations=10)
+    players.plan = plan(node("T1", about="Who?", yields="final_answer"))
+    of_nodes = await engine.run(QUESTION, preset_name="tdp", demonstrations=10)
+
+    assert [each.status for each in (earlier, of_tasks, of_nodes)] == ["done"] * 3
+    # Both planners are called `planner`: the third and fourth job are those with examples.
+    [of_calls], [of_agents] = (task["examples"] for task in players.tasks(PLANNER)[2:])
+    assert of_calls["question"] == "Who kept the eastern tower?"
+    assert of_agents["question"] == "Who kept the southern tower?"
+    [agent] = of_agents["plan"]["tasks"]
+    assert (agent["id"], agent["agent"]) == ("T1", "generalist")
 
 
 async def test_no_example_is_too_long_or_needs_a_tool_that_is_gone(engine: Engine) -> None:
