@@ -1,5 +1,6 @@
 """The streams to and from a server: they note how far a request got, and contain its faults."""
 
+import asyncio
 from collections.abc import Mapping
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 import httpx2
 from mcp.client._transport import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp.types import INTERNAL_ERROR, JSONRPCResponse
+from mcp.types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse
 from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-LARGEST_BYTES = 256 * 2**20
+LARGEST_BYTES = 64 * 2**20
 """A longer message is not read at all: it would take the worker's memory."""
+_MOST_UNASKED = 1_000
+"""How many messages a second that answer nothing are read of a server."""
+_ANSWERS = (JSONRPCResponse, JSONRPCError)
 _KEPT_HEADERS = ("content-type", "mcp-session-id")
 _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
@@ -33,6 +37,23 @@ class Trip:
 
 
 current_trip: ContextVar[Trip] = ContextVar("trip")
+
+
+class Pace:
+    """Holds up the reading of a server that floods, so that the others get their turn."""
+
+    def __init__(self) -> None:
+        self._since, self._count = 0.0, 0
+
+    async def beat(self) -> None:
+        """One more message that answers nothing; waits until the second is over if too many."""
+        now = asyncio.get_running_loop().time()
+        if now - self._since >= 1:
+            self._since, self._count = now, 0
+        self._count += 1
+        if self._count > _MOST_UNASKED:
+            await asyncio.sleep(self._since + 1 - now)
+
 
 Inbound: TypeAlias = ReadStream[SessionMessage | Exception]
 Outbound: TypeAlias = WriteStream[SessionMessage]
@@ -73,12 +94,14 @@ class Mouth(_Around[Outbound]):
 class Ears(_Around[Inbound]):
     """The stream from a server, which takes tools out of a listing that would spoil the rest.
 
-    The library refuses a whole listing for one tool that breaks the protocol.
+    The library refuses a whole listing for one tool that breaks the protocol. What answers nothing
+    is passed on at a pace.
     """
 
     def __init__(self, inner: Inbound, refused: dict[str, str]) -> None:
         super().__init__(inner)
         self._refused, self._version = refused, LATEST_MODERN_VERSION
+        self._pace = Pace()
 
     @property
     def last_context(self) -> Context | None:
@@ -86,13 +109,18 @@ class Ears(_Around[Inbound]):
         return context
 
     async def receive(self) -> SessionMessage | Exception:
-        return self._sifted(await self._inner.receive())
+        return await self._passed(await self._inner.receive())
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        return self._sifted(await self._inner.__anext__())
+        return await self._passed(await self._inner.__anext__())
+
+    async def _passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if not (isinstance(item, SessionMessage) and isinstance(item.message, _ANSWERS)):
+            await self._pace.beat()
+        return self._sifted(item)
 
     def _sifted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if isinstance(item, SessionMessage) and isinstance(item.message, JSONRPCResponse):

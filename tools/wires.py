@@ -9,14 +9,14 @@ from http.client import responses
 from pathlib import Path
 
 import httpx2
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client._transport import TransportStreams
-from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
 
 from models.errors import BadConfiguration
 from tools.config import HttpServer, ServerConfig, StdioServer
+from tools.stdio import program
 from tools.streams import LARGEST_BYTES, Ears, Mouth, Posts
 
 
@@ -62,16 +62,10 @@ def configured(name: str, server: ServerConfig, log_folder: Path | None) -> Conn
 async def _stdio(
     name: str, server: StdioServer, refused: dict[str, str], log_folder: Path | None
 ) -> AsyncIterator[TransportStreams]:
-    parameters = StdioServerParameters(
-        command=server.command[0],
-        args=list(server.command[1:]),
-        env={variable: _secret(name, variable) for variable in server.env},
-        cwd=server.cwd,
-        encoding_error_handler="replace",
-    )
+    env = {variable: _secret(name, variable) for variable in server.env}
     log = Path(os.devnull) if log_folder is None else log_folder / f"{name}.log"
     with log.open("a", encoding="utf-8") as errors:
-        async with stdio_client(parameters, errlog=errors) as (reading, writing):
+        async with program(name, server.command, env, server.cwd, errors) as (reading, writing):
             yield Ears(reading, refused), Mouth(writing)
 
 
