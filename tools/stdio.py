@@ -30,6 +30,7 @@ from mcp.types import (
     JSONRPCMessage,
     jsonrpc_message_adapter,
 )
+from pydantic_core import from_json
 
 from tools.streams import LARGEST_BYTES, Pace
 
@@ -38,6 +39,7 @@ log = structlog.get_logger(__name__)
 _CHUNK_BYTES = 2**16
 _HEAD_BYTES = 2**12
 """Where the id of a message that is not kept is looked for."""
+_SHOWN_BYTES = 200
 _EXIT_S = 2.0
 """How long a server has to leave by itself, and then once more after SIGTERM."""
 _LOOK_EVERY_S = 0.01
@@ -91,13 +93,13 @@ async def _read(name: str, process: asyncio.subprocess.Process, said: Said) -> N
     pace, is_noted = Pace(), False
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         async with said:
-            async for line, is_whole in _lines(process.stdout):
-                message = _message(line) if is_whole else _too_long(line)
-                if message is not None:
+            async for message in _messages(process.stdout):
+                if not isinstance(message, bytes):
                     await said.send(SessionMessage(message))
                     continue
                 if not is_noted:
-                    log.warning("mcp.no_message", server=name, line=_shown(line))
+                    shown = message[:_SHOWN_BYTES].decode("utf-8", "replace")
+                    log.warning("mcp.no_message", server=name, line=shown)
                     is_noted = True
                 await pace.beat()
     # Whoever is stopped while it writes would wait for a reader.
@@ -105,16 +107,17 @@ async def _read(name: str, process: asyncio.subprocess.Process, said: Said) -> N
         pass
 
 
-async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, bool]]:
-    """Each line, and whether it is whole; of one that is too long only its head is given."""
+async def _messages(stream: asyncio.StreamReader) -> AsyncIterator[JSONRPCMessage | bytes]:
+    """What each line says; of one that is no message, its head."""
     pieces: list[bytes] = []
     size = 0
     while chunk := await stream.read(_CHUNK_BYTES):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            is_whole = size + len(end) <= LARGEST_BYTES
-            yield b"".join([*pieces, end] if is_whole else pieces), is_whole
-            pieces, size = [], 0
+            # Nothing of a long line is kept while its message is passed on.
+            read, pieces = _read_line([*pieces, end], size + len(end)), []
+            size = 0
+            yield read
         size += len(rest)
         if size > LARGEST_BYTES:
             pieces = [b"".join(pieces[:1])[:_HEAD_BYTES]]
@@ -122,11 +125,21 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, boo
             pieces.append(rest)
 
 
-def _message(line: bytes) -> JSONRPCMessage | None:
-    try:
-        return jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-    except ValueError:
-        return None
+def _read_line(pieces: list[bytes], size: int) -> JSONRPCMessage | bytes:
+    if size > LARGEST_BYTES:
+        return _too_long(pieces[0]) or pieces[0]
+    line = b"".join(pieces)
+    pieces.clear()
+    with suppress(ValueError):
+        return _parsed(line)
+    with suppress(ValueError):  # bytes that are not UTF-8 spoil their characters alone
+        return _parsed(line.decode("utf-8", "replace"))
+    return line[:_HEAD_BYTES]
+
+
+def _parsed(line: bytes | str) -> JSONRPCMessage:
+    # Not `validate_json`: trying each kind of message it holds the whole of it several times.
+    return jsonrpc_message_adapter.validate_python(from_json(line), by_name=False)
 
 
 def _too_long(head: bytes) -> JSONRPCError | None:
@@ -139,10 +152,6 @@ def _too_long(head: bytes) -> JSONRPCError | None:
         code=INTERNAL_ERROR, message=f"the answer is over {LARGEST_BYTES} bytes and was not read"
     )
     return JSONRPCError(jsonrpc="2.0", id=asked, error=why)
-
-
-def _shown(line: bytes) -> str:
-    return line[:200].decode("utf-8", "replace")
 
 
 async def _write(

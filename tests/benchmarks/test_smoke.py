@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import critical_path, first_report, growth, memory, overhead, recovery
+from benchmarks import critical_path, first_report, growth, hub, memory, overhead, recovery
 from benchmarks.figures import Figure, as_data, as_table, ratio
 from benchmarks.graphs import LAST, chain, critical_path_s, layered, wide
 
@@ -95,3 +95,11 @@ def test_the_command_names_its_benchmarks() -> None:
 
     assert "overhead" in ran.stdout or "NAME" in ran.stdout
     assert json.dumps(ran.stdout)
+
+
+@pytest.mark.slow
+async def test_the_hub_is_compared_with_a_bare_client_over_each_transport() -> None:
+    figures = named(await hub.measure(1, 3))
+
+    assert len(figures) == 6
+    assert min(figures.values()) > 0
