@@ -1,19 +1,15 @@
-"""Whether a tool can be used at all, and whether arguments fit it; both by its own JSON schema."""
+"""Whether a tool can be used at all, and whether what goes in and out fits its JSON schemas."""
 
 import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError
-from jsonschema.exceptions import best_match
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-from mcp.types import Tool
-from referencing import Registry
-from referencing.exceptions import Unresolvable
+from jsonschema.exceptions import ValidationError
+from mcp.types import CallToolResult, Tool
 
 from models.errors import ToolFailed
+from tools.bounded_schema import BoundedSchema, Unfollowable, schema_fault
 
 
 class CheckedTool:
@@ -25,10 +21,12 @@ class CheckedTool:
         """Why the tool cannot be used, if it cannot."""
 
     @cached_property
-    def _validator(self) -> Validator:
-        schema = self.tool.input_schema
-        # An empty registry, so that no schema can make the worker fetch an address.
-        return _validator_class(schema)(schema, registry=Registry())
+    def _input(self) -> BoundedSchema:
+        return BoundedSchema(self.tool.input_schema)
+
+    @cached_property
+    def _output(self) -> BoundedSchema:
+        return BoundedSchema(self.tool.output_schema or {})
 
     def check(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Whether the arguments fit; `name` is what the caller calls the tool.
@@ -42,13 +40,40 @@ class CheckedTool:
         except (TypeError, ValueError) as odd:
             raise ToolFailed(f"arguments of {name} cannot be written as JSON: {odd}") from odd
         try:
-            error = best_match(self._validator.iter_errors(arguments))
-        except (Unresolvable, RecursionError) as broken:
+            error = self._input.fault(arguments)
+        except Unfollowable as broken:
             raise ToolFailed(f"{name}: its input schema cannot be followed: {broken}") from broken
         if error is not None:
-            place = "".join(f"{part}." for part in error.absolute_path).rstrip(".")
+            place = _place(error)
             where = f"argument {place!r}" if place else "arguments"
             raise ToolFailed(f"{where} of {name} do not fit: {error.message[:300]}")
+
+    def check_answer(self, name: str, result: CallToolResult) -> None:
+        """Whether the tool kept what its output schema promises; an error promises nothing.
+
+        Raises:
+            ToolFailed: it did not.
+        """
+        if result.is_error or self.tool.output_schema is None:
+            return
+        why = self._broken_promise(result)
+        if why:
+            raise ToolFailed(f"{name} broke its promise: {why}")
+
+    def _broken_promise(self, result: CallToolResult) -> str:
+        if "structured_content" not in result.model_fields_set:
+            return "it has an output schema, and gave no structured content"
+        try:
+            error = self._output.fault(result.structured_content)
+        except Unfollowable as broken:
+            return f"its output schema cannot be followed: {broken}"
+        if error is None:
+            return ""
+        return f"{_place(error) or 'its answer'} does not fit: {error.message[:300]}"
+
+
+def _place(error: ValidationError) -> str:
+    return "".join(f"{part}." for part in error.absolute_path).rstrip(".")
 
 
 def _fault(tool: Tool) -> str | None:
@@ -56,14 +81,7 @@ def _fault(tool: Tool) -> str | None:
         return "its name cannot be written"
     if tool.input_schema.get("type") != "object":
         return "its input schema is not of type 'object'"
-    try:
-        _validator_class(tool.input_schema).check_schema(tool.input_schema)
-    except SchemaError as error:
-        return f"its input schema is not valid: {error.message[:200]} at {error.json_path}"
-    except RecursionError:
-        return "its input schema is nested too deeply"
+    for name, schema in (("input", tool.input_schema), ("output", tool.output_schema or {})):
+        if fault := schema_fault(schema):
+            return f"its {name} schema {fault}"
     return None
-
-
-def _validator_class(schema: Mapping[str, Any]) -> type[Validator]:
-    return validator_for(schema, default=Draft202012Validator)

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
 from tools.answers import plain_text
-from tools.streams import Trip, current_trip
+from tools.streams import Trip, Withheld, current_trip
 from tools.wires import Connect, status_words
 
 _CONNECT_S = 20.0
@@ -207,9 +207,11 @@ class ServerLink:
         current_trip.set(Trip())
         try:
             async with asyncio.timeout(_CONNECT_S) as limit, self._connect() as wire:
-                self.tools = await _all_tools(wire.client)
+                found = await _all_tools(wire.client)
                 limit.reschedule(None)
-                self.refused, self._client, self._failures = dict(wire.refused), wire.client, 0
+                self.tools = {name: _promising(found[name], wire.withheld) for name in found}
+                self.refused = dict(wire.withheld.refused)
+                self._client, self._failures = wire.client, 0
                 self._broken.clear()
                 self._settled.set()
                 await self._broken.wait()
@@ -252,6 +254,11 @@ async def _all_tools(client: Client) -> dict[str, Tool]:
         cursor = page.next_cursor
         if cursor is None:
             return tools
+
+
+def _promising(tool: Tool, withheld: Withheld) -> Tool:
+    promise = withheld.promises.get(tool.name)
+    return tool if promise is None else tool.model_copy(update={"output_schema": promise})
 
 
 def _first(error: BaseException) -> BaseException:

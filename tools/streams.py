@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextvars import Context, ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 from types import TracebackType
@@ -91,16 +91,25 @@ class Mouth(_Around[Outbound]):
             trip.left = True
 
 
-class Ears(_Around[Inbound]):
-    """The stream from a server, which takes tools out of a listing that would spoil the rest.
+@dataclass(frozen=True)
+class Withheld:
+    """What of a server's tools is kept from the library."""
 
-    The library refuses a whole listing for one tool that breaks the protocol. What answers nothing
-    is passed on at a pace.
+    refused: dict[str, str] = field(default_factory=dict)
+    """Tools that break the protocol, with the reason: it refuses a whole listing for one."""
+    promises: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Output schemas: it would follow them however long that takes."""
+
+
+class Ears(_Around[Inbound]):
+    """The stream from a server, which takes out of a listing what is withheld from the library.
+
+    What answers nothing is passed on at a pace.
     """
 
-    def __init__(self, inner: Inbound, refused: dict[str, str]) -> None:
+    def __init__(self, inner: Inbound, withheld: Withheld) -> None:
         super().__init__(inner)
-        self._refused, self._version = refused, LATEST_MODERN_VERSION
+        self._withheld, self._version = withheld, LATEST_MODERN_VERSION
         self._pace = Pace()
 
     @property
@@ -127,7 +136,8 @@ class Ears(_Around[Inbound]):
             result = item.message.result
             self._version = result.get("protocolVersion", self._version)
             if isinstance(result.get("tools"), list) and "content" not in result:
-                result["tools"] = [tool for tool in result["tools"] if self._is_sound(tool, result)]
+                sound = (tool for tool in result["tools"] if self._is_sound(tool, result))
+                result["tools"] = [self._without_promise(tool) for tool in sound]
         return item
 
     def _is_sound(self, tool: object, listing: Mapping[str, Any]) -> bool:
@@ -137,11 +147,18 @@ class Ears(_Around[Inbound]):
             detail = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in detail["loc"][2:])
             name = str(tool.get("name")) if isinstance(tool, dict) else "?"
-            self._refused[name] = f"{place}: {detail['msg']}"
+            self._withheld.refused[name] = f"{place}: {detail['msg']}"
             return False
         except (KeyError, ValueError):
             return True  # a version the library does not know; it will say so itself
         return True
+
+    def _without_promise(self, tool: object) -> object:
+        if not isinstance(tool, dict) or not isinstance(tool.get("outputSchema"), dict):
+            return tool
+        kept = dict(tool)
+        self._withheld.promises[str(tool.get("name"))] = kept.pop("outputSchema")
+        return kept
 
 
 class Posts(httpx2.AsyncClient):

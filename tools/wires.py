@@ -1,7 +1,7 @@
 """How a connection to an MCP server is opened: in this process, as a program, or over HTTP."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,15 +17,15 @@ from mcp.server import MCPServer
 from models.errors import BadConfiguration
 from tools.config import HttpServer, ServerConfig, StdioServer
 from tools.stdio import program
-from tools.streams import LARGEST_BYTES, Ears, Mouth, Posts
+from tools.streams import LARGEST_BYTES, Ears, Mouth, Posts, Withheld
 
 
 @dataclass(frozen=True)
 class Wire:
-    """An open connection, and the tools that were kept away from the library, with reasons."""
+    """An open connection, and what was kept from the library."""
 
     client: Client
-    refused: Mapping[str, str] = field(default_factory=dict)
+    withheld: Withheld = field(default_factory=Withheld)
 
 
 Connect = Callable[[], AbstractAsyncContextManager[Wire]]
@@ -47,31 +47,31 @@ def configured(name: str, server: ServerConfig, log_folder: Path | None) -> Conn
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Wire]:
-        refused: dict[str, str] = {}
+        withheld = Withheld()
         if isinstance(server, HttpServer):
-            streams = _http(name, server, refused)
+            streams = _http(name, server, withheld)
         else:
-            streams = _stdio(name, server, refused, log_folder)
+            streams = _stdio(name, server, withheld, log_folder)
         async with Client(streams) as client:
-            yield Wire(client, refused)
+            yield Wire(client, withheld)
 
     return connect
 
 
 @asynccontextmanager
 async def _stdio(
-    name: str, server: StdioServer, refused: dict[str, str], log_folder: Path | None
+    name: str, server: StdioServer, withheld: Withheld, log_folder: Path | None
 ) -> AsyncIterator[TransportStreams]:
     env = {variable: _secret(name, variable) for variable in server.env}
     log = Path(os.devnull) if log_folder is None else log_folder / f"{name}.log"
     with log.open("a", encoding="utf-8") as errors:
         async with program(name, server.command, env, server.cwd, errors) as (reading, writing):
-            yield Ears(reading, refused), Mouth(writing)
+            yield Ears(reading, withheld), Mouth(writing)
 
 
 @asynccontextmanager
 async def _http(
-    name: str, server: HttpServer, refused: dict[str, str]
+    name: str, server: HttpServer, withheld: Withheld
 ) -> AsyncIterator[TransportStreams]:
     headers = {header: _secret(name, variable) for header, variable in server.headers_env.items()}
     # No read timeout: a modern tool answers in one body, however long it takes to come.
@@ -82,7 +82,7 @@ async def _http(
             writing,
         ),
     ):
-        yield Ears(reading, refused), writing
+        yield Ears(reading, withheld), writing
 
 
 def _secret(name: str, variable: str) -> str:
