@@ -4,16 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from activities.parts import Models
+from activities.recovery import current_recovery
 from models.base import Frozen
 from models.calls import CallKey, Expense
 from models.completions import Completion, ModelRequest
 from models.errors import BudgetReached, HoldfastError, ModelBusy
-from models.jobs import EXTRACTIVE
+from models.jobs import EXTRACTIVE, JobRequest
+from models.orders import WorkOrder
 from models.spending import Phase
 from models.strategy import Strategy
 from planning.phases import phase_of
@@ -21,6 +23,7 @@ from planning.tokens import request_tokens
 from planning.values import storable_text
 from roles.base import Role
 from roles.dialogue import Asked, ask
+from storage.database import Database
 from storage.ledger import Ledger
 
 TaskT = TypeVar("TaskT", bound=Frozen)
@@ -42,6 +45,34 @@ class Desk:
     tokens: int = field(default=0, init=False)
     answered_by: str = field(default="", init=False)
     """The model that gave the last answer."""
+
+    @classmethod
+    def of(
+        cls,
+        db: Database,
+        models: Models,
+        order: WorkOrder,
+        request: JobRequest,
+        place: str,
+        *,
+        model: str = "",
+        may_wait: bool = False,
+    ) -> Self:
+        """The desk of one attempt; `place` is the task, or what the ledger knows the work by.
+
+        `model` is the job's where none is named. A ledger that may wait writes that a call began
+        along with its answer, where that is no risk.
+        """
+        return cls(
+            ledger=Ledger(db, may_wait=may_wait, recovery=current_recovery()),
+            models=models,
+            model=model or request.model,
+            strategy=request.strategy,
+            job_id=order.job_id,
+            epoch=order.epoch,
+            task_id=place,
+            attempt=order.attempt,
+        )
 
     async def ask(
         self,

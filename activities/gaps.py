@@ -11,7 +11,6 @@ from activities.gap_changes import Gaps, store_changes
 from activities.gap_drafts import Rules, open_dispute
 from activities.interfaces import implements
 from activities.parts import Models, Requests
-from activities.recovery import current_recovery
 from activities.rounds import load_round
 from models.errors import BadConfiguration, Lasting, ModelRefused
 from models.jobs import StopReason
@@ -28,7 +27,6 @@ from storage import plans, receipts, verifications
 from storage.control import guidance_of
 from storage.database import Database, JobWrite
 from storage.gaps import Again
-from storage.ledger import Ledger
 from storage.plans import StoredTask
 from tools.hub import Hub
 
@@ -54,7 +52,9 @@ class GapFilling:
         if stored is not None:
             return stored
         open_ones = await self._gaps(order)
-        desk = self._desk(order, open_ones)
+        desk = Desk.of(
+            self.db, self.models, order, open_ones.known.request, key_of(order.iteration)
+        )
         answer = GapAnswer()
         faults: tuple[str, ...] = ()
         if open_ones.has_any:
@@ -117,19 +117,6 @@ class GapFilling:
             may_add=found.rules.may_add,
             used_ids=tuple(name for name in by_id if "." not in name),
             guidance=await guidance_of(self.db, order.job_id),
-        )
-
-    def _desk(self, order: RoundOrder, found: Gaps) -> Desk:
-        request = found.known.request
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=request.model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=key_of(order.iteration),
-            attempt=order.attempt,
         )
 
     async def _store(

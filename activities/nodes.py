@@ -12,7 +12,6 @@ from activities.outcomes import failed_with, preview_of
 from activities.parts import Models, Requests
 from activities.plan import state_of
 from activities.planned import planned_move
-from activities.recovery import current_recovery
 from activities.routing import Raised, Routed, route_question
 from activities.stepped import stepped_move
 from models.errors import Lasting
@@ -27,7 +26,6 @@ from roles.node_planner import Answered
 from storage import nodes, plans, questions, receipts
 from storage.control import ANEW
 from storage.database import Database, JobWrite
-from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
 
@@ -100,16 +98,7 @@ class NodeWork:
         if self.agents.have_models:
             node = await plans.load_task(self.db, order.job_id, order.task_id)
             model = self.agents.model_of(node.task.agent, model)
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=order.task_id,
-            attempt=order.attempt,
-        )
+        return Desk.of(self.db, self.models, order, request, order.task_id, model=model)
 
     async def _store(
         self,

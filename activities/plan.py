@@ -12,7 +12,6 @@ from activities.drafted import draft_faults
 from activities.examples import examples_for
 from activities.interfaces import implements
 from activities.parts import Models, Requests
-from activities.recovery import current_recovery
 from activities.scopes import ground_of_plan, scope_of
 from models.agents import AgentBrief
 from models.errors import BadConfiguration, Lasting, ModelRefused
@@ -38,7 +37,6 @@ from storage.control import guidance_of
 from storage.database import Database
 from storage.editing import PLAN_KEY
 from storage.estimates import estimate_of, keep_estimate
-from storage.ledger import Ledger
 from storage.plans import Revision, StoredTask
 from tools.hub import Hub
 
@@ -63,7 +61,7 @@ class Planning:
             return stored
         request = await self.requests.of(order)
         before = await plans.load_plan(self.db, order.job_id)
-        desk = self._desk(order, request, _planning_place(before))
+        desk = Desk.of(self.db, self.models, order, request, _planning_place(before))
         signatures = await self.hub.signatures()
         try:
             drafted = await self._drafted(order, request, desk, signatures)
@@ -127,7 +125,7 @@ class Planning:
         told = await guidance_of(self.db, order.job_id)
         signatures = await self.hub.signatures()
         scope = scope_of(request, known, order, signatures, told, self.agents)
-        desk = self._desk(order, request, key, scope.model)
+        desk = Desk.of(self.db, self.models, order, request, key, model=scope.model)
         try:
             asked = await _asked(desk, scope.role, scope.task, scope.ground)
         except Lasting as error:
@@ -148,20 +146,6 @@ class Planning:
         )
         whole = scope.with_the_rest(known, merged.plan)
         return await self._store(order, key, desk, whole, change, roots)
-
-    def _desk(
-        self, order: WorkOrder, request: JobRequest, place: str, model: str | None = None
-    ) -> Desk:
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=model or request.model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=place,
-            attempt=order.attempt,
-        )
 
     async def _store(
         self,

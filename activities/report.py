@@ -10,7 +10,6 @@ from activities.citing import Marks, by_id, cited_report, sides_of, text_of
 from activities.interfaces import implements
 from activities.material import Material, read_material, task_for
 from activities.parts import Models, Requests
-from activities.recovery import current_recovery
 from activities.writing import condensed, drafted
 from models.errors import Lasting, ModelRefused, ReportInvalid
 from models.evidence import BothSides, Cover, Gate, Report
@@ -23,7 +22,6 @@ from roles.synthesiser import Statement, SynthesiserAnswer, SynthesiserTask
 from storage import evidence, jobs, questions, receipts
 from storage.control import REPORT_KEY
 from storage.database import Database, JobWrite
-from storage.ledger import Ledger
 
 _TASK = "report"
 """What the report's own calls are of, in the ledger."""
@@ -60,7 +58,7 @@ class Reporting:
         shut = closed(gates_of_job(material.facts, material.found))
         if shut:
             return await self._refuse(order, 0, _gate_closed(shut))
-        writer = self._desk(order, job.request, job.request.model)
+        writer = Desk.of(self.db, self.models, order, job.request, _TASK)
         judge = self._judge(order, job.request)
         try:
             report = await _written(writer, judge, material)
@@ -68,24 +66,12 @@ class Reporting:
             return await self._refuse(order, _tokens(writer, judge), _failed(error))
         return await self._deliver(order, material, Written(report, _tokens(writer, judge)))
 
-    def _desk(self, order: WorkOrder, request: JobRequest, model: str) -> Desk:
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=_TASK,
-            attempt=order.attempt,
-        )
-
     def _judge(self, order: WorkOrder, request: JobRequest) -> Desk | None:
         """Where sentences are judged by a model: the verifier's, or the job's if it is no rules."""
         chosen = request.strategy.verifier_model
         if not request.strategy.check_sentences or not (chosen or request.model != EXTRACTIVE):
             return None
-        return self._desk(order, request, chosen or request.model)
+        return Desk.of(self.db, self.models, order, request, _TASK, model=chosen or "")
 
     async def _deliver(
         self, order: WorkOrder, material: Material, written: Written

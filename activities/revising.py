@@ -11,7 +11,6 @@ from activities.begin import fitted
 from activities.interfaces import implements
 from activities.parts import Models, Requests
 from activities.plan import state_of
-from activities.recovery import current_recovery
 from models.agents import AgentBrief
 from models.errors import Lasting
 from models.jobs import JobRequest
@@ -27,7 +26,6 @@ from roles.reviser import REVISER, Refined, Revised, ReviserTask
 from storage import plans, receipts, revising
 from storage.control import guidance_of
 from storage.database import Database
-from storage.ledger import Ledger
 from storage.nodes import CONTRADICTS
 from storage.plans import REVISE_KEY, Revision, StoredTask
 from tools.hub import Hub
@@ -54,24 +52,12 @@ class Revising:
         whole = as_started(Plan(tasks=tuple(each.task for each in known)), order.under_way)
         agents = self.agents.usable(await self.hub.signatures())
         asking = _Asking(request, known, whole, agents, await guidance_of(self.db, order.job_id))
-        desk = self._desk(order, request, key)
+        desk = Desk.of(self.db, self.models, order, request, key)
         try:
             answer, faults = await asking.asked(desk)
         except Lasting as error:
             answer, faults = None, (str(error),)
         return await self._store(order, key, desk, whole, asking, answer, faults)
-
-    def _desk(self, order: ReviseOrder, request: JobRequest, place: str) -> Desk:
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=request.model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=place,
-            attempt=order.attempt,
-        )
 
     async def _store(
         self,

@@ -8,7 +8,6 @@ from activities.interfaces import implements
 from activities.outcomes import Outcome, failed_with, given_up, receipt_key, store
 from activities.parts import Models, Requests
 from activities.reasoning import reason
-from activities.recovery import current_recovery
 from activities.tooling import ToolWork, use_tool
 from models.errors import Lasting, ToolFailed
 from models.failures import Component
@@ -56,7 +55,10 @@ class TaskWork:
         if isinstance(begun, TaskReceipt):
             return begun
         request = await self.requests.of(order)
-        desk = self._desk(order, request, await self._model(order, begun, request))
+        model = await self._model(order, begun, request)
+        desk = Desk.of(
+            self.db, self.models, order, request, order.task_id, model=model, may_wait=True
+        )
         try:
             outcome = await self._outcome(order, begun, request, desk, component)
             return await store(desk.ledger, order, begun.task, outcome, desk.tokens)
@@ -112,18 +114,6 @@ class TaskWork:
             return request.model
         node = await plans.load_task(self.db, order.job_id, begun.task.parent)
         return self.agents.model_of(node.task.agent, request.model)
-
-    def _desk(self, order: TaskOrder, request: JobRequest, model: str) -> Desk:
-        return Desk(
-            ledger=Ledger(self.db, may_wait=True, recovery=current_recovery()),
-            models=self.models,
-            model=model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=order.task_id,
-            attempt=order.attempt,
-        )
 
 
 def _inputs(begun: Begun) -> tuple[Given, ...]:

@@ -10,11 +10,10 @@ from activities.asking import Desk
 from activities.interfaces import implements
 from activities.judging import Judged, faults, judged, question_of, unjudged
 from activities.parts import Models, Requests
-from activities.recovery import current_recovery
 from activities.rounds import Round, load_round
 from activities.together import side_by_side
 from models.errors import BadConfiguration, Lasting, ModelRefused
-from models.jobs import JobRequest, StopReason
+from models.jobs import StopReason
 from models.orders import RoundOrder
 from models.questions import OpenQuestion
 from models.state import Halt, RoundReceipt
@@ -25,7 +24,6 @@ from planning.verdicts import in_force
 from roles.verifier import VERIFIER
 from storage import attempts, escalations, receipts, verifications
 from storage.database import Database, JobWrite
-from storage.ledger import Ledger
 from storage.plans import StoredTask
 from storage.spending import tokens_of
 
@@ -64,10 +62,14 @@ class Verifying:
         return await self._store(order, known, _all(known, fresh), answers)
 
     async def _judge(self, order: RoundOrder, known: Round, stored: StoredTask) -> Judged:
-        name, desk = stored.task.id, self._desk(order, known.request)
+        name, request = stored.task.id, known.request
+        verifier = request.strategy.verifier_model or ""
+        # One per result: they are asked side by side, and each knows who answered it.
+        desk = Desk.of(
+            self.db, self.models, order, request, key_of(order.iteration), model=verifier
+        )
         dispute = known.dispute_of(name)
-        question = known.request.question
-        task = question_of(stored, question, known.sub_questions, known.findings, dispute)
+        task = question_of(stored, request.question, known.sub_questions, known.findings, dispute)
         try:
             asked = await desk.ask(
                 VERIFIER, task, place=name, check=lambda answer: faults(answer, task)
@@ -80,19 +82,6 @@ class Verifying:
         if asked.answer is None:
             return unjudged(stored, "; ".join(asked.faults), desk.answered_by, desk.tokens)
         return judged(stored, asked.answer, dispute, desk.answered_by, desk.tokens)
-
-    def _desk(self, order: RoundOrder, request: JobRequest) -> Desk:
-        """One per result: they are asked side by side, and each knows who answered it."""
-        return Desk(
-            ledger=Ledger(self.db, recovery=current_recovery()),
-            models=self.models,
-            model=request.strategy.verifier_model or request.model,
-            strategy=request.strategy,
-            job_id=order.job_id,
-            epoch=order.epoch,
-            task_id=key_of(order.iteration),
-            attempt=order.attempt,
-        )
 
     async def _store(
         self,

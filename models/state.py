@@ -147,9 +147,6 @@ class JobState(Frozen):
             for task in self.tasks.values()
         )
 
-    def count_nodes(self, status: TaskStatus) -> int:
-        return sum(t.kind is TaskKind.AGENT and t.status is status for t in self.tasks.values())
-
     @property
     def plan_tasks(self) -> tuple[TaskState, ...]:
         """The tasks of the plan itself, without the steps of its agents."""

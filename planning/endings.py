@@ -55,11 +55,6 @@ def may_replan(task: TaskState, state: JobState) -> bool:
     return state.replans.get(task.root, 0) < state.strategy.max_replans_per_task
 
 
-def retries_used(state: JobState) -> int:
-    """Replans, and failed steps where nobody replans them."""
-    return state.total_replans + failed_steps(state)
-
-
 def limit(state: JobState) -> EndJob | None:
     """The limit that ends the job, if one does."""
     strategy = state.strategy
