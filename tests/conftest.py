@@ -123,6 +123,17 @@ async def idle_engine(temporal: Client, database_url: str, tmp_path: Path) -> As
         yield engine
 
 
+@pytest.fixture
+async def scripted_engine(
+    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
+) -> AsyncIterator[Engine]:
+    """The same with the scripted model and tools: its activities are called by the tests."""
+    async with running_engine(
+        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
+    ) as engine:
+        yield engine
+
+
 _results: dict[str, dict[str, str]] = defaultdict(dict)
 
 

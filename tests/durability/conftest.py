@@ -4,23 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
 from tests.durability.processes import Workers
-from tests.support.engine import Engine, running_engine
-from tests.support.scripted_model import ScriptedModel
-from tests.support.scripted_tools import ScriptedTools
+from tests.support.engine import Engine
 
 
 @pytest.fixture
-async def client_side(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """An engine whose own worker does not poll."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def client_side(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 @pytest.fixture

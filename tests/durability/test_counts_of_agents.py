@@ -1,13 +1,10 @@
 """What is counted of agents is counted on: after a crash, a question, and when run again."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
-from temporalio.client import Client
 
 from holdfast.control import Controller
 from models.plan import TaskStatus
@@ -16,24 +13,18 @@ from planning.nodes import limit_of, steps_taken
 from storage import control, plans, questions
 from tests.durability.driving import Drive, once
 from tests.durability.test_rebuilt import call, stored, to_the_end
-from tests.support.engine import Engine, running_engine
+from tests.support.engine import Engine
 from tests.support.plans import node, plan
 from tests.support.players import Players
-from tests.support.scripted_model import Asked, ScriptedModel
+from tests.support.scripted_model import Asked
 from tests.support.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def idle(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """The parts of a worker that polls nothing: activities are called by the tests."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def idle(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 @pytest.fixture(autouse=True)

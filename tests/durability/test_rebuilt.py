@@ -5,11 +5,9 @@ at once, and still comes to what it comes to undisturbed, with no call made twic
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from temporalio.client import Client
 
 from models.errors import StaleEpoch
 from models.jobs import StopReason
@@ -24,7 +22,7 @@ from tests.durability.driving import (
     side_by_side,
     twice,
 )
-from tests.support.engine import Engine, running_engine
+from tests.support.engine import Engine
 from tests.support.plans import final, node, plan, tool
 from tests.support.players import Players, extraction, verdict
 from tests.support.scripted_model import Asked, ScriptedModel
@@ -34,14 +32,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def engine(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """The parts of a worker that polls nothing: activities are called by the tests."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def engine(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 def single_step(players: Players) -> None:

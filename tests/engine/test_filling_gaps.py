@@ -1,11 +1,7 @@
 """Filling gaps: all that is incomplete again, what is missing anew, what is disputed elsewhere."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import update
-from temporalio.client import Client
 
 from models.plan import Expected, TaskStatus
 from models.tables import questions, tasks
@@ -13,12 +9,11 @@ from models.verification import Completeness, StopCondition
 from roles.gap_planner import GAP_PLANNER
 from roles.verifier import VERIFIER
 from storage import plans, views
-from tests.support.engine import Engine, running_engine
+from tests.support.engine import Engine
 from tests.support.plans import tool
 from tests.support.players import Players, verdict
 from tests.support.rounds import Worked, agent, worked_job
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
-from tests.support.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 
@@ -26,14 +21,8 @@ COMPLETE, PARTIAL, INCOMPLETE = Completeness
 
 
 @pytest.fixture
-async def engine(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """The parts of a worker that polls nothing: activities are called by the tests."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def engine(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 def scores(players: Players, given: dict[str, float]) -> None:

@@ -1,31 +1,20 @@
 """What people see of verification: `holdfast verification`."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-from temporalio.client import Client
 
 from holdfast.cli.verification import contradiction_line, round_lines, verification_of
 from models.errors import NotFound
 from models.rounds import VerificationView
 from models.verification import StopCondition
-from tests.support.engine import Engine, running_engine
+from tests.support.engine import Engine
 from tests.support.players import Players, verdict
 from tests.support.rounds import agent, worked_job
-from tests.support.scripted_model import Asked, ScriptedModel
-from tests.support.scripted_tools import ScriptedTools
+from tests.support.scripted_model import Asked
 
 
 @pytest.fixture
-async def engine(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """The parts of a worker that polls nothing: activities are called by the tests."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def engine(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 def claims(asked: Asked) -> object:

@@ -1,11 +1,8 @@
 """Rounds of verification: who is asked, which attempt counts, and what is stored of it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
 from models.errors import Overtaken
 from models.plan import Expected, TaskStatus
@@ -13,25 +10,18 @@ from models.state import PlanReceipt, RoundReceipt
 from models.verification import Completeness, Recommendation, StopCondition
 from roles.verifier import VERIFIER
 from storage import jobs, views
-from tests.support.engine import Engine, running_engine
+from tests.support.engine import Engine
 from tests.support.players import Players, verdict
 from tests.support.rounds import Worked, agent, worked_job
 from tests.support.scripted_model import Asked, Reply, ScriptedModel
-from tests.support.scripted_tools import ScriptedTools
 
 COMPLETE, PARTIAL, INCOMPLETE = Completeness
 FIRST = {"T1": 0.90, "T2": 0.45, "T3": 0.85, "T4": 0.30, "T5": 0.25}
 
 
 @pytest.fixture
-async def engine(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
-    """The parts of a worker that polls nothing: activities are called by the tests."""
-    async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
-    ) as engine:
-        yield engine
+def engine(scripted_engine: Engine) -> Engine:
+    return scripted_engine
 
 
 def scores(players: Players, given: dict[str, float]) -> None:
