@@ -1,5 +1,6 @@
 """Asking for a plan's approval, and what the answer does to the plan."""
 
+from activities.scopes import ground_of_plan
 from models.errors import BadInput
 from models.jobs import JobRequest, JobStatus, StopReason
 from models.plan import Plan, TaskStatus
@@ -7,10 +8,11 @@ from models.questions import OpenQuestion, QuestionKind
 from models.state import AnswerReceipt, EndJob
 from models.strategy import Strategy
 from models.text import shortened
+from planning.agents import Agents
 from planning.answers import CHOICES
 from planning.edited import Edit, edited, read_plan
 from planning.tool_names import with_full_tool_names
-from planning.validation import Ground, plan_faults
+from planning.validation import plan_faults
 from storage.database import JobWrite
 from storage.questions import NewQuestion, open_question
 from tools.hub import Hub
@@ -43,7 +45,9 @@ def refused(words: str) -> AnswerReceipt:
     return AnswerReceipt(ends=EndJob(status=JobStatus.CANCELLED, reason=reason, message=why))
 
 
-async def checked_edit(hub: Hub, request: JobRequest, stored: Plan, text: str) -> Edit:
+async def checked_edit(
+    hub: Hub, agents: Agents, request: JobRequest, stored: Plan, text: str
+) -> Edit:
     """What the edited text makes of the stored plan.
 
     Raises:
@@ -51,11 +55,7 @@ async def checked_edit(hub: Hub, request: JobRequest, stored: Plan, text: str) -
     """
     signatures = await hub.signatures()
     gone = (task.id for task in stored.tasks if task.status is TaskStatus.SUPERSEDED)
-    ground = Ground(
-        tools={tool.name: tool for tool in signatures},
-        used_ids=frozenset(gone),
-        promises_kpis=request.strategy.extraction,
-    )
+    ground = ground_of_plan(request, signatures, agents.usable(signatures), frozenset(gone))
     wanted = with_full_tool_names(read_plan(text), ground.tools)
     faults = plan_faults(wanted, ground)
     if faults:

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 
 from models.jobs import JobRequest
-from models.plan import Plan
+from models.plan import Plan, TaskKind
+from models.strategy import Grain, Strategy
 from planning.tokens import estimate_tokens
 from roles.planner import PlanExample
 from storage.database import Database
@@ -27,6 +28,8 @@ async def examples_for(
     left = ALL_TOKENS
     examples: list[PlanExample] = []
     for found in await similar(db, job_id, request, wished * _CANDIDATES):
+        if not _is_of_the_kind(found.plan, request.strategy):
+            continue
         example = PlanExample.of(found.question, found.plan)
         size = estimate_tokens(example.model_dump_json())
         if size > min(left, EXAMPLE_TOKENS) or not _can_be_made(found.plan, tools):
@@ -40,3 +43,10 @@ async def examples_for(
 
 def _can_be_made(plan: Plan, tools: Collection[str]) -> bool:
     return all(task.tool in tools for task in plan.tasks if task.tool)
+
+
+def _is_of_the_kind(plan: Plan, strategy: Strategy) -> bool:
+    """Whether it is made of what the planner is to make its own of: calls, or sub-questions."""
+    if strategy.grain is Grain.NODES:
+        return plan.is_graph
+    return not any(task.kind is TaskKind.AGENT for task in plan.tasks)

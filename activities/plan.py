@@ -13,7 +13,7 @@ from activities.examples import examples_for
 from activities.interfaces import implements
 from activities.parts import Models, Requests
 from activities.recovery import current_recovery
-from activities.scopes import scope_of
+from activities.scopes import ground_of_plan, scope_of
 from models.agents import AgentBrief
 from models.errors import BadConfiguration, Lasting, ModelRefused
 from models.estimates import Estimate
@@ -98,12 +98,7 @@ class Planning:
         if request.strategy.has_fixed_plan:
             return _fixed(request, agents)
         is_graph = request.strategy.grain is Grain.NODES
-        ground = Ground(
-            tools={tool.name: tool for tool in signatures},
-            promises_kpis=request.strategy.extraction,
-            needs_final=not request.strategy.verify,
-            agents=frozenset(agent.name for agent in agents) if is_graph else frozenset(),
-        )
+        ground = ground_of_plan(request, signatures, agents)
         task = PlannerTask(
             question=request.question,
             tools=() if is_graph else signatures,

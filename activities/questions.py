@@ -1,6 +1,6 @@
 """Recording an answer, with what it means: for the plan, a result, the budget, the whole job."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from activities import interfaces
 from activities.approval import checked_edit, refused
@@ -12,6 +12,7 @@ from models.orders import AnswerOrder
 from models.questions import Origin, Question, QuestionKind
 from models.state import AnswerReceipt
 from models.text import shortened
+from planning.agents import Agents, packaged
 from planning.answers import NOBODY_KNOWS, Choice, check_answer, read_answer, written
 from planning.edited import Edit
 from storage import editing, plans, questions, receipts
@@ -37,6 +38,7 @@ class Answering:
     db: Database
     requests: Requests
     hub: Hub
+    agents: Agents = field(default_factory=packaged)
 
     @implements(interfaces.record_answer)
     async def record_answer(self, order: AnswerOrder) -> AnswerReceipt:
@@ -88,7 +90,7 @@ class Answering:
     async def _edit(self, order: AnswerOrder, words: str) -> Edit:
         request = await self.requests.of(order)
         stored = await plans.load_plan(self.db, order.job_id)
-        return await checked_edit(self.hub, request, stored, words)
+        return await checked_edit(self.hub, self.agents, request, stored, words)
 
     async def _refuse(self, order: AnswerOrder, why: str) -> AnswerReceipt:
         """Keep all the faults for whoever answered; the question stays open."""

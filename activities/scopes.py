@@ -48,6 +48,24 @@ class Scope:
         return Plan(tasks=rest + changed.tasks)
 
 
+def ground_of_plan(
+    request: JobRequest,
+    signatures: tuple[ToolSignature, ...],
+    agents: tuple[AgentBrief, ...],
+    used_ids: frozenset[str] = frozenset(),
+) -> Ground:
+    """What a whole plan of this job stands on, whoever writes it."""
+    strategy = request.strategy
+    has_agents = strategy.grain is Grain.NODES or strategy.has_fixed_plan
+    return Ground(
+        tools={tool.name: tool for tool in signatures},
+        used_ids=used_ids,
+        promises_kpis=strategy.extraction,
+        needs_final=not strategy.verify,
+        agents=frozenset(agent.name for agent in agents) if has_agents else frozenset(),
+    )
+
+
 def scope_of(
     request: JobRequest,
     known: Sequence[StoredTask],

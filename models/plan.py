@@ -121,6 +121,11 @@ class Plan(Frozen):
         gone = {task.id for task in self.tasks if task.status in _GONE}
         return tuple(t for t in self.tasks if t.id not in gone and t.parent not in gone)
 
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is made of sub-questions alone."""
+        return all(task.kind is TaskKind.AGENT for task in self.tasks)
+
     def of(self, parent: str) -> Self:
         """The plan's own tasks, or the steps of one agent."""
         return type(self)(tasks=tuple(task for task in self.tasks if task.parent == parent))

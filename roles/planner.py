@@ -71,12 +71,14 @@ class PlanExample(Frozen):
     """A plan that answered an earlier question, in the form that the planner answers in."""
 
     question: str
-    plan: PlanDraft
+    plan: PlanDraft | GraphDraft
 
     @classmethod
     def of(cls, question: str, plan: Plan) -> Self:
+        """The example; `plan` is one of sub-questions alone, or has none."""
         tasks = [task.model_dump(mode="json") for task in plan.tasks]
-        return cls(question=question, plan=PlanDraft.model_validate({"tasks": tasks}))
+        form = GraphDraft if plan.is_graph else PlanDraft
+        return cls(question=question, plan=form.model_validate({"tasks": tasks}))
 
 
 class PlannerTask(Frozen):

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, select, update
 
 from models.questions import QuestionKind
 from models.tables import questions
 from storage.database import JobWrite
+from storage.questions import NewQuestion, open_question
 
 _BUDGET = questions.c.kind == QuestionKind.BUDGET.value
 
@@ -22,14 +23,13 @@ async def ask_about_budget(
     there = await write.connection.scalar(select(func.max(questions.c.id)).where(is_open))
     if there is not None:
         return int(there)
-    row = {
-        "job_id": write.job_id, "key": f"budget:{key}", "kind": QuestionKind.BUDGET.value,
-        "text": text, "choices": list(choices), "default_answer": default,
-    }  # fmt: skip
-    statement = insert(questions).values(row).returning(questions.c.id)
-    number = int((await write.connection.execute(statement)).scalar_one())
-    write.event("question.asked", question=number, about=QuestionKind.BUDGET.value)
-    return number
+    new = NewQuestion(
+        key=f"budget:{key}", kind=QuestionKind.BUDGET, text=text, choices=tuple(choices),
+        default=default,
+    )  # fmt: skip
+    asked = await open_question(write, new)
+    assert asked is not None, "a pause has a key of its own"
+    return asked.id
 
 
 async def withdraw_budget_questions(write: JobWrite) -> None:

@@ -67,7 +67,9 @@ async def similar(
     async with db.reading() as connection:
         found = (await connection.execute(SIMILAR, asked)).all()
         of_these = tasks.c.job_id.in_([row.id for row in found])
-        query = select(tasks).where(of_these, tasks.c.status == TaskStatus.DONE.value)
+        # An agent's steps are its own affair; the plan is what a planner writes.
+        is_planned = (tasks.c.status == TaskStatus.DONE.value) & (tasks.c.parent == "")
+        query = select(tasks).where(of_these, is_planned)
         rows = (await connection.execute(query.order_by(tasks.c.job_id, tasks.c.position))).all()
     worked = {
         name: Plan(tasks=tuple(task_of(row) for row in group))
