@@ -35,6 +35,7 @@ from activities.revising import Revising
 from activities.tasks import TaskWork
 from activities.verifying import Verifying
 from holdfast.agents import read_agents
+from holdfast.builtin import builtin_servers
 from holdfast.logs import configure_logs
 from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
@@ -51,8 +52,7 @@ from roles.extractive.model import ExtractiveModel
 from storage.corpus import Corpus
 from storage.database import Database
 from tools.config import read_servers
-from tools.hub import BuiltinServer, Hub
-from tools.servers.corpus import corpus_server
+from tools.hub import Hub
 from workflows.job import ResearchJob
 
 log = structlog.get_logger(__name__)
@@ -88,11 +88,11 @@ async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
         endpoint = _endpoint(settings)
         if endpoint is not None:
             stack.push_async_callback(endpoint.aclose)
-        corpus = BuiltinServer(corpus_server(Corpus(db)), {"collection": "collection"})
+        builtin = await stack.enter_async_context(builtin_servers(settings, Corpus(db)))
         servers = read_servers(settings.config_file) if settings.config_file else {}
         prices = read_prices(settings.config_file)
         agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint)
-        hub = Hub(servers, {"corpus": corpus})
+        hub = Hub(servers, builtin)
         await stack.enter_async_context(hub)
         yield Parts(db, hub, Models(ExtractiveModel(), endpoint, prices), agents)
 

@@ -1,10 +1,16 @@
-"""Reads `holdfast.toml`, or says what is wrong with it."""
+"""Reads `holdfast.toml`, whole or one table of it, or says what is wrong with it."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from models.base import Frozen
 from models.errors import BadConfiguration
+
+ShapeT = TypeVar("ShapeT", bound=Frozen)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -19,3 +25,33 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise BadConfiguration(f"{path} is not valid TOML: {error}; correct that line") from error
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{path} cannot be read as UTF-8 text: {error}") from error
+
+
+def read_table(
+    path: Path | None, name: str, shape: type[ShapeT], examples: Mapping[str, str]
+) -> ShapeT | None:
+    """The table `[name]` of the file in its shape; none where there is no file, or none in it.
+
+    `examples` holds for each key a line that is right, for the message about one that is not.
+
+    Raises:
+        BadConfiguration: names file, table and key, and says what to write.
+    """
+    if path is None or not path.exists():
+        return None
+    entry = read_toml(path).get(name)
+    if entry is None:
+        return None
+    where = f"{path}: {name}"
+    if not isinstance(entry, dict):
+        raise BadConfiguration(f"{where} must be a table; write [{name}]")
+    try:
+        return shape.model_validate(entry)
+    except ValidationError as error:
+        detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    key = str(detail["loc"][0]) if detail["loc"] else ""
+    if detail["type"] == "extra_forbidden":
+        known = ", ".join(sorted(shape.model_fields))
+        raise BadConfiguration(f"{where}.{key} is not a known key; known here: {known}")
+    hint = f"; write for example {examples[key]}" if key in examples else ""
+    raise BadConfiguration(f"{where}.{key}: {detail['msg']}{hint}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from holdfast.agents import read_agents
+from holdfast.builtin import builtin_servers
 from holdfast.cli.output import console, print_json, say, table
 from holdfast.logs import configure_logs
 from holdfast.settings import Settings, load_settings
@@ -15,10 +16,7 @@ from models.base import Frozen
 from models.tools import ReadPassage, ToolSignature
 from planning.agents import Agents, tools_of
 from tools.config import read_servers
-from tools.hub import BuiltinServer, Hub
-from tools.servers.corpus import corpus_server
-
-_BINDING = {"collection": "collection"}
+from tools.hub import Hub
 
 
 class AgentLine(Frozen):
@@ -104,6 +102,5 @@ def _has(line: AgentLine) -> str:
 async def _tools(settings: Settings) -> tuple[tuple[ToolSignature, ...], tuple[str, ...]]:
     """The tools that there are now, and why others are not; servers are started for the look."""
     servers = read_servers(settings.config_file) if settings.config_file else {}
-    corpus = BuiltinServer(corpus_server(_Unread()), _BINDING)
-    async with Hub(servers, {"corpus": corpus}) as hub:
+    async with builtin_servers(settings, _Unread()) as builtin, Hub(servers, builtin) as hub:
         return await hub.signatures(), hub.faults()
