@@ -88,7 +88,7 @@ def _bench(work: ToolWork) -> Bench:
 
 
 def _facts(work: ToolWork) -> dict[str, str]:
-    return {"collection": work.request.collection}
+    return {"collection": work.request.collection, "job": work.order.job_id}
 
 
 def _is_empty(answer: ToolAnswer) -> bool:
