@@ -43,6 +43,7 @@ class Site:
 
     pages: dict[str, Page] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
+    _tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     tls: ssl.SSLContext | None = None
 
     async def __aenter__(self) -> Self:
@@ -57,6 +58,8 @@ class Site:
         trace: TracebackType | None,
     ) -> None:
         self._server.close()
+        for task in tuple(self._tasks):
+            task.cancel()
 
     @property
     def host(self) -> str:
@@ -70,13 +73,17 @@ class Site:
         return sum(each.path == path for each in self.seen)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
         try:
             await self._answer(await _read(reader), writer)
             await writer.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # the other side had enough
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the other side had enough, or the test is over
         finally:
             writer.close()
+            self._tasks.discard(task)
 
     async def _answer(self, seen: Seen, writer: asyncio.StreamWriter) -> None:
         self.seen.append(seen)
@@ -166,4 +173,4 @@ async def silence(writer: asyncio.StreamWriter) -> None:
 
 async def gibberish(writer: asyncio.StreamWriter) -> None:
     """No HTTP at all."""
-    writer.write(b"220 mail.example ESMTP\r\n" * 50)
+    writer.write(b"220 mail.example ESMTP\r\n\r\n" * 50)

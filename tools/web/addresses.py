@@ -85,6 +85,12 @@ class Target(NamedTuple):
         return f"{self.scheme}://{host}" + ("" if is_usual else f":{self.port}")
 
     @property
+    def host_and_port(self) -> str:
+        """Whom politeness is owed: the host, and another server on a port of its own."""
+        is_usual = self.port in _USUAL_PORTS.values()
+        return self.host if is_usual else f"{self.host}:{self.port}"
+
+    @property
     def address(self) -> str:
         """The whole address, without a fragment."""
         return self.origin + self.path

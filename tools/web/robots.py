@@ -51,7 +51,7 @@ class Robots:
             self._known.popitem(last=False)
         delay_s = rules.crawl_delay(AGENT)
         if delay_s and delay_s > 0:
-            self._visitor.hosts.slow_down(target.host, delay_s)
+            self._visitor.hosts.slow_down(target.host_and_port, delay_s)
         return rules
 
     async def _text(self, target: Target) -> str:

@@ -124,7 +124,7 @@ class Search:
         try:
             return tuple(asked.provider.hits(reply.body))
         except ValueError as error:
-            host = target_of(request.address, allowed).host
+            host = target_of(request.address, allowed).host_and_port
             raise self.visitor.hosts.struck(host, f"{asked.name}: {error}", _REST_S) from error
 
 

@@ -23,7 +23,7 @@ class Visitor:
             ToolBusy: it is busy, away or slow, and the same request may work later.
             ToolFailed: it is so again and again; or what `Wire.send` refuses.
         """
-        host = request.target.host
+        host = request.target.host_and_port
         async with self.hosts.turn(host):
             try:
                 reply = await self.wire.send(request)

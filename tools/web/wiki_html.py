@@ -1,6 +1,6 @@
 """Takes out of a MediaWiki page what is not the article: marks, edit links, boxes of navigation."""
 
-from lxml import html
+from lxml import etree, html
 
 _FURNITURE = (
     "reference",
@@ -21,7 +21,7 @@ def article_html(page: str) -> str:
     """The article's HTML; a page that cannot be parsed as it was."""
     try:
         tree = html.fragment_fromstring(page, create_parent="div")
-    except (ValueError, AssertionError):
+    except (etree.LxmlError, ValueError, AssertionError):
         return page
     for name in _FURNITURE:
         for element in tree.find_class(name):

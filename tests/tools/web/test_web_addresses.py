@@ -127,7 +127,13 @@ def test_allowed_name_never_opens_the_metadata_of_a_cloud() -> None:
 
 @pytest.mark.parametrize(
     "location",
-    ["http://127.0.0.1/", "//169.254.169.254/", "http:\\\\127.0.0.1", "javascript:1", "ftp://x.org"],
+    [
+        "http://127.0.0.1/",
+        "//169.254.169.254/",
+        "http:\\\\127.0.0.1",
+        "javascript:1",
+        "ftp://x.org",
+    ],
 )
 def test_redirect_is_checked_like_any_address(location: str) -> None:
     with pytest.raises(ToolFailed, match="is not fetched"):

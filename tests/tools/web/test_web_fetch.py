@@ -192,9 +192,7 @@ async def test_young_page_is_remembered_and_fresh_asks_again(web: Web, site: Sit
 
 
 async def test_planner_sees_neither_fresh_nor_can_it_set_it(web: Web, site: Site) -> None:
-    signature = next(
-        each for each in await web.hub.signatures() if each.name == "web.fetch"
-    )
+    signature = next(each for each in await web.hub.signatures() if each.name == "web.fetch")
     assert set(signature.input_schema["properties"]) == {"url", "start"}
     assert signature.is_repeatable
 

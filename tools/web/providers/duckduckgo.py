@@ -33,11 +33,11 @@ class DuckDuckGo:
     def hits(self, body: bytes) -> Iterator[Hit]:
         if any(sign in body for sign in _ASKS_FOR_A_PERSON):
             raise ValueError("it wants to see a person")
-        from lxml import html
+        from lxml import etree, html
 
         try:
             tree = html.document_fromstring(body.decode("utf-8", "replace").replace("\0", ""))
-        except (ValueError, AssertionError) as error:
+        except (etree.LxmlError, ValueError, AssertionError) as error:
             raise ValueError("its answer is not a page") from error
         for found in tree.find_class("result"):
             links = found.find_class("result__a")
