@@ -14,7 +14,7 @@ from tools.documents_pdf import read_pdf
 from tools.documents_text import cleaned
 from tools.web.charsets import text_of
 from tools.web.kinds import Kind
-from tools.web.wiki_html import article_html
+from tools.web.wiki_text import article_text
 
 _MAX_CHARS = 5_000_000
 _MAX_META_CHARS = 500
@@ -48,7 +48,7 @@ def readable(kind: Kind, address: str, charset: str, body: bytes) -> Readable:
         case Kind.TEXT:
             found = Readable(text=text_of(address, body, charset))
         case Kind.WIKI:
-            found = Readable(text=read_html(article_html(text_of(address, body, charset)))[1])
+            found = Readable(text=article_text(text_of(address, body, charset)))
     if len(found.text) > _MAX_CHARS:
         raise BadInput(f"{address!r} holds more than {_MAX_CHARS:,} characters of text")
     return found.model_copy(
