@@ -219,7 +219,12 @@ def _pieces(passages: tuple[ReadPassage, ...], limit: int) -> Sequence[tuple[Rea
 
 
 def _fragment(passage: ReadPassage) -> Fragment:
-    return Fragment(title=passage.title, heading=passage.heading, text=passage.text)
+    return Fragment(
+        address="" if passage.address.startswith("tool:") else passage.address,
+        title=passage.title,
+        heading=passage.heading,
+        text=passage.text,
+    )
 
 
 def _candidates(answers: Sequence[ExtractorAnswer]) -> list[Candidate]:
