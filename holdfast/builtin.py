@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from holdfast.settings import Settings
 from tools.hub import BuiltinServer
 from tools.servers.corpus import PassageStore, corpus_server
-from tools.servers.web import web_server
+from tools.servers.web import AT_ONCE, web_server
 from tools.servers.wikipedia import wikipedia_server
 from tools.web.opening import opened_web, opened_wiki
 from tools.web.settings import read_web, read_wikipedia
@@ -27,7 +27,7 @@ async def builtin_servers(
         if web := read_web(settings.config_file):
             parts = await stack.enter_async_context(opened_web(web, os.environ))
             server = web_server(parts.fetcher, parts.search)
-            servers["web"] = BuiltinServer(server, {"fresh": "fresh"})
+            servers["web"] = BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)
         if wikipedia := read_wikipedia(settings.config_file):
             wiki = await stack.enter_async_context(opened_wiki(wikipedia))
             bound = {"job": "job", "fresh": "fresh"}

@@ -9,7 +9,7 @@ from typing import Any
 from models.tools import ToolAnswer
 from tests.support.hostile_web import Site
 from tools.hub import BuiltinServer, Hub
-from tools.servers.web import web_server
+from tools.servers.web import AT_ONCE, web_server
 from tools.web.dialing import Resolve, system_resolve
 from tools.web.opening import opened_web
 from tools.web.settings import WebTable
@@ -47,7 +47,7 @@ async def open_web(
     asked = WebTable.model_validate({"allow_hosts": hosts, "delay_s": 0, **table})
     async with opened_web(asked, environment or {}, resolve=resolve, trust=trust) as parts:
         server = web_server(parts.fetcher, parts.search, lambda: TODAY)
-        builtin = {"web": BuiltinServer(server, {"fresh": "fresh"})}
+        builtin = {"web": BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)}
         async with Hub({}, builtin) as hub:
             yield Web(hub)
 

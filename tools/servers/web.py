@@ -19,6 +19,8 @@ from tools.web.parts import MOST_CHARS, WHOLE, part_of
 from tools.web.providers.base import Hit, Query
 from tools.web.searching import Search
 
+AT_ONCE = 200
+"""Calls at once: those that wait for a slow host's turn must not keep the others out."""
 _SITE = re.compile(r"(?=.{1,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 
 Words = Annotated[

@@ -17,6 +17,7 @@ _LONGEST_REST_S = 600.0
 """A host that wants to be left alone for longer is given up for now."""
 _LONGEST_DELAY_S = 10.0
 _MOST_STRIKES = 4
+_GIVEN_UP_S = 60.0
 _FORGET_S = 600.0
 
 
@@ -30,6 +31,8 @@ class _Host:
     delay_s: float = 0
     strikes: int = 0
     struck_at: float = 0
+    gives_up: bool = False
+    """Whether nobody should wait for it."""
     guests: int = 0
 
 
@@ -68,7 +71,8 @@ class Hosts:
 
     def fine(self, name: str) -> None:
         """The host answered."""
-        self._of(name).strikes = 0
+        host = self._of(name)
+        host.strikes, host.gives_up = 0, False
 
     def struck(self, name: str, why: str, rest_s: float = 0) -> ToolBusy | ToolFailed:
         """The error for a failure that passes; for one too many, or one that takes too long."""
@@ -77,23 +81,20 @@ class Hosts:
             host.strikes = 0
         host.strikes += 1
         host.struck_at = now
-        host.closed_until = now + min(rest_s, _LONGEST_REST_S)
-        if rest_s > _LONGEST_REST_S:
-            return ToolFailed(f"{why}, for {rest_s:.0f} s: use another source")
         if host.strikes >= _MOST_STRIKES:
-            return ToolFailed(f"{why}, {host.strikes} times in a row: use another source")
-        return ToolBusy(why)
+            # Else all that wait for a turn would find out one after the other, and in full.
+            rest_s = max(rest_s, _GIVEN_UP_S)
+            why = f"{why}, {host.strikes} times in a row"
+        elif rest_s > _LONGEST_REST_S:
+            why = f"{why}, for {rest_s:.0f} s"
+        host.gives_up = host.strikes >= _MOST_STRIKES or rest_s > _LONGEST_REST_S
+        host.closed_until = now + min(rest_s, _LONGEST_REST_S)
+        return _error(why, host)
 
     def _check(self, name: str, host: _Host) -> None:
         left = host.closed_until - self._clock()
-        if left <= 0:
-            return
-        why = f"{name} asked to be left alone for another {left:.0f} s"
-        raise (
-            ToolFailed(f"{why}: use another source")
-            if left > _LONGEST_REST_S / 2
-            else ToolBusy(why)
-        )
+        if left > 0:
+            raise _error(f"{name} is to be left alone for another {left:.0f} s", host)
 
     async def _pause(self, host: _Host) -> None:
         delay_s = max(self._delay_s, host.delay_s)
@@ -111,6 +112,10 @@ class Hosts:
             if oldest is not None and oldest != name:
                 del self._hosts[oldest]
         return host
+
+
+def _error(why: str, host: _Host) -> ToolBusy | ToolFailed:
+    return ToolFailed(f"{why}: use another source") if host.gives_up else ToolBusy(why)
 
 
 def rest_of(retry_after: str, now: datetime | None = None) -> float:

@@ -21,7 +21,7 @@ _MAX_META_CHARS = 500
 # Beyond this the metadata takes longer to find than it is worth.
 _MAX_SEARCHED = 2 * 2**20
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_PDF_DATE = re.compile(rb"D:(\d{4})(\d\d)(\d\d)")
+_PDF_DATE = re.compile(rb"/CreationDate\s{0,9}\(D:(\d{4})(\d\d)(\d\d)")
 
 
 class Readable(Frozen):

@@ -70,6 +70,7 @@ class Readers:
         async with asyncio.timeout(_START_S):
             return await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # a folder `tools` where the worker was started is not ours
                 "-m",
                 "tools.web.reading",
                 stdin=PIPE,

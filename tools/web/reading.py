@@ -7,6 +7,7 @@ these; back comes a line with a number of bytes, then JSON with the page or what
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from models.errors import BadInput
@@ -49,7 +50,8 @@ def _bound_memory() -> None:
         return
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY or most > _MEMORY_BYTES:
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, most))
+        with suppress(ValueError, OSError):  # macOS does not bound it
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, most))
 
 
 if __name__ == "__main__":

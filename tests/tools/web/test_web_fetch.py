@@ -14,6 +14,7 @@ from models.errors import ToolBusy, ToolFailed
 from models.tools import ToolAnswer
 from tests.support.hostile_web import Answer, Seen, Site, redirect
 from tests.support.web import Web, open_web
+from tools.marks import READS
 
 ARTICLE = """<!doctype html><html><head><title>Bridges | The Daily</title>
 <meta property="og:title" content="The longest bridge">
@@ -195,6 +196,7 @@ async def test_planner_sees_neither_fresh_nor_can_it_set_it(web: Web, site: Site
     signature = next(each for each in await web.hub.signatures() if each.name == "web.fetch")
     assert set(signature.input_schema["properties"]) == {"url", "start"}
     assert signature.is_repeatable
+    assert (web.hub._places["web"].link.tools["fetch"].meta or {})[READS] == "url"
 
 
 async def test_page_that_must_not_be_stored_is_asked_for_again(web: Web, site: Site) -> None:

@@ -200,7 +200,7 @@ async def test_tarpit_slows_no_other_host() -> None:
     async with Site({"/tar": silence, "/": PAGE}) as site:
         hosts = tuple(f"{name}:{site.port}" for name in ("tarpit.test", "quick.test"))
         async with open_web(allow_hosts=hosts, resolve=names, robots="ignore") as web:
-            stuck = [asyncio.create_task(web.fetch(f"http://{hosts[0]}/tar")) for _ in range(20)]
+            stuck = [asyncio.create_task(web.fetch(f"http://{hosts[0]}/tar")) for _ in range(60)]
             answer = await asyncio.wait_for(web.fetch(f"http://{hosts[1]}/"), 20)
 
             assert "worth reading" in answer.text
@@ -235,8 +235,8 @@ async def test_what_holds_no_text_says_so(
 
 
 async def test_deep_and_broken_html_is_read_or_refused(web: Web, site: Site) -> None:
-    site.pages["/deep"] = "<div>" * 50_000 + "deep" + "</div>" * 50_000
-    site.pages["/wide"] = "<p><b><i>" * 20_000 + "wide"
+    site.pages["/deep"] = "<div>" * 20_000 + "deep" + "</div>" * 20_000
+    site.pages["/wide"] = "<p><b><i>" * 4_000 + "wide"
     for path in ("/deep", "/wide"):
         with contextlib.suppress(ToolFailed):
             await web.fetch(site.url(path))

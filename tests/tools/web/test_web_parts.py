@@ -67,6 +67,8 @@ async def test_rest_ends_and_success_forgives() -> None:
     for _ in range(2):
         hosts.struck("a.test", "down")
     assert isinstance(hosts.struck("a.test", "down"), ToolFailed)
+    with pytest.raises(ToolFailed, match="another 60 s: use another source"):
+        await visit(hosts, "a.test")
     clock.now += 3600
     assert isinstance(hosts.struck("a.test", "down"), ToolBusy), "an hour later is another day"
 
