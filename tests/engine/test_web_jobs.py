@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from temporalio.client import Client
 
 from holdfast.reading import report_of
@@ -51,9 +52,8 @@ def reading(asked: Asked) -> object:
     """An extractor that takes the address of what it is shown, or the sentence with the length."""
     wanted = asked.task["entities"][0]["name"]
     shown = asked.task["response"]
-    text = shown[0]["text"]
-    value = shown[0]["address"] if wanted == "page" else text.partition(". ")[0]
-    quote = text.partition(". ")[0]
+    quote = shown[0]["text"].partition(". ")[0]
+    value = shown[0]["address"] if wanted == "page" else quote
     entity = {"name": wanted, "value": value, "confidence": 0.95, "quote": quote}
     return {"entities": [entity], "confidence": 0.95, "summary": "found"}
 
@@ -68,6 +68,17 @@ async def engine_on(
         yield engine
 
 
+async def everything(engine: Engine) -> str:
+    """All rows of all tables, as text."""
+    async with engine.db.reading() as connection:
+        found = await connection.execute(
+            text("select tablename from pg_tables where schemaname = 'public'")
+        )
+        tables = [row.tablename for row in found]
+        rows = [await connection.execute(text(f"select t::text from {name} t")) for name in tables]
+        return "\n".join(str(row[0]) for each in rows for row in each)
+
+
 async def test_job_searches_reads_the_page_and_cites_it(
     temporal: Client,
     database_url: str,
@@ -75,7 +86,9 @@ async def test_job_searches_reads_the_page_and_cites_it(
     model: ScriptedModel,
     players: Players,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level("DEBUG")
     monkeypatch.setenv("SEARCH_KEY", KEY)
     players.plan = plan(
         task("T1", "web.search", "page", query="longest bridge"),
@@ -97,6 +110,9 @@ key_env = "SEARCH_KEY"
             job = await engine.run("How long is the longest bridge?")
             report = to_markdown(await report_of(engine.holdfast, job.job_id))
             calls = await views.calls(engine.db, job.job_id)
+            handle = engine.temporal.get_workflow_handle(job.job_id)
+            history = (await handle.fetch_history()).to_json()
+            stored = await everything(engine)
 
     assert (job.status, job.replans) == ("done", 0)
     assert "164.8 kilometres" in report
@@ -111,8 +127,10 @@ key_env = "SEARCH_KEY"
     assert "</data>" in given["response"][0]["text"] + given["response"][-1]["text"]
     # The key went to the provider, and nowhere else.
     assert site.seen[0].headers["authorization"] == f"Bearer {KEY}"
-    kept = [*map(repr, calls), report, *(str(each.body) for each in model.asked)]
-    assert KEY not in "".join(kept)
+    asked = [str((each.body, each.headers)) for each in model.asked]
+    assert site.url("/bridge") in stored
+    assert KEY not in "".join([stored, history, report, caplog.text, *asked])
+    assert "164.8" not in history
 
 
 def looked_up(*titles: str) -> Plan:
