@@ -7,8 +7,8 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 
-from models.errors import Lasting, Passing
-from tools.passing import passing_error
+from models.errors import DocumentGone, Lasting, Passing
+from tools.passing import gone_error, passing_error
 
 OPEN_WORLD = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
@@ -28,6 +28,8 @@ class SayingServer(MCPServer):
             match broken.__cause__:
                 case Passing() as error:
                     return passing_error(str(error))
+                case DocumentGone() as error:
+                    return gone_error(str(error))
                 case Lasting() as error:
                     raise ToolError(str(error)) from error
             raise

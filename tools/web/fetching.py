@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from models.errors import ToolFailed
+from models.errors import DocumentGone, ToolFailed
 from tools.web.addresses import Target, joined, target_of
 from tools.web.exchange import Reply, Request
 from tools.web.kinds import charset_of, check_type, kind_of
@@ -14,6 +14,7 @@ from tools.web.visiting import Visitor
 
 MOST_HOPS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_GONE = frozenset({404, 410})
 _MEANING = {
     401: "wants a login",
     403: "does not let programs read it",
@@ -101,4 +102,5 @@ def _check_status(target: Target, reply: Reply) -> None:
     if reply.status == 200:
         return
     what = _MEANING.get(reply.status, "cannot be had")
-    raise ToolFailed(f"{target.address[:300]} {what} ({reply.status}): use another source")
+    kind = DocumentGone if reply.status in _GONE else ToolFailed
+    raise kind(f"{target.address[:300]} {what} ({reply.status}): use another source")

@@ -76,6 +76,12 @@ class Search:
     providers: Sequence[Asked]
     visitor: Visitor
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys, for whoever sees to it that they are shown nowhere."""
+        keys = (each.key.get_secret_value() for each in self.providers)
+        return tuple(key for key in keys if key)
+
     async def find(self, query: Query) -> tuple[str, tuple[Hit, ...]]:
         """Who answered, and the hits, best first; none where nobody has any.
 

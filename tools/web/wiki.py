@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from models.base import Frozen
-from models.errors import ToolFailed
+from models.errors import DocumentGone, ToolFailed
 from tools.web.addresses import target_of
 from tools.web.exchange import Request
 from tools.web.kinds import Kind
@@ -94,13 +94,14 @@ class Wiki:
         """The article of that title as it stands now.
 
         Raises:
-            ToolFailed: there is none; names similar ones.
+            DocumentGone: there is none; names similar ones.
+            ToolFailed: it holds no text, or the wiki refuses.
             ToolBusy: the wiki is busy or away.
             BadInput: no title can be so.
         """
         place = await self.place(title)
         if place is None:
-            raise ToolFailed(await self.unknown(title))
+            raise DocumentGone(await self.unknown(title))
         return await self.read(place)
 
     async def read(self, place: Place) -> Article:

@@ -15,6 +15,7 @@ from models.tools import ToolAnswer
 from tests.support.hostile_web import Answer, Seen, Site, redirect
 from tests.support.web import Web, open_web
 from tools.marks import READS
+from tools.passing import is_gone
 
 ARTICLE = """<!doctype html><html><head><title>Bridges | The Daily</title>
 <meta property="og:title" content="The longest bridge">
@@ -222,6 +223,15 @@ async def test_old_page_is_asked_after_and_taken_if_unchanged() -> None:
     assert said(first) == said(second)
     asked = [each.headers.get("if-none-match") for each in site.seen if each.path == "/page"]
     assert asked == [None, '"v1"', None], "a fresh reading takes nobody's word"
+
+
+async def test_page_that_is_gone_says_so_in_a_way_that_is_understood(web: Web, site: Site) -> None:
+    for status, is_said in ((404, True), (410, True), (403, False)):
+        site.pages["/was"] = Answer(status=status)
+        link = web.hub._places["web"].link
+        result = await link.call("fetch", {"url": site.url("/was")}, seconds=30, is_repeatable=True)
+        assert result.is_error
+        assert is_gone(result) == is_said
 
 
 @pytest.mark.parametrize(

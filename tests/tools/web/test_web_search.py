@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from models.errors import BadConfiguration, ToolBusy, ToolFailed
 from tests.support.hostile_web import Answer, Seen, Site
 from tests.support.web import open_web
+from tools.web.opening import opened_web
 from tools.web.providers.known import PROVIDERS
 from tools.web.searching import asked_providers
-from tools.web.settings import ProviderTable
+from tools.web.settings import ProviderTable, WebTable
 
 KEY = "sk-planted-4711"
 
@@ -323,7 +324,10 @@ def test_provider_that_lacks_something_says_what_to_write(
         asked_providers({name: ProviderTable.model_validate(entry)}, {})
 
 
-def test_key_is_not_shown_by_what_holds_it() -> None:
-    tables = {"brave": ProviderTable(key_env="B")}
-
-    assert KEY not in repr(asked_providers(tables, {"B": KEY}))
+async def test_key_is_not_shown_by_what_holds_it() -> None:
+    tables = {"brave": ProviderTable(key_env="B"), "mwmbl": ProviderTable()}
+    table = WebTable(providers=tables)
+    async with opened_web(table, {"B": KEY}) as parts:
+        assert parts.search is not None
+        assert KEY not in repr(parts.search)
+        assert parts.search.secrets == (KEY,)
