@@ -61,7 +61,7 @@ class Bench:
             return Called(opened.answer)
         if opened.refusal is not None:
             raise ToolFailed(opened.refusal)
-        if opened.earlier is not None:
+        if opened.earlier is not None and not await self.hub.remembers(tool):
             return await self._repeated(opened, *opened.earlier, tool)
         if self.most_identical and opened.failed_before >= self.most_identical:
             raise await self._hopeless(opened, tool)

@@ -88,7 +88,7 @@ def _bench(work: ToolWork) -> Bench:
 
 
 def _facts(work: ToolWork) -> dict[str, str]:
-    return {"collection": work.request.collection}
+    return {"collection": work.request.collection, "job": work.order.job_id}
 
 
 def _is_empty(answer: ToolAnswer) -> bool:
@@ -219,7 +219,12 @@ def _pieces(passages: tuple[ReadPassage, ...], limit: int) -> Sequence[tuple[Rea
 
 
 def _fragment(passage: ReadPassage) -> Fragment:
-    return Fragment(title=passage.title, heading=passage.heading, text=passage.text)
+    return Fragment(
+        address="" if passage.address.startswith("tool:") else passage.address,
+        title=passage.title,
+        heading=passage.heading,
+        text=passage.text,
+    )
 
 
 def _candidates(answers: Sequence[ExtractorAnswer]) -> list[Candidate]:

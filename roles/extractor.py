@@ -10,8 +10,10 @@ from roles.reasoner import Given
 
 
 class Fragment(Frozen):
-    """A piece of a tool's answer, with the title and heading it stands under."""
+    """A piece of a tool's answer, with the document, title and heading it stands under."""
 
+    address: str = ""
+    """Of the document, which a later task may have to read; empty where the tool knows none."""
     title: str = ""
     heading: str = ""
     text: str

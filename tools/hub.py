@@ -18,6 +18,7 @@ from tools.answers import plain_text, read_answer, read_text, storable
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
 from tools.link import ServerLink
+from tools.marks import REMEMBERS
 from tools.passing import is_passing
 from tools.vocabularies import Parameter, Vocabularies
 from tools.vocabulary_sources import Source
@@ -189,6 +190,14 @@ class Hub:
         names = [each for each in parameters if each not in place.bind]
         bound = sorted(facts.get(fact, "") for fact in place.bind.values())
         return await place.vocabularies.of(checked.tool, names, listing, at="\n".join(bound))
+
+    async def remembers(self, tool: str) -> bool:
+        """Whether `server.tool` says that its answer depends on what the job did before."""
+        try:
+            _, checked = await self._find(tool)
+        except (ToolFailed, ToolBusy):
+            return False  # the call itself will say so
+        return (checked.tool.meta or {}).get(REMEMBERS) is True
 
     async def _find(self, name: str) -> tuple[_Place, CheckedTool]:
         server, _, tool = name.partition(".")

@@ -1,6 +1,7 @@
 """Looks at every part that a job needs, and says of each what is found and how to mend it."""
 
 import asyncio
+import os
 import platform
 import sys
 import tempfile
@@ -202,6 +203,31 @@ async def _model(settings: Settings, _: Endpoints | None) -> _Answer:
     return _Answer(True, f"{base} answers and takes {'the key' if key else 'no key'}")
 
 
+async def _web(settings: Settings, _: Endpoints | None) -> _Answer:
+    from tools.web.searching import asked_providers
+    from tools.web.settings import read_web
+
+    table = read_web(settings.config_file)
+    if table is None:
+        return _Answer(None, "off; a table [web] in holdfast.toml turns it on")
+    asked = asked_providers(table.providers, os.environ)
+    if lacking := [each for each in asked if each.lacks_key]:
+        names = ", ".join(f"{each.name} ({each.key_env} is not set)" for each in lacking)
+        cure = "set the variable where the worker runs, or take the provider out of holdfast.toml"
+        return _Answer(False, f"on, but without the key of {names}", cure)
+    named = ", ".join(f"{each.name} (key set)" if each.key_env else each.name for each in asked)
+    return _Answer(True, f"on; search by {named or 'nobody: pages can be read only'}")
+
+
+async def _wikipedia(settings: Settings, _: Endpoints | None) -> _Answer:
+    from tools.web.settings import read_wikipedia
+
+    table = read_wikipedia(settings.config_file)
+    if table is None:
+        return _Answer(None, "off; a table [wikipedia] in holdfast.toml turns it on")
+    return _Answer(True, f"on, at {table.api}")
+
+
 async def _get(address: str, headers: dict[str, str] | None = None) -> int | str:
     """The status of the answer, or in words why there is none."""
     import httpx2
@@ -221,4 +247,6 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
     ("Temporal UI", _temporal_ui),
     ("worker", _worker),
     ("model endpoint", _model),
+    ("web", _web),
+    ("wikipedia", _wikipedia),
 )

@@ -1,0 +1,99 @@
+"""The tables [web] and [wikipedia]: off unless written, and read by the worker and the doctor."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from holdfast.builtin import builtin_servers
+from holdfast.services.doctor import Finding, _web, _wikipedia
+from holdfast.settings import Settings
+from models.errors import BadConfiguration
+from models.tools import ReadPassage
+from tools.hub import BuiltinServer
+
+
+class Nothing:
+    """A store without documents."""
+
+    async def search(
+        self, collection: str, query: str, limit: int
+    ) -> Sequence[tuple[ReadPassage, float]]:
+        return ()
+
+    async def read(self, collection: str, address: str) -> Sequence[ReadPassage]:
+        return ()
+
+
+def configured(folder: Path, toml: str) -> Settings:
+    file = folder / "holdfast.toml"
+    file.write_text(toml)
+    return Settings(home=folder, config_file=file)
+
+
+async def servers(settings: Settings) -> Mapping[str, BuiltinServer]:
+    async with builtin_servers(settings, Nothing()) as found:
+        return found
+
+
+async def test_nothing_leaves_the_machine_unless_the_operator_says_so(tmp_path: Path) -> None:
+    assert set(await servers(Settings(home=tmp_path, config_file=None))) == {"corpus"}
+    assert set(await servers(configured(tmp_path, "[agents.web]\n"))) == {"corpus"}
+    assert (await _web(configured(tmp_path, ""), None)).is_good is None
+    assert (await _wikipedia(configured(tmp_path, ""), None)).is_good is None
+
+
+async def test_tables_turn_the_servers_on(tmp_path: Path) -> None:
+    settings = configured(tmp_path, '[web]\n[wikipedia]\ncontact = "a@b.example"\n')
+
+    assert set(await servers(settings)) == {"corpus", "web", "wikipedia"}
+    assert (await _web(settings, None)).found == "on; search by duckduckgo"
+    found = (await _wikipedia(settings, None)).found
+    assert found == "on, at https://en.wikipedia.org/w/api.php"
+
+
+async def test_doctor_says_whose_key_is_missing_and_never_shows_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = configured(
+        tmp_path,
+        '[web.providers.searxng]\nurl = "http://localhost:8888"\n'
+        '[web.providers.brave]\nkey_env = "BRAVE_KEY_OF_TEST"\n',
+    )
+    lacking = await _web(settings, None)
+    monkeypatch.setenv("BRAVE_KEY_OF_TEST", "planted-4711")
+    complete = await _web(settings, None)
+
+    assert lacking.is_good is False
+    assert "brave (BRAVE_KEY_OF_TEST is not set)" in lacking.found
+    assert complete.found == "on; search by searxng, brave (key set)"
+    shown = Finding(part="web", status="ok", found=complete.found)
+    assert "planted" not in repr((shown, settings, await servers(settings)))
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("web = true\n", "must be a table"),
+        ("[web]\nrobot = 'obey'\n", "web.robot is not a known key"),
+        ("[web]\nrobots = 'sometimes'\n", 'robots = "obey"'),
+        ("[web]\nports = [99999]\n", "web.ports"),
+        ("[web]\nallow_hosts = ['http://a/b']\n", "web.allow_hosts"),
+        ('[web]\ncontact = "a\\r\\nX: y"\n', "web.contact"),
+        ("[web.providers.google]\n", "not a known provider"),
+        ("[web.providers.brave]\nkey = 'sk-1'\n", "web.providers"),
+        ("[web.providers.brave]\nkey_env = 'sk-1-2'\n", "web.providers"),
+        ("[web.providers.searxng]\nurl = 'http://me:pass@localhost'\n", "web.providers"),
+        ("[wikipedia]\n", 'contact = "you@example.org"'),
+        ("[wikipedia]\ncontact = 'a@b.c'\nlanguage = 'en/../x'\n", 'language = "en"'),
+    ],
+)
+async def test_table_that_is_not_right_says_what_to_write(
+    tmp_path: Path, toml: str, words: str
+) -> None:
+    with pytest.raises(BadConfiguration) as refused:
+        await servers(configured(tmp_path, toml))
+
+    assert words in str(refused.value)
+    assert "sk-1" not in str(refused.value)
+    assert "pass" not in str(refused.value)

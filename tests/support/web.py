@@ -1,0 +1,63 @@
+"""The server `web` behind a real hub, for sites of the test's own."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from models.tools import ToolAnswer
+from tests.support.hostile_web import Site
+from tools.hub import BuiltinServer, Hub
+from tools.servers.web import AT_ONCE, web_server
+from tools.web.dialing import Resolve, system_resolve
+from tools.web.opening import opened_web
+from tools.web.settings import WebTable
+
+TODAY = date(2026, 11, 21)
+
+
+@dataclass(frozen=True)
+class Web:
+    """A hub with the server `web`."""
+
+    hub: Hub
+
+    async def fetch(self, url: str, *, fresh: bool = False, **arguments: Any) -> ToolAnswer:
+        facts = {"fresh": "yes"} if fresh else {}
+        return await self.call("web.fetch", facts, url=url, **arguments)
+
+    async def search(self, query: str, **arguments: Any) -> ToolAnswer:
+        return await self.call("web.search", {}, query=query, **arguments)
+
+    async def call(self, tool: str, facts: Mapping[str, str], **arguments: Any) -> ToolAnswer:
+        return await self.hub.call(tool, arguments, timeout=timedelta(seconds=60), facts=facts)
+
+
+@asynccontextmanager
+async def open_web(
+    *sites: Site,
+    environment: Mapping[str, str] | None = None,
+    resolve: Resolve = system_resolve,
+    trust: Any = None,
+    **table: Any,
+) -> AsyncIterator[Web]:
+    """`sites` are what the operator allows; `table` is the rest of `[web]`."""
+    hosts = (*table.pop("allow_hosts", ()), *(site.host for site in sites))
+    asked = WebTable.model_validate({"allow_hosts": hosts, "delay_s": 0, **table})
+    async with opened_web(asked, environment or {}, resolve=resolve, trust=trust) as parts:
+        server = web_server(parts.fetcher, parts.search, lambda: TODAY)
+        builtin = {"web": BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)}
+        async with Hub({}, builtin) as hub:
+            yield Web(hub)
+
+
+def resolving(**names: Sequence[str]) -> Resolve:
+    """A resolver that knows these names alone; each look-up takes the next of several answers."""
+    left = {name.replace("_", "."): list(answers) for name, answers in names.items()}
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        answers = left[host]
+        return (answers.pop(0) if len(answers) > 1 else answers[0]).split()
+
+    return resolve
