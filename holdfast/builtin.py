@@ -9,6 +9,8 @@ from tools.python.table import python_parts
 from tools.servers.charts import charts_server
 from tools.servers.corpus import PassageStore, corpus_server
 from tools.servers.python import python_server
+from tools.servers.tables import tables_server
+from tools.tables.shelf import read_shelf
 
 
 @asynccontextmanager
@@ -24,6 +26,8 @@ async def builtin_servers(
         "corpus": BuiltinServer(corpus_server(store), {"collection": "collection"}),
         "charts": BuiltinServer(charts_server(), concurrency=4, timeout_s=60),
     }
+    if shelf := read_shelf(settings.config_file):
+        servers["tables"] = BuiltinServer(tables_server(shelf), concurrency=4, timeout_s=60)
     async with python_parts(settings.config_file) as python:
         if python is not None:
             servers["python"] = BuiltinServer(python_server(*python), concurrency=4, timeout_s=90)
