@@ -33,6 +33,8 @@ def confined(venv: Path, source: str, *, scratch_bytes: int) -> list[str]:
         command += ["--ro-bind-try", name, name]
     for name, value in _VARIABLES.items():
         command += ["--setenv", name, value]
+    # Both are in memory and have no size of their own: /tmp alone may be written to.
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*command, "--chdir", _SCRATCH, "--", str(python), "-I", "-c", source]
 
 

@@ -87,7 +87,7 @@ class Sandbox:
     async def _fault_of_probe(self) -> str:
         try:
             ran = await self._ran("1 + 1", {}, _PROBE_S)
-        except BadInput as fault:
+        except (BadInput, OSError) as fault:
             return str(fault)[:300]
         return "" if ran.result == 2 else "it computes nothing"
 

@@ -70,7 +70,8 @@ class Engine:
         """
 
         def ask(database: duckdb.DuckDBPyConnection) -> tuple[Column, ...]:
-            _open(database, [table])
+            if faults := _open(database, [table]):
+                raise BadInput(faults[0])
             found = database.execute(f"describe {table.name}").fetchall()
             return tuple(Column(name=str(each[0]), type=str(each[1])) for each in found)
 
@@ -96,8 +97,11 @@ class Engine:
         def ask(database: duckdb.DuckDBPyConnection) -> Rows:
             for name in given:
                 _take(database, name, inputs[name])
-            _open(database, named)
-            found = _fetched(database, _one_query(database, sql), limit)
+            faults = _open(database, named)
+            try:
+                found = _fetched(database, _one_query(database, sql), limit)
+            except duckdb.Error as fault:
+                raise BadInput("; ".join([_first_lines(str(fault)), *faults])) from fault
             used = [name for name in given if name.lower() in words]
             places = (*(each.address for each in named), *(f"inputs:{name}" for name in used))
             return found.model_copy(update={"addresses": places})
@@ -148,19 +152,24 @@ def _interrupt_until(is_over: threading.Event, database: duckdb.DuckDBPyConnecti
     threading.Thread(target=again, daemon=True).start()
 
 
-def _open(database: duckdb.DuckDBPyConnection, tables: Sequence[TableFile]) -> None:
-    """Views of these files; after that nothing else can be reached, and no setting changed."""
+def _open(database: duckdb.DuckDBPyConnection, tables: Sequence[TableFile]) -> list[str]:
+    """Views of these files; after that nothing else can be reached, and no setting changed.
+
+    Gives the faults of files that cannot be read: a query may only seem to name them.
+    """
+    faults: list[str] = []
     for table in tables:
         reader = _READERS[table.path.suffix.lower()].format(_text(str(table.path)))
         try:
             database.execute(f"create view {table.name} as select * from {reader}")  # noqa: S608 - our own names
         except duckdb.Error as fault:
             why = _first_lines(str(fault)).replace(str(table.path), table.address)
-            raise BadInput(f"{table.address!r} cannot be read as a table: {why}") from fault
+            faults.append(f"{table.address!r} cannot be read as a table: {why}")
     paths = ", ".join(_text(str(table.path)) for table in tables)
     database.execute(f"set allowed_paths = [{paths}]")
     database.execute("set enable_external_access = false")
     database.execute("set lock_configuration = true")
+    return faults
 
 
 def _text(value: str) -> str:

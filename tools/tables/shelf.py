@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+import duckdb
 
 from models.base import Frozen
 from models.errors import BadConfiguration, BadInput
@@ -104,7 +107,15 @@ class Shelf:
 def _named(address: str) -> str:
     stem = address.rsplit(".", 1)[0].lower()
     name = _ODD.sub("_", stem).strip("_") or "table"
-    return name if not name[0].isdigit() else f"t_{name}"
+    return f"t_{name}" if name[0].isdigit() or name in _reserved() else name
+
+
+@lru_cache
+def _reserved() -> frozenset[str]:
+    """Words that mean something else where a table's name stands."""
+    query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
+    with duckdb.connect(":memory:") as database:
+        return frozenset(str(name) for (name,) in database.execute(query).fetchall())
 
 
 def _free(name: str, taken: dict[str, TableFile]) -> str:
