@@ -30,17 +30,17 @@ REVENUES = [{"year": 2022, "eur_m": 2}, {"year": 2023, "eur_m": 3}, {"year": 202
 CODE = "first, last = rows[0], rows[-1]\n(last['eur_m'] / first['eur_m'] - 1) * 100"
 
 
-def call(task_id: str, name: str, yields: str, kind: EntityType, **inputs: Any) -> Task:
+def call(task_id: str, name: str, yields: str, of: EntityType, **inputs: Any) -> Task:
     given = tuple(Input(name=key, value=value) for key, value in inputs.items())
     needs = tuple(dict.fromkeys(re.findall(r"<JSON_PATH>(T\d+)", str(inputs))))
-    expects = (Expected(name=yields, type=kind),)
+    expects = (Expected(name=yields, type=of),)
     return Task(id=task_id, kind=TaskKind.TOOL, description=f"get {yields}", tool=name,
                 inputs=given, expects=expects, depends_on=needs)  # fmt: skip
 
 
 def chart(task_id: str, rows: object) -> Task:
     return call(
-        task_id, "charts.line", "chart", EntityType.STRING, data=rows, x="year", y="eur_m",
+        task_id, "charts.draw", "chart", EntityType.STRING, kind="line", data=rows, x="year", y="eur_m",
         title="Acme's revenue more than doubled", y_title="Revenue (EUR m)", caption="Its filings",
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ async def test_a_job_computes_on_references_and_its_report_shows_the_chart(
     assert any(growth.mark in each.marks for each in report.findings)
     (figure,) = report.figures
     assert (figure.title, figure.caption) == ("Acme's revenue more than doubled", "Its filings")
-    assert (figure.task, figure.tool) == ("T3", "charts.line")
+    assert (figure.task, figure.tool) == ("T3", "charts.draw")
     assert [each.media_type for each in figure.forms] == ["image/png", SVG]
     await _is_shown_everywhere(engine.holdfast, job.job_id, report, tmp_path)
     await _went_nowhere_else(engine, job.job_id, model)
@@ -172,7 +172,7 @@ async def test_an_agent_that_draws_is_offered_charts_by_default_and_its_step_is_
     def stepper(asked: Asked) -> object:
         if not asked.task["trace"]:
             inputs = [{"name": g.name, "value": g.value} for g in chart("T1", REVENUES).inputs]
-            return {"calls": [{"tool": "charts.bar", "inputs": inputs,
+            return {"calls": [{"tool": "charts.draw", "inputs": inputs,
                                "expects": [{"name": "chart"}]}]}  # fmt: skip
         value = asked.task["trace"][-1]["found"]["chart"]
         return {"outputs": [{"name": "final_answer", "value": value, "confidence": 0.9}]}
@@ -187,7 +187,7 @@ async def test_an_agent_that_draws_is_offered_charts_by_default_and_its_step_is_
 
     assert job.status == "done", job.message
     offered = {each["name"]: each for each in players.tasks(GRAPH_PLANNER)[0]["agents"]}
-    assert offered["visualization"]["tools"] == ["charts.bar", "charts.line", "charts.scatter"]
+    assert offered["visualization"]["tools"] == ["charts.draw"]
     assert offered["raw_data"]["tools"] == ["python.run"]
     (figure,) = (await the_report(engine, job.job_id)).figures
-    assert (figure.task, figure.tool) == ("T1.1", "charts.bar")
+    assert (figure.task, figure.tool) == ("T1.1", "charts.draw")

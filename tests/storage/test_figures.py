@@ -18,7 +18,7 @@ PNG = drawn("image/png", b"\x89PNG\r\n\x1a\n\x00bytes", title="It grew", caption
 DRAWING = drawn(SVG, b"<svg/>", title="It grew", caption="So")
 ANSWER = ToolAnswer(
     text="drawn",
-    passages=(ReadPassage(address="tool:charts.line", text="drawn", end=5),),
+    passages=(ReadPassage(address="tool:charts.draw", text="drawn", end=5),),
     figures=(PNG, DRAWING),
 )
 KEY = CallKey(job_id="job-1", task_id="T1", request_hash="h")
@@ -43,11 +43,11 @@ async def test_an_answer_is_recorded_with_its_figures_and_given_again_without_a_
     db: Database, may_wait: bool
 ) -> None:
     ledger = Ledger(db, may_wait=may_wait)
-    opened = await ledger.open_tool_call(KEY, "charts.line", {"x": 1})
+    opened = await ledger.open_tool_call(KEY, "charts.draw", {"x": 1})
 
     await ledger.close_tool_call(opened.row_id, ANSWER)
 
-    again = await Ledger(db).open_tool_call(KEY, "charts.line", {"x": 1})
+    again = await Ledger(db).open_tool_call(KEY, "charts.draw", {"x": 1})
     assert isinstance(again.answer, ToolAnswer)
     assert [each.sha256 for each in again.answer.figures] == [PNG.sha256, DRAWING.sha256]
     assert again.answer.passages == ANSWER.passages
@@ -64,7 +64,7 @@ async def test_an_answer_that_is_recorded_twice_keeps_the_first_and_its_figures_
     db: Database,
 ) -> None:
     ledger = Ledger(db)
-    opened = await ledger.open_tool_call(KEY, "charts.line", {})
+    opened = await ledger.open_tool_call(KEY, "charts.draw", {})
     other = drawn("image/png", b"\x89PNG other", title="Late")
     await ledger.close_tool_call(opened.row_id, ANSWER)
 
@@ -78,7 +78,7 @@ async def test_an_answer_that_is_recorded_twice_keeps_the_first_and_its_figures_
 async def test_figures_that_cannot_be_stored_leave_no_answer_without_them(db: Database) -> None:
     """One statement: half of it is never there."""
     ledger = Ledger(db)
-    opened = await ledger.open_tool_call(KEY, "charts.line", {})
+    opened = await ledger.open_tool_call(KEY, "charts.draw", {})
     broken = PNG.model_copy(update={"media_type": None})
 
     with pytest.raises(Exception, match="media_type") as failed:

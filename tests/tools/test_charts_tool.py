@@ -36,10 +36,10 @@ async def hub() -> AsyncIterator[Hub]:
         yield opened
 
 
-async def drawn(hub: Hub, tool: str = "line", **changes: Any) -> ToolAnswer:
-    usual = {"data": SALES, "x": "year", "y": "sales", "series": "firm", "title": "Sales grew",
+async def drawn(hub: Hub, kind: str = "line", **changes: Any) -> ToolAnswer:
+    usual = {"kind": kind, "data": SALES, "x": "year", "y": "sales", "series": "firm", "title": "Sales grew",
              "y_title": "Sales (EUR m)"}  # fmt: skip
-    return await hub.call(f"charts.{tool}", usual | changes, timeout=timedelta(seconds=30))
+    return await hub.call("charts.draw", usual | changes, timeout=timedelta(seconds=30))
 
 
 def words(answer: ToolAnswer) -> str:
@@ -68,13 +68,13 @@ async def test_a_chart_comes_as_png_and_svg_with_its_words_and_the_same_each_tim
     assert str(svg.data) not in first.model_dump_json()
 
 
-@pytest.mark.parametrize("tool", ["line", "bar", "scatter"])
-async def test_what_data_says_is_text_in_the_drawing_and_nothing_else(hub: Hub, tool: str) -> None:
+@pytest.mark.parametrize("kind", ["line", "bar", "scatter"])
+async def test_what_data_says_is_text_in_the_drawing_and_nothing_else(hub: Hub, kind: str) -> None:
     hostile = '</text><script>alert(1)</script> &amp; {"expr": "1"} <image href=\'http://x/\'/>'
     rows = [{"a.b[0]": 1, hostile: 2, "s": hostile}, {"a.b[0]": 2, hostile: 3, "s": "}}'"}]
 
     answer = await drawn(
-        hub, tool, data=rows, x="a.b[0]", y=hostile, series="s", title=hostile, caption=hostile,
+        hub, kind, data=rows, x="a.b[0]", y=hostile, series="s", title=hostile, caption=hostile,
         y_title=hostile,
     )  # fmt: skip
 
@@ -162,18 +162,18 @@ DATA = st.lists(st.dictionaries(st.sampled_from("xys"), SCALARS), max_size=5) | 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=DATA,
-    tool=st.sampled_from(["line", "bar", "scatter"]),
+    kind=st.sampled_from(["line", "bar", "scatter", "pie"]),
     y=st.sampled_from(["y", ["x", "y"], [], "z"]),
     series=st.sampled_from(["", "s"]),
     title=st.text(max_size=40),
     y_log=st.booleans(),
 )
 async def test_any_arguments_give_a_chart_or_an_error_in_words(
-    hub: Hub, data: Any, tool: str, y: Any, series: str, title: str, y_log: bool
+    hub: Hub, data: Any, kind: str, y: Any, series: str, title: str, y_log: bool
 ) -> None:
     changes = {"data": data, "x": "x", "y": y, "series": series, "title": title, "y_log": y_log}
 
-    found = await outcome(drawn(hub, tool, **changes))
+    found = await outcome(drawn(hub, kind, **changes))
 
     if isinstance(found, str):
         assert found.startswith(("charts.", "argument"))

@@ -42,61 +42,41 @@ def charts_server() -> MCPServer:
     server = MCPServer("charts")
 
     @server.tool(annotations=_SAFE, structured_output=False)
-    async def line(
-        data: Data, x: X, y: Y, title: Title, y_title: YTitle, x_title: XTitle = "",
-        series: Series = "", caption: Caption = "", y_log: Log = False,
-    ) -> CallToolResult:  # fmt: skip
-        """Draws a line chart for the report: values over numbers, dates (2024-01-31) or names."""
-        return await _drawn(Mark.LINE, data, x, y, title, y_title, x_title, series, caption, y_log)
-
-    @server.tool(annotations=_SAFE, structured_output=False)
-    async def bar(
-        data: Data, x: X, y: Y, title: Title, y_title: YTitle, x_title: XTitle = "",
-        series: Series = "", caption: Caption = "", y_log: Log = False,
-    ) -> CallToolResult:  # fmt: skip
-        """Draws a bar chart for the report: a bar for each x, side by side for each series."""
-        return await _drawn(Mark.BAR, data, x, y, title, y_title, x_title, series, caption, y_log)
-
-    @server.tool(annotations=_SAFE, structured_output=False)
-    async def scatter(
-        data: Data, x: X, y: Y, title: Title, y_title: YTitle, x_title: XTitle = "",
-        series: Series = "", caption: Caption = "", y_log: Log = False,
-    ) -> CallToolResult:  # fmt: skip
-        """Draws a scatter chart for the report: a point for each row."""
-        return await _drawn(
-            Mark.SCATTER, data, x, y, title, y_title, x_title, series, caption, y_log
-        )
+    async def draw(
+        kind: Mark,
+        data: Data,
+        x: X,
+        y: Y,
+        title: Title,
+        y_title: YTitle,
+        x_title: XTitle = "",
+        series: Series = "",
+        caption: Caption = "",
+        y_log: Log = False,
+    ) -> CallToolResult:
+        """Draws a line, bar or scatter chart for the report; x is numbers, dates or names."""
+        columns = [y] if isinstance(y, str) else list(dict.fromkeys(y))
+        try:
+            chart = Chart(
+                mark=kind,
+                points=points_of(
+                    rows_of(data), x=x, y=columns, series=series, names=kind is Mark.BAR
+                ),
+                title=_line(title, "title"),
+                caption=_line(caption),
+                x_title=_line(x_title) or _line(x),
+                y_title=_line(y_title, "y_title"),
+                y_log=y_log,
+            )
+            _check(chart)
+        except BadInput as fault:
+            raise ToolError(str(fault)) from fault
+        return await _drawn(chart)
 
     return server
 
 
-async def _drawn(
-    mark: Mark,
-    data: JsonValue,
-    x: str,
-    y: str | list[str],
-    title: str,
-    y_title: str,
-    x_title: str,
-    series: str,
-    caption: str,
-    y_log: bool,
-) -> CallToolResult:
-    columns = [y] if isinstance(y, str) else list(dict.fromkeys(y))
-    try:
-        points = points_of(rows_of(data), x=x, y=columns, series=series, names=mark is Mark.BAR)
-        chart = Chart(
-            mark=mark,
-            points=points,
-            title=_line(title, "title"),
-            caption=_line(caption),
-            x_title=_line(x_title) or _line(x),
-            y_title=_line(y_title, "y_title"),
-            y_log=y_log,
-        )
-        _check(chart)
-    except BadInput as fault:
-        raise ToolError(str(fault)) from fault
+async def _drawn(chart: Chart) -> CallToolResult:
     try:
         pictures = await asyncio.to_thread(drawing, chart)
     except ValueError as odd:
