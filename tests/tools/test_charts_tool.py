@@ -103,6 +103,15 @@ def _chart(points: Points) -> Chart:
     return Chart(mark=Mark.LINE, points=points, title="t", x_title="x", y_title="y")
 
 
+async def test_signs_that_no_drawing_can_hold_are_left_out(hub: Hub) -> None:
+    odd = "a\x01\x0b\ufffe\u2028b"
+    rows = [{"x": odd, "y": 1}]
+
+    answer = await drawn(hub, data=rows, x="x", y="y", series="", title=odd, y_title=odd)
+
+    assert "a b" in words(answer)
+
+
 async def test_a_logarithmic_axis_is_drawn_as_one(hub: Hub) -> None:
     plain, log = await drawn(hub), await drawn(hub, y_log=True)
 

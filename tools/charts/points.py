@@ -202,7 +202,12 @@ def _label(value: JsonValue) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     text = value if isinstance(value, str) else "" if value is None else _short(value)
-    return shortened(" ".join(text.split()), _LONGEST_LABEL)
+    return shortened(one_line(text), _LONGEST_LABEL)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without the signs that no drawing can hold."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _short(value: object) -> str:

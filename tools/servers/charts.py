@@ -12,10 +12,9 @@ from pydantic import Field, JsonValue
 from models.errors import BadInput
 from models.figures import SVG
 from tools.charts.drawing import Chart, Drawing, Mark, drawing
-from tools.charts.points import Scale, points_of, rows_of
+from tools.charts.points import Scale, one_line, points_of, rows_of
 from tools.charts.words import in_words
 from tools.figures import ABOUT
-from tools.plain import plain_text
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
@@ -90,7 +89,7 @@ def _line(text: str, name: str = "") -> str:
     Raises:
         BadInput: it is empty, and has a name because it must not be.
     """
-    line = plain_text(" ".join(text.split()))[:500]
+    line = one_line(text)[:500]
     if name and not line:
         raise BadInput(f"{name} is empty; say what the chart shows")
     return line
