@@ -168,7 +168,7 @@ DATA = st.lists(st.dictionaries(st.sampled_from("xys"), SCALARS), max_size=5) | 
 )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=DATA,
     kind=st.sampled_from(["line", "bar", "scatter", "pie"]),

@@ -227,7 +227,7 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(code=st.text(max_size=80) | st.just("x"), value=JSON)
 async def test_any_code_and_any_value_give_an_answer_or_an_error_in_words(
     hub: Hub, code: str, value: JsonValue

@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import sys
-import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import duckdb
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -56,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 async def hub(folder: Path) -> AsyncIterator[Hub]:
-    server = tables_server(Shelf(folder), timeout_s=2)
+    server = tables_server(Shelf(folder), timeout_s=5)
     async with Hub({}, {"tables": BuiltinServer(server)}) as opened:
         await opened.signatures()
         yield opened
@@ -173,7 +172,8 @@ REFUSED = {
     "select getenv('HOME')": "does not exist",
     "select nonsense from kpis": 'Referenced column "nonsense" not found',
     "select length(repeat('x', 2000000000))": "Out of Memory",
-    "select count(*) from range(100000000000) a, range(1000) b": "the query ran for 2 s",
+    "select list(range) from range(1000000000)": "Out of Memory",
+    "select count(*) from range(100000000000) a, range(1000) b": "the query ran for 5 s",
     "select * from t_binary": "'binary.csv' cannot be read as a table",
     "select * from latin": "'latin.csv' cannot be read as a table",
     "select * from secret": "does not exist",
@@ -205,35 +205,19 @@ async def test_what_one_query_writes_in_passing_is_not_there_for_the_next(hub: H
     assert after.structured["rows"] == [{"a": 1}]
 
 
-async def test_a_cancelled_query_ends(folder: Path) -> None:
+async def test_a_cancelled_query_ends_with_its_process(folder: Path) -> None:
     engine = Engine(Shelf(folder), timeout_s=600)
+    before = set(psutil.Process().children())
     sql = "select count(*) from range(100000000000) a, range(1000) b"
     call = asyncio.create_task(engine.query(sql, {}, 1))
-    await asyncio.sleep(0.1)
+    while not set(psutil.Process().children()) - before:
+        await asyncio.sleep(0.01)
 
     call.cancel()
     await asyncio.wait({call})
 
-    async with asyncio.timeout(20):
-        # Its thread is one of the loop's, which closes only once all of them are done.
-        await asyncio.to_thread(_until_no_query_runs)
     assert call.cancelled()
-
-
-def _until_no_query_runs() -> None:
-    def runs() -> bool:
-        return any(_is_in_engine(frame) for frame in sys._current_frames().values())
-
-    while runs():
-        time.sleep(0.01)
-
-
-def _is_in_engine(frame: object) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == "_guarded":  # type: ignore[attr-defined]
-            return True
-        frame = frame.f_back  # type: ignore[attr-defined]
-    return False
+    assert not set(psutil.Process().children()) - before
 
 
 ROWS = st.lists(
@@ -247,7 +231,7 @@ ROWS = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     sql=st.text(max_size=40) | st.sampled_from(["from t", "select count(*) from kpis, t"]),
     inputs=st.dictionaries(st.sampled_from(["t", "kpis", "a b", ""]), ROWS | st.integers(), max_size=2),

@@ -1,12 +1,9 @@
 """bubblewrap: Python with data libraries, in namespaces of its own, and never without them."""
 
-import asyncio
 import json
 import os
 import shutil
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -14,6 +11,7 @@ from pydantic import JsonValue
 
 from models.base import Frozen
 from models.errors import BadConfiguration, BadInput
+from tools.processes import spoken_to
 from tools.python import inside
 from tools.python.confinement import NOBODY, PROGRAM, confined
 from tools.python.ran import MOST_PRINTED_CHARS, MOST_RESULT_CHARS, Ran, check_run, checked_result
@@ -21,7 +19,6 @@ from tools.python.ran import MOST_PRINTED_CHARS, MOST_RESULT_CHARS, Ran, check_r
 log = structlog.get_logger(__name__)
 
 _MOST_OUTPUT_BYTES = 4 * (MOST_RESULT_CHARS + MOST_PRINTED_CHARS) + 10_000
-_PIECE = 65_536
 _PROBE_S = 20.0
 _LAST_LINES = 12
 _KNOWN = ("numpy", "pandas", "polars", "scipy", "statsmodels", "scikit_learn", "sympy", "pyarrow")
@@ -119,14 +116,23 @@ class Sandbox:
             "code": code, "inputs": dict(inputs), "limits": self._limits.inside(),
             "most_printed": MOST_PRINTED_CHARS,
         }  # fmt: skip
-        output, errors, status = await self._process(json.dumps(given).encode(), wall_s)
-        if len(output) > _MOST_OUTPUT_BYTES:
-            raise BadInput("the code gave back more than can be handed on; give back less")
+        said = await spoken_to(
+            confined(self._venv, self._source, scratch_bytes=self._limits.scratch_bytes),
+            json.dumps(given).encode(),
+            within_s=wall_s,
+            most_bytes=_MOST_OUTPUT_BYTES,
+            late=f"the code ran for {wall_s:g} s and was ended",
+            user=self._user,
+        )
         try:
-            answer = json.loads(output)
+            answer = json.loads(said.output)
         except ValueError:
-            why = errors.decode(errors="replace").strip().splitlines()[-1:] or ["it was killed"]
-            raise BadInput(f"the code ended without a result (status {status}): {why[0]}") from None
+            why = said.errors.decode(errors="replace").strip().splitlines()[-1:] or [
+                "it was killed"
+            ]
+            raise BadInput(
+                f"the code ended without a result (status {said.status}): {why[0]}"
+            ) from None
         if not isinstance(answer, dict):
             raise BadInput("the code wrote over its own result")
         if "error" in answer:
@@ -134,68 +140,3 @@ class Sandbox:
         printed = str(answer.get("printed", ""))[:MOST_PRINTED_CHARS]
         result = checked_result(answer.get("result"))
         return Ran(result=result, printed=printed, is_cut=bool(answer.get("is_cut")))
-
-    async def _process(self, given: bytes, wall_s: float) -> tuple[bytes, bytes, int | None]:
-        """What it wrote to its two outputs, and its exit status."""
-        process = await asyncio.create_subprocess_exec(
-            *confined(self._venv, self._source, scratch_bytes=self._limits.scratch_bytes),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            cwd="/",
-            env={},
-            user=self._user,
-            group=self._user,
-            extra_groups=None if self._user is None else [],
-        )
-        try:
-            async with asyncio.timeout(wall_s):
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(_feed(process.stdin, given))
-                    errors = group.create_task(_all_of(process.stderr))
-                    output = group.create_task(_first_of(process))
-                return output.result(), errors.result(), await process.wait()
-        except TimeoutError:
-            raise BadInput(f"the code ran for {wall_s:g} s and was ended") from None
-        finally:
-            _kill(process)
-            # A process counts as ended once its outputs are, so that they are read to their end.
-            await asyncio.gather(_all_of(process.stdout), _all_of(process.stderr))
-            await process.wait()
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """End it; bubblewrap takes all that is in its namespaces with it."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-async def _first_of(process: asyncio.subprocess.Process) -> bytes:
-    """What it writes to its output; one that writes more than any answer has is ended."""
-    assert process.stdout is not None
-    found = bytearray()
-    while piece := await process.stdout.read(_PIECE):
-        found += piece
-        if len(found) > _MOST_OUTPUT_BYTES:
-            _kill(process)
-            return bytes(found)
-    return bytes(found)
-
-
-async def _all_of(stream: asyncio.StreamReader | None) -> bytes:
-    """The first of what comes, once all has come."""
-    assert stream is not None
-    found = b""
-    while piece := await stream.read(_PIECE):
-        found = (found + piece)[:_PIECE]
-    return found
-
-
-async def _feed(stream: asyncio.StreamWriter | None, given: bytes) -> None:
-    assert stream is not None
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stream.write(given)
-        await stream.drain()
-        stream.close()
-        await stream.wait_closed()

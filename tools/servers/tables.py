@@ -53,13 +53,12 @@ def tables_server(shelf: Shelf, *, timeout_s: float = 30) -> MCPServer:
 
 
 async def _listed(shelf: Shelf, engine: Engine) -> dict[str, JsonValue]:
+    there = list(shelf.tables().values())
     tables: list[JsonValue] = []
     faults: list[JsonValue] = list(shelf.faults())
-    for table in shelf.tables().values():
-        try:
-            columns = await engine.columns(table)
-        except BadInput as fault:
-            faults.append(str(fault))
+    for table, columns in zip(there, await engine.columns(there), strict=True):
+        if isinstance(columns, str):
+            faults.append(columns)
             continue
         names: list[JsonValue] = [f"{each.name} {each.type}" for each in columns[:_MOST_NAMED]]
         tables.append({"table": table.name, "file": table.address, "columns": names})
@@ -68,7 +67,9 @@ async def _listed(shelf: Shelf, engine: Engine) -> dict[str, JsonValue]:
 
 async def _described(shelf: Shelf, engine: Engine, name: str) -> dict[str, JsonValue]:
     table = shelf.table(name)
-    columns = await engine.columns(table)
+    (columns,) = await engine.columns([table])
+    if isinstance(columns, str):
+        raise BadInput(columns)
     counted = await engine.query(f"select count(*) from {table.name}", {}, 1)  # noqa: S608 - our name
     first = await engine.query(f"select * from {table.name}", {}, _FIRST_ROWS)  # noqa: S608 - as above
     named: list[JsonValue] = [{"name": each.name, "type": each.type} for each in columns]

@@ -1,46 +1,31 @@
-"""DuckDB, locked down: a fresh database for each query, with views of the files it names."""
+"""Questions in SQL to the tables of a folder, each answered by a process that is then gone."""
 
 import asyncio
+import json
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import duckdb
 from pydantic import JsonValue
 
 from models.base import Frozen
 from models.errors import BadInput
-from tools.tables.cells import cell, given_rows
+from tools.processes import spoken_to
+from tools.tables.asking import Named, Question
 from tools.tables.shelf import Shelf, TableFile
-
-T = TypeVar("T")
 
 MOST_ROWS = 1_000
 LONGEST_SQL = 20_000
-_MOST_CHARS = 200_000
+_MOST_BYTES = 4_000_000
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "memory_limit": "512MB",
-    "temp_directory": "",
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-}
-# Nothing of a file is left out in silence, and nothing but UTF-8 is guessed at.
-_READERS = {
-    ".csv": "read_csv({}, skip=0)",
-    ".tsv": "read_csv({}, skip=0, delim='\\t')",
-    ".parquet": "read_parquet({})",
-}
 
 
 class Rows(Frozen):
     """What a query gave, at most as much as can be read."""
 
     columns: tuple[str, ...]
-    types: tuple[str, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
     addresses: tuple[str, ...] = ()
     """The files it was asked of; `inputs:NAME` for rows that came with it."""
@@ -55,31 +40,28 @@ class Column(Frozen):
 
 
 class Engine:
-    """Asks the tables of a shelf, each time on a connection of its own."""
+    """Asks the tables of a shelf, each question in a process of its own."""
 
     def __init__(self, shelf: Shelf, *, timeout_s: float = 30) -> None:
         self._shelf = shelf
         self._timeout_s = timeout_s
-        self._columns: dict[tuple[str, int, int], tuple[Column, ...]] = {}
+        self._columns: dict[tuple[str, int, int], tuple[Column, ...] | str] = {}
 
-    async def columns(self, table: TableFile) -> tuple[Column, ...]:
-        """The table's columns; read once as long as the file stays as it is.
+    async def columns(self, tables: Sequence[TableFile]) -> list[tuple[Column, ...] | str]:
+        """The columns of each table, or why it cannot be read.
+
+        Read once as long as a file stays as it is.
 
         Raises:
-            BadInput: the file cannot be read; names it.
+            BadInput: it took too long.
         """
-
-        def ask(database: duckdb.DuckDBPyConnection) -> tuple[Column, ...]:
-            if faults := _open(database, [table]):
-                raise BadInput(faults[0])
-            found = database.execute(f"describe {table.name}").fetchall()
-            return tuple(Column(name=str(each[0]), type=str(each[1])) for each in found)
-
-        state = table.path.stat()
-        key = (table.address, state.st_mtime_ns, state.st_size)
-        if key not in self._columns:
-            self._columns[key] = await self._asked(ask)
-        return self._columns[key]
+        keys = [_state(table) for table in tables]
+        new = [t for t, key in zip(tables, keys, strict=True) if key not in self._columns]
+        if new:
+            found = await self._asked(Question(tables=tuple(_named(table) for table in new)))
+            for table in new:
+                self._columns[_state(table)] = _columns(found, table.name)
+        return [self._columns[key] for key in keys]
 
     async def query(self, sql: str, inputs: Mapping[str, JsonValue], limit: int) -> Rows:
         """The first rows of a query over the shelf's tables and those given with it.
@@ -93,96 +75,49 @@ class Engine:
         known = await asyncio.to_thread(self._shelf.tables)
         given = _given_names(inputs, known)
         named = [table for name, table in known.items() if name in words]
+        tables = tuple(_named(table) for table in named)
+        question = Question(tables=tables, sql=sql, inputs=dict(inputs), limit=limit)
+        found = await self._asked(question)
+        used = (f"inputs:{name}" for name in given if name.lower() in words)
+        places = (*(each.address for each in named), *used)
+        return Rows.model_validate(found | {"addresses": places})
 
-        def ask(database: duckdb.DuckDBPyConnection) -> Rows:
-            for name in given:
-                _take(database, name, inputs[name])
-            faults = _open(database, named)
-            try:
-                found = _fetched(database, _one_query(database, sql), limit)
-            except duckdb.Error as fault:
-                raise BadInput("; ".join([_first_lines(str(fault)), *faults])) from fault
-            used = [name for name in given if name.lower() in words]
-            places = (*(each.address for each in named), *(f"inputs:{name}" for name in used))
-            return found.model_copy(update={"addresses": places})
-
-        return await self._asked(ask)
-
-    async def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        """What the function gives, in a thread; late or cancelled, the engine is interrupted."""
-        database = duckdb.connect(":memory:", config=_CONFIG)
-        is_over = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(_guarded, ask, database))
+    async def _asked(self, question: Question) -> dict[str, Any]:
+        """What the process found; late or cancelled, it is killed."""
+        # Not by its module's name: where ours are found is what this process knows.
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}\nfrom tools.tables.asking import main; main()"
+        )
+        said = await spoken_to(
+            [sys.executable, "-P", "-c", code],
+            question.model_dump_json().encode(),
+            within_s=self._timeout_s,
+            most_bytes=_MOST_BYTES,
+            late=f"the query ran for {self._timeout_s:g} s and was ended; ask for less",
+        )
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await asyncio.shield(work)
-        except TimeoutError:
-            raise BadInput(
-                f"the query ran for {self._timeout_s:g} s and was ended; ask for less"
-            ) from None
-        finally:
-            if not work.done():
-                _interrupt_until(is_over, database)
-                work.add_done_callback(lambda done: done.cancelled() or done.exception())
-                work.add_done_callback(lambda _: is_over.set())
+            found: dict[str, Any] = json.loads(said.output)
+        except ValueError:
+            raise BadInput("the query took more memory than it may; ask for less") from None
+        if "fault" in found:
+            raise BadInput(str(found["fault"]))
+        return found
 
 
-def _guarded(
-    ask: Callable[[duckdb.DuckDBPyConnection], T], database: duckdb.DuckDBPyConnection
-) -> T:
-    try:
-        return ask(database)
-    except duckdb.Error as fault:
-        raise BadInput(_first_lines(str(fault))) from fault
-    finally:
-        database.close()
+def _state(table: TableFile) -> tuple[str, int, int]:
+    state = table.path.stat()
+    return table.address, state.st_mtime_ns, state.st_size
 
 
-def _interrupt_until(is_over: threading.Event, database: duckdb.DuckDBPyConnection) -> None:
-    """Between two statements there is nothing to interrupt, so it is tried until one ends."""
-
-    def again() -> None:
-        while not is_over.is_set():
-            try:
-                database.interrupt()
-            except duckdb.Error:
-                return  # it is closed
-            is_over.wait(0.05)
-
-    threading.Thread(target=again, daemon=True).start()
+def _named(table: TableFile) -> Named:
+    path, ending = str(table.path), table.path.suffix.lower()
+    return Named(name=table.name, path=path, address=table.address, ending=ending)
 
 
-def _open(database: duckdb.DuckDBPyConnection, tables: Sequence[TableFile]) -> list[str]:
-    """Views of these files; after that nothing else can be reached, and no setting changed.
-
-    Gives the faults of files that cannot be read: a query may only seem to name them.
-    """
-    faults: list[str] = []
-    for table in tables:
-        reader = _READERS[table.path.suffix.lower()].format(_text(str(table.path)))
-        try:
-            database.execute(f"create view {table.name} as select * from {reader}")  # noqa: S608 - our own names
-        except duckdb.Error as fault:
-            why = _first_lines(str(fault)).replace(str(table.path), table.address)
-            faults.append(f"{table.address!r} cannot be read as a table: {why}")
-    paths = ", ".join(_text(str(table.path)) for table in tables)
-    database.execute(f"set allowed_paths = [{paths}]")
-    database.execute("set enable_external_access = false")
-    database.execute("set lock_configuration = true")
-    return faults
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _take(database: duckdb.DuckDBPyConnection, name: str, rows: JsonValue) -> None:
-    values, types = given_rows(name, rows)
-    database.execute(
-        f'create temp table "{name}" as '  # noqa: S608 - a checked name
-        "select one.* from (select unnest(from_json(?::json, ?)) as one)",
-        [values, types],
-    )
+def _columns(found: Mapping[str, Any], name: str) -> tuple[Column, ...] | str:
+    if name in found["faults"]:
+        return str(found["faults"][name])
+    return tuple(Column(name=column, type=kind) for column, kind in found["columns"][name])
 
 
 def _given_names(inputs: Mapping[str, JsonValue], known: Mapping[str, TableFile]) -> list[str]:
@@ -194,49 +129,3 @@ def _given_names(inputs: Mapping[str, JsonValue], known: Mapping[str, TableFile]
     if len({name.lower() for name in inputs}) < len(inputs):
         raise BadInput("two of the inputs have the same name but for its case")
     return list(inputs)
-
-
-def _one_query(database: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
-    statements = database.extract_statements(sql)
-    if len(statements) != 1:
-        raise BadInput(f"give one query; these are {len(statements)} statements")
-    (statement,) = statements
-    if statement.type is not duckdb.StatementType.SELECT:
-        raise BadInput(
-            f"only queries are answered (SELECT, WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); this is "
-            f"{statement.type.name}"
-        )
-    return statement
-
-
-def _fetched(database: duckdb.DuckDBPyConnection, statement: duckdb.Statement, limit: int) -> Rows:
-    found = database.execute(statement)
-    described = found.description or []
-    rows: list[tuple[JsonValue, ...]] = []
-    left = _MOST_CHARS
-    for row in iter(found.fetchone, None):
-        cells = tuple(cell(each) for each in row)
-        left -= sum(len(str(each)) for each in cells)
-        if len(rows) == limit or left < 0:
-            return _rows(described, rows, is_cut=True)
-        rows.append(cells)
-    return _rows(described, rows, is_cut=False)
-
-
-def _rows(
-    described: Sequence[tuple[object, ...]], rows: Sequence[tuple[JsonValue, ...]], *, is_cut: bool
-) -> Rows:
-    names: list[str] = []
-    for each in described:
-        name, number = str(each[0]), 2
-        while name in names:
-            name, number = f"{each[0]}_{number}", number + 1
-        names.append(name)
-    types = tuple(str(each[1]) for each in described)
-    return Rows(columns=tuple(names), types=types, rows=tuple(rows), is_cut=is_cut)
-
-
-def _first_lines(text: str) -> str:
-    """The engine's message without its pages of advice."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return " ".join(lines[:4])[:500]
