@@ -80,6 +80,7 @@ async def the_report(engine: Engine, job_id: str) -> Report:
     return await report_of(engine.holdfast, job_id)
 
 
+@pytest.mark.conformance("BEY-04")
 async def test_a_job_computes_on_references_and_its_report_shows_the_chart(
     engine: Engine, players: Players, model: ScriptedModel, tmp_path: Any
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_call_that_is_made_twice_draws_once_and_is_shown_once(
     assert len(figure.forms) == 2
 
 
+@pytest.mark.conformance("VMAO-05")
 async def test_an_agent_that_draws_is_offered_charts_by_default_and_its_step_is_shown(
     engine: Engine, players: Players
 ) -> None:
