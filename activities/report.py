@@ -22,6 +22,7 @@ from roles.synthesiser import Statement, SynthesiserAnswer, SynthesiserTask
 from storage import evidence, jobs, questions, receipts
 from storage.control import REPORT_KEY
 from storage.database import Database, JobWrite
+from storage.figures import figures_of
 
 _TASK = "report"
 """What the report's own calls are of, in the ledger."""
@@ -93,7 +94,9 @@ class Reporting:
                 receipt = ReportReceipt(halt=_gate_closed(shut), tokens=written.tokens)
                 await _keep_refusal(write, order, receipt)
                 return receipt
-            await evidence.keep_report(write, report.model_copy(update={"gates": gates}))
+            shown = await figures_of(write.connection, order.job_id)
+            seen = {"gates": gates, "figures": shown}
+            await evidence.keep_report(write, report.model_copy(update=seen))
             if report.answer != material.job.answer:
                 await write.set(answer=report.answer)
             facts = report.cover or Cover()

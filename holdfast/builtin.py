@@ -3,12 +3,18 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from holdfast.settings import Settings
 from tools.hub import BuiltinServer
+from tools.python.table import python_parts
+from tools.servers.charts import charts_server
 from tools.servers.corpus import PassageStore, corpus_server
+from tools.servers.python import python_server
+from tools.servers.tables import tables_server
 from tools.servers.web import AT_ONCE, web_server
 from tools.servers.wikipedia import wikipedia_server
+from tools.tables.shelf import read_shelf
 from tools.web.opening import opened_web, opened_wiki
 from tools.web.settings import read_web, read_wikipedia
 
@@ -22,14 +28,33 @@ async def builtin_servers(
     Raises:
         BadConfiguration: a table of the file is not right; says what to write.
     """
-    servers = {"corpus": BuiltinServer(corpus_server(store), {"collection": "collection"})}
+    corpus = BuiltinServer(corpus_server(store), {"collection": "collection"})
     async with AsyncExitStack() as stack:
-        if web := read_web(settings.config_file):
-            parts = await stack.enter_async_context(opened_web(web, os.environ))
-            server = web_server(parts.fetcher, parts.search)
-            servers["web"] = BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)
-        if wikipedia := read_wikipedia(settings.config_file):
-            wiki = await stack.enter_async_context(opened_wiki(wikipedia))
-            bound = {"job": "job", "fresh": "fresh"}
-            servers["wikipedia"] = BuiltinServer(wikipedia_server(wiki), bound)
-        yield servers
+        computing = await _computing(stack, settings.config_file)
+        reaching = await _reaching(stack, settings.config_file)
+        yield {"corpus": corpus, **computing, **reaching}
+
+
+async def _computing(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:
+    """What works on data that a job has: nothing of it leaves this machine."""
+    servers = {"charts": BuiltinServer(charts_server(), concurrency=4, timeout_s=60)}
+    if shelf := read_shelf(path):
+        servers["tables"] = BuiltinServer(tables_server(shelf), concurrency=4, timeout_s=60)
+    python = await stack.enter_async_context(python_parts(path))
+    if python is not None:
+        servers["python"] = BuiltinServer(python_server(*python), concurrency=4, timeout_s=90)
+    return servers
+
+
+async def _reaching(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:
+    """What asks others over the network: only where the file says so."""
+    servers: dict[str, BuiltinServer] = {}
+    if web := read_web(path):
+        parts = await stack.enter_async_context(opened_web(web, os.environ))
+        server = web_server(parts.fetcher, parts.search)
+        servers["web"] = BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)
+    if wikipedia := read_wikipedia(path):
+        wiki = await stack.enter_async_context(opened_wiki(wikipedia))
+        bound = {"job": "job", "fresh": "fresh"}
+        servers["wikipedia"] = BuiltinServer(wikipedia_server(wiki), bound)
+    return servers

@@ -1,12 +1,16 @@
 """The report as Markdown, as a page or as JSON; marks lead to the passages they rest on."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 
 from pydantic import JsonValue
 
 from holdfast.cover import confidence_line, cover_lines, gate_lines
 from models.evidence import BothSides, Citation, Conclusion, Report, ReportStatement
+from models.figures import ReportFigure
+
+Address = Callable[[ReportFigure], str | None]
+"""Where a figure's image is; none where it may not be shown."""
 
 _STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem;
@@ -15,6 +19,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; color: #3550
 a.mark { font-size: .75em; vertical-align: super; text-decoration: none; color: #35507a; }
 ol.sources li { margin-bottom: .8rem; } blockquote { margin: .2rem 0; color: #444; }
 .place, footer { color: #6a7180; font-size: .85rem; }
+figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; }
 .warning { border-left: 4px solid #b3261e; padding-left: .8rem; }
 @media (prefers-color-scheme: dark) {
   body { color: #e4e7ee; background: #14171d; } h2, a.mark { color: #9db8e8; }
@@ -22,13 +27,25 @@ ol.sources li { margin-bottom: .8rem; } blockquote { margin: .2rem 0; color: #44
 """
 
 
-def to_markdown(report: Report) -> str:
-    """The report as Markdown, with a numbered list of sources at the end."""
+def _by_name(figure: ReportFigure) -> str:
+    return f"figure:{figure.id}"
+
+
+def _nowhere(_: ReportFigure) -> None:
+    return None
+
+
+def to_markdown(report: Report, address: Address = _by_name) -> str:
+    """The report as Markdown, with a numbered list of sources at the end.
+
+    A figure's address is `figure:ID` where nobody says better.
+    """
     parts = [f"# {_plain(report.question)}", ""]
     parts += [f"> **Warning:** {_plain(each)}\n" for each in report.warnings]
     parts += [" ".join(_with_marks(each) for each in report.summary), ""]
     parts += _section("Findings", (f"- {_with_marks(each)}" for each in report.findings))
     parts += _section("Analysis", _lines(report.analysis))
+    parts += _section("Figures", (_figure(each, address) for each in report.figures))
     parts += _section("Conclusions", (_conclusion(each) for each in report.conclusions))
     parts += _section("Contradictions", (_contradiction(each) for each in report.contradictions))
     parts += _section("Gaps", (f"- {_plain(gap)}" for gap in report.gaps))
@@ -38,14 +55,20 @@ def to_markdown(report: Report) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def to_html(report: Report) -> str:
-    """The report as one page that needs nothing else: no script, no foreign address."""
+def to_html(report: Report, address: Address = _nowhere) -> str:
+    """The report as one page that needs nothing else: no script, no foreign address.
+
+    A figure without an address is named, and not shown.
+    """
     body = [f"<h1>{escape(report.question)}</h1>"]
     body += [f'<p class="warning"><b>Warning:</b> {escape(each)}</p>' for each in report.warnings]
     body += [f"<p>{_html_all(report.summary)}</p>"]
     body += _html_list("Findings", (_html(each) for each in report.findings))
     if report.analysis:
         body.append(f"<h2>Analysis</h2><p>{_html_all(report.analysis)}</p>")
+    if report.figures:
+        drawn = "".join(_html_figure(each, address(each)) for each in report.figures)
+        body.append(f"<h2>Figures</h2>{drawn}")
     body += _html_list("Conclusions", (_html_conclusion(each) for each in report.conclusions))
     body += _html_list("Contradictions", (_html_sides(each) for each in report.contradictions))
     body += _html_list("Gaps", (escape(gap) for gap in report.gaps))
@@ -120,6 +143,26 @@ def _contradiction(each: BothSides) -> str:
 
 def _settled(each: BothSides) -> str:
     return f"settled by {each.settled_by}" if each.settled_by else "not settled"
+
+
+def _figure(figure: ReportFigure, address: Address) -> str:
+    title = _plain(figure.title).replace("]", "\\]")
+    shown = f"![{title}]({address(figure) or _by_name(figure)})"
+    caption = f"\n\n*{_plain(_caption(figure))}*"
+    return f"{shown}{caption}\n"
+
+
+def _caption(figure: ReportFigure) -> str:
+    said = f"{figure.caption} " if figure.caption else ""
+    return f"{said}(figure {figure.id}, drawn by {figure.tool} in {figure.task})"
+
+
+def _html_figure(figure: ReportFigure, address: str | None) -> str:
+    image = ""
+    if address is not None:
+        image = f'<img src="{escape(address)}" alt="{escape(figure.title)}">'
+    words = f'<b>{escape(figure.title)}</b> <span class="place">{escape(_caption(figure))}</span>'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
 def _source(citation: Citation) -> str:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from models.base import Frozen
+from models.figures import ReportFigure
 from models.tools import ReadPassage
 from models.verification import StopCondition
 
@@ -149,6 +150,7 @@ class Report(Frozen):
     conclusions: tuple[Conclusion, ...] = ()
     contradictions: tuple[BothSides, ...] = ()
     gaps: tuple[str, ...] = ()
+    figures: tuple[ReportFigure, ...] = ()
     citations: tuple[Citation, ...] = ()
     confidence: float | None = None
     """Of the answer, 0 to 1; none where nothing says how sure it is."""

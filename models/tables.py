@@ -13,6 +13,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Numeric,
     Table,
@@ -354,6 +355,22 @@ tool_calls = Table(
     UniqueConstraint("job_id", "task_id", "attempt", "tool", "part", "request_hash"),
     Index("ix_tool_calls_job_id_request_hash", "job_id", "request_hash"),
     CheckConstraint(_CALL_STATUS, name="status"),
+)
+
+figures = Table(
+    "figures",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("job_id", Text, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("call_id", BigInteger, ForeignKey("tool_calls.id", ondelete="CASCADE"), nullable=False),
+    Column("sha256", Text, nullable=False, comment="of the bytes"),
+    Column("media_type", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("caption", Text, nullable=False, server_default=_EMPTY),
+    Column("data", LargeBinary, nullable=False),
+    _at("created_at", is_now=True),
+    UniqueConstraint("call_id", "sha256"),
+    Index("ix_figures_job_id_sha256", "job_id", "sha256"),
 )
 
 events = Table(

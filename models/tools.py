@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from models.base import Frozen
+from models.figures import Figure
 
 
 class ToolSignature(Frozen):
@@ -48,3 +49,5 @@ class ToolAnswer(Frozen):
     passages: tuple[ReadPassage, ...] = ()
     is_cut: bool = False
     """Whether the answer was longer than the limit and its end was dropped."""
+    figures: tuple[Figure, ...] = ()
+    """The images in it; their bytes reach neither a prompt nor Temporal."""

@@ -23,6 +23,7 @@ from models.tables import llm_calls
 from models.tools import ReadPassage, ToolAnswer
 from storage.constant import Value, as_json
 from storage.database import Database
+from storage.figures import SETTLE_WITH_FIGURES, figure_values
 from storage.gate import check_room, priced
 from storage.gate_statements import LOCK, OPEN_MODEL_WITHIN, OPEN_MODEL_WITHIN_RECOVERED
 from storage.ledger_statements import (
@@ -161,7 +162,14 @@ class Ledger:
         self, row_id: int, answer: ToolAnswer, *, repeats: int | None = None
     ) -> None:
         """Record what came back; `repeats` names the earlier call whose answer was taken."""
-        facts = {"response": _packed(answer), "is_cut": answer.is_cut, "repeats": repeats}
+        facts: dict[str, JsonValue] = {
+            "response": _packed(answer), "is_cut": answer.is_cut, "repeats": repeats
+        }  # fmt: skip
+        if any(each.data for each in answer.figures):
+            # Not along with what follows: that may be written more than once.
+            values = _NONE_WAITS | {"tool_answer": as_json(facts | {"id": row_id})}
+            await self._write(SETTLE_WITH_FIGURES, values | figure_values(row_id, answer.figures))
+            return
         await self._keep("tool_answer", facts | {"id": row_id})
 
     async def fail_tool_call(
@@ -273,7 +281,9 @@ def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of colu
 def _packed(answer: ToolAnswer) -> str:
     """The answer as JSON; a passage that repeats the whole text is left out and put back."""
     is_plain = len(answer.passages) == 1 and answer.passages[0].text == answer.text
-    return answer.model_dump_json(exclude={"passages"} if is_plain else None)
+    left_out = {name for name, is_so in (("passages", is_plain), ("figures", not answer.figures))
+                if is_so}  # fmt: skip
+    return answer.model_dump_json(exclude=left_out)
 
 
 def _unpacked(body: str, tool: str) -> ToolAnswer:

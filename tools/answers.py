@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mcp.types import (
     AudioContent,
@@ -17,9 +17,8 @@ from mcp.types import (
 from pydantic import JsonValue
 
 from models.tools import ReadPassage, ToolAnswer
-
-_STAND_IN = "\ufffd"
-
+from tools.figures import read_figures
+from tools.plain import plain_text as plain_text
 
 _LARGEST_OFFSET = 2**30
 _LONGEST_NAME = 1_000
@@ -34,7 +33,8 @@ def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
     """
     structured = _unwrapped(result.structured_content)
     fits = _fits(structured, limit)
-    text, is_cut = read_text(result, limit)
+    figures, faults = read_figures(result.content, tool=tool)
+    text, is_cut = read_text(result, limit, faults)
     if not text and structured is not None:
         text, is_cut = _cut(json.JSONEncoder(ensure_ascii=False).iterencode(structured), limit)
         text = plain_text(text)
@@ -42,31 +42,33 @@ def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
     passages = _passages(kept, f"tool:{tool}")
     if passages is None:
         passages = _whole(text, f"tool:{tool}")
-    return ToolAnswer(text=text, structured=kept, passages=passages, is_cut=is_cut or not fits)
+    return ToolAnswer(
+        text=text,
+        structured=kept,
+        passages=passages,
+        is_cut=is_cut or not fits,
+        figures=figures,
+    )
 
 
-def read_text(result: CallToolResult, limit: int) -> tuple[str, bool]:
-    """The text of all content blocks, one per line, and whether its end was dropped."""
-    text, is_cut = _cut(_lines(result.content), limit)
+def read_text(
+    result: CallToolResult, limit: int, faults: Mapping[int, str] | None = None
+) -> tuple[str, bool]:
+    """The text of all content blocks, one per line, and whether its end was dropped.
+
+    `faults` says by a block's place why its image was not kept.
+    """
+    text, is_cut = _cut(_lines(result.content, faults or {}), limit)
     return plain_text(text), is_cut
 
 
-def plain_text(text: str) -> str:
-    """The text with a stand-in, one for one, for what PostgreSQL cannot hold as text.
-
-    That is NUL, and halves of surrogate pairs, which have no UTF-8.
-    """
-    text = text.replace("\x00", _STAND_IN)
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _lines(blocks: list[ContentBlock]) -> Iterator[str]:
+def _lines(blocks: list[ContentBlock], faults: Mapping[int, str]) -> Iterator[str]:
     for number, block in enumerate(blocks):
         if number:
             yield "\n"
         yield _words(block)
+        if number in faults:
+            yield f" ({faults[number]})"
 
 
 def _words(block: ContentBlock) -> str:

@@ -14,12 +14,13 @@ from mcp.types import CallToolResult, Tool
 
 from models.errors import BadConfiguration, HoldfastError, ToolBusy, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
-from tools.answers import plain_text, read_answer, read_text, storable
+from tools.answers import read_answer, read_text, storable
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
 from tools.link import ServerLink
 from tools.marks import REMEMBERS
 from tools.passing import is_passing
+from tools.plain import plain_text
 from tools.vocabularies import Parameter, Vocabularies
 from tools.vocabulary_sources import Source
 from tools.wires import Connect, configured, in_process

@@ -1,5 +1,6 @@
 """What is served, and where: the documents that the commands print with --json, and the log."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,13 +17,17 @@ from holdfast.api.errors import OnlyNames, on_any_error, on_http_error, on_our_e
 from holdfast.api.events import READS_WITHIN, stream
 from holdfast.api.following import Following
 from holdfast.client import Holdfast
+from holdfast.figures import figure_of
 from holdfast.reading import newest_jobs, plan_of, report_of
 from holdfast.rendering import to_json
 from holdfast.status import status_of
 from models.errors import BadInput, HoldfastError, NotFound
+from models.figures import ENDINGS, SVG, StoredFigure
 
 _MOST_JOBS = 1000
 _JOBS = 20
+_HASH = re.compile(r"[0-9a-f]{64}")
+_NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,13 @@ class Api:
     async def plan(self, request: Request) -> Response:
         return _document((await plan_of(self.holdfast, _job_id(request))).tasks)
 
+    async def figure(self, request: Request) -> Response:
+        name = str(request.path_params["sha256"])
+        if not _HASH.fullmatch(name):
+            raise NotFound(f"{name[:80]!r} is no figure's hash; the report names those there are")
+        found = await figure_of(self.holdfast, _job_id(request), name)
+        return Response(found.data, media_type=found.media_type, headers=_guarded(name, found))
+
     async def events(self, request: Request) -> Response:
         return await stream(
             self.holdfast.db, self.following, _job_id(request), request,
@@ -68,6 +80,7 @@ class Api:
             Route("/jobs/{job}/status", self.status),
             Route("/jobs/{job}/report", self.report),
             Route("/jobs/{job}/plan", self.plan),
+            Route("/jobs/{job}/figures/{sha256}", self.figure),
             Route("/jobs/{job}/events", self.events),
         ]
 
@@ -97,6 +110,19 @@ def _limit(given: str) -> int:
     if not (given.isascii() and given.isdecimal() and 1 <= int(given[:5]) <= _MOST_JOBS):
         raise BadInput(f"limit is a number from 1 to {_MOST_JOBS}, not {given[:40]!r}")
     return int(given[:5])
+
+
+def _guarded(sha256: str, figure: StoredFigure) -> dict[str, str]:
+    """Headers with which an image that somebody else made can do nothing in a browser."""
+    is_shown = figure.media_type != SVG or figure.is_ours
+    name = f"{sha256[:12]}{ENDINGS[figure.media_type]}"
+    return {
+        "Content-Security-Policy": _NO_SCRIPT,
+        "X-Content-Type-Options": "nosniff",
+        "Content-Disposition": f'{"inline" if is_shown else "attachment"}; filename="{name}"',
+        # The address holds the hash of what is there.
+        "Cache-Control": "private, max-age=31536000, immutable",
+    }
 
 
 def _document(found: BaseModel | Sequence[BaseModel]) -> Response:

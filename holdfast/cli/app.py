@@ -138,6 +138,9 @@ def report(
     partial: Annotated[
         bool, typer.Option("--partial", help="Have what a stopped job found written up first.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write it into this folder, with its figures.")
+    ] = None,
     json_output: Json = False,
 ) -> None:
     """Print the report of a finished job."""
@@ -147,7 +150,24 @@ def report(
         from holdfast.cli.acting import write_up_command
 
         write_up_command(job)
-    report_command(job, "json" if json_output else form)
+    report_command(job, "json" if json_output else form, out)
+
+
+@app.command()
+def figure(
+    job: JobId,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[FIGURE]", help="Its id; all are listed if left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; its ending says in which form.")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """List the figures of a job's report, or write one to a file."""
+    from holdfast.cli.figures import figure_command
+
+    figure_command(job, name, out, json_output=json_output)
 
 
 @app.command()

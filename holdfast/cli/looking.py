@@ -2,18 +2,21 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 from holdfast.cli.installation import ask, attached
 from holdfast.cli.output import console, print_json, print_text, printable, short, table
 from holdfast.cli.stats_rows import stats_rows
 from holdfast.cli.tasks_table import job_lines, tasks_table
 from holdfast.client import Holdfast
+from holdfast.figures import Images, images_of, to_page, write_folder
 from holdfast.prices import read_prices
 from holdfast.reading import check_kinds, plan_of, report_of
-from holdfast.rendering import to_html, to_json, to_markdown
+from holdfast.rendering import to_json, to_markdown
 from holdfast.status import status_of
 from models.calls import CallView
 from models.errors import BadInput
+from models.evidence import Report
 from models.jobs import FINAL, JobStatus
 from models.listing import memory_document
 from models.plan import Plan, Task
@@ -60,14 +63,25 @@ def show_command(job_id: str, *, json_output: bool) -> None:
     console().print(tasks_table(view))
 
 
-def report_command(job_id: str, form: str) -> None:
+def report_command(job_id: str, form: str, folder: Path | None = None) -> None:
     if form not in _FORMATS:
         raise BadInput(f"no report format {form!r}; formats: {', '.join(_FORMATS)}")
-    report = ask(lambda holdfast: report_of(holdfast, job_id))
-    if form == "json":
+    is_whole = folder is not None
+
+    async def read(holdfast: Holdfast) -> tuple[Report, Images]:
+        found = await report_of(holdfast, job_id)
+        if form != "html" and not is_whole:
+            return found, {}
+        return found, await images_of(holdfast, job_id, found, all_forms=is_whole)
+
+    report, images = ask(read)
+    if folder is not None:
+        for path in write_folder(folder, report, images):
+            print_text(str(path))
+    elif form == "json":
         print_json(dict(to_json(report)))
     else:
-        print_text(to_html(report) if form == "html" else printable(to_markdown(report)))
+        print_text(to_page(report, images) if form == "html" else printable(to_markdown(report)))
 
 
 def plan_command(job_id: str, *, diff: bool, json_output: bool) -> None:

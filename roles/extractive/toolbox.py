@@ -6,6 +6,8 @@ from typing import NamedTuple
 from models.tools import ToolSignature
 
 _TEXT_NAMES = ("query", "q", "question", "search", "text", "keywords", "search_query", "term")
+_NO_WORDS = ("code", "sql", "script", "expression", "table")
+"""Parameters of text that words to look for are not."""
 _LIMIT_NAMES = ("limit", "k", "top_k", "n", "count", "size", "max_results", "num_results", "top")
 _SEARCH_WORDS = ("search", "find", "retrieve", "look up", "lookup", "query")
 
@@ -46,7 +48,10 @@ def _text_parameter(tool: ToolSignature) -> str | None:
     required = tool.input_schema.get("required") or []
     if not isinstance(properties, Mapping) or not isinstance(required, list):
         return None
-    texts = [str(name) for name, schema in properties.items() if _is_free_text(schema)]
+    texts = [
+        str(name) for name, schema in properties.items()
+        if _is_free_text(schema) and str(name).lower() not in _NO_WORDS
+    ]  # fmt: skip
     if len(required) == 1:
         return str(required[0]) if required[0] in texts else None
     optional = [name for name in texts if name.lower() in _TEXT_NAMES]

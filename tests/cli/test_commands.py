@@ -190,3 +190,16 @@ def test_what_is_retracted_is_warned_of_in_the_report_and_the_status(home: Shell
     assert "**Warning:** mark 1 supports nothing any more" in home.holdfast("report", job).out
     assert "warning:  mark 1 supports nothing any more" in home.holdfast("status", job).out
     assert json.loads(home.holdfast("status", job, "--json").out)["warnings"]
+
+
+def test_a_report_is_written_into_a_folder_and_says_that_it_has_no_figures(home: Shell) -> None:
+    job = newest(home)
+
+    written = home.holdfast("report", job, "--out", "told")
+    listed = home.holdfast("figure", job)
+    missing = home.holdfast("figure", job, "abc", "-o", "a.svg")
+
+    assert written.out.split() == ["told/report.md", "told/report.html"]
+    assert "## Sources" in (home.folder / "told/report.md").read_text()
+    assert listed.out.strip() == "the report has no figures"
+    assert "no one figure 'abc' in the report; figures: none" in missing.refused()

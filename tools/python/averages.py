@@ -1,0 +1,90 @@
+"""The functions of `statistics` that the interpreter lacks, over bounded lists of floats.
+
+They run in this process, so that each must be quick whatever it is given: plain float sums, none
+of the exact fractions of the standard library.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+MOST_VALUES = 100_000
+
+
+def _floats(values: object, least: int, name: str) -> list[float]:
+    if not isinstance(values, list | tuple) or not all(
+        isinstance(each, int | float) for each in values
+    ):
+        raise TypeError(f"{name} takes a list of numbers")
+    if len(values) < least:
+        raise ValueError(f"{name} needs at least {least} values, got {len(values)}")
+    if len(values) > MOST_VALUES:
+        raise ValueError(f"{name} takes at most {MOST_VALUES} values, got {len(values)}")
+    return [float(each) for each in values]
+
+
+def mean(values: object) -> float:
+    found = _floats(values, 1, "mean")
+    return math.fsum(found) / len(found)
+
+
+def median(values: object) -> float:
+    found = sorted(_floats(values, 1, "median"))
+    half = len(found) // 2
+    return found[half] if len(found) % 2 else (found[half - 1] + found[half]) / 2
+
+
+def variance(values: object) -> float:
+    return _squares(_floats(values, 2, "variance"), 1)
+
+
+def pvariance(values: object) -> float:
+    return _squares(_floats(values, 1, "pvariance"), 0)
+
+
+def stdev(values: object) -> float:
+    return math.sqrt(_squares(_floats(values, 2, "stdev"), 1))
+
+
+def pstdev(values: object) -> float:
+    return math.sqrt(_squares(_floats(values, 1, "pstdev"), 0))
+
+
+def correlation(one: object, other: object) -> float:
+    """Pearson's, -1 to 1."""
+    xs, ys = _floats(one, 2, "correlation"), _floats(other, 2, "correlation")
+    if len(xs) != len(ys):
+        raise ValueError(f"correlation takes two lists of one length, got {len(xs)} and {len(ys)}")
+    spread = math.sqrt(_products(xs, xs) * _products(ys, ys))
+    if not spread:
+        raise ValueError("correlation: the values of one list are all the same")
+    return _products(xs, ys) / spread
+
+
+def quantiles(values: object, n: int = 4) -> list[float]:
+    """The n - 1 cuts into n equal parts, as `statistics.quantiles` (exclusive)."""
+    found = sorted(_floats(values, 2, "quantiles"))
+    if not isinstance(n, int) or not 1 < n <= 1000:
+        raise ValueError("quantiles takes n from 2 to 1000")
+    return [_cut(found, part * (len(found) + 1) / n) for part in range(1, n)]
+
+
+def _cut(found: Sequence[float], place: float) -> float:
+    below = min(max(int(place), 1), len(found) - 1)
+    share = place - below
+    return found[below - 1] * (1 - share) + found[below] * share
+
+
+def _squares(found: Sequence[float], less: int) -> float:
+    return _products(found, found) / (len(found) - less)
+
+
+def _products(xs: Sequence[float], ys: Sequence[float]) -> float:
+    middle_x, middle_y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
+    return math.fsum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True))
+
+
+AVERAGES: dict[str, Callable[..., object]] = {
+    "mean": mean, "fmean": mean, "median": median, "variance": variance, "pvariance": pvariance,
+    "stdev": stdev, "pstdev": pstdev, "correlation": correlation, "quantiles": quantiles,
+}  # fmt: skip
+"""By the names that they have in `statistics`."""

@@ -1,0 +1,131 @@
+"""The built-in MCP server `charts`: line, bar and scatter charts from rows of data."""
+
+import asyncio
+import base64
+from typing import Annotated
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
+from pydantic import Field, JsonValue
+
+from models.errors import BadInput
+from models.figures import SVG
+from tools.charts.drawing import Chart, Drawing, Mark, drawing
+from tools.charts.points import Scale, one_line, points_of, rows_of
+from tools.charts.words import in_words
+from tools.figures import ABOUT
+
+_SAFE = ToolAnnotations(
+    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
+)
+
+Data = Annotated[
+    list[JsonValue] | dict[str, JsonValue],
+    Field(description='Rows: [{"year": 2020, "sales": 1.5}]; or columns: {"year": [2020], ...}.'),
+]
+X = Annotated[str, Field(description="The column along the horizontal axis.")]
+Y = Annotated[
+    str | list[str], Field(description="The column of values; a list draws a series of each.")
+]
+Title = Annotated[str, Field(description="The one message of the chart.", max_length=200)]
+YTitle = Annotated[str, Field(description="What y is, with its unit: `Revenue (EUR m)`.")]
+XTitle = Annotated[str, Field(description="What x is; the column's name if left out.")]
+Series = Annotated[str, Field(description="The column that says which series a row is of.")]
+Caption = Annotated[str, Field(description="Source and remarks.", max_length=500)]
+Log = Annotated[bool, Field(description="A logarithmic vertical axis.")]
+
+
+def charts_server() -> MCPServer:
+    """An MCP server that draws what it is given, and reaches nothing."""
+    server = MCPServer("charts")
+
+    @server.tool(annotations=_SAFE, structured_output=False)
+    async def draw(
+        kind: Mark,
+        data: Data,
+        x: X,
+        y: Y,
+        title: Title,
+        y_title: YTitle,
+        x_title: XTitle = "",
+        series: Series = "",
+        caption: Caption = "",
+        y_log: Log = False,
+    ) -> CallToolResult:
+        """Draws a line, bar or scatter chart for the report; x is numbers, dates or names."""
+        columns = [y] if isinstance(y, str) else list(dict.fromkeys(y))
+        try:
+            chart = Chart(
+                mark=kind,
+                points=points_of(
+                    rows_of(data), x=x, y=columns, series=series, names=kind is Mark.BAR
+                ),
+                title=_line(title, "title"),
+                caption=_line(caption),
+                x_title=_line(x_title) or _line(x),
+                y_title=_line(y_title, "y_title"),
+                y_log=y_log,
+            )
+            _check(chart)
+        except BadInput as fault:
+            raise ToolError(str(fault)) from fault
+        return await _drawn(chart)
+
+    return server
+
+
+async def _drawn(chart: Chart) -> CallToolResult:
+    try:
+        pictures = await asyncio.to_thread(drawing, chart)
+    except ValueError as odd:
+        raise ToolError(f"this could not be drawn: {str(odd)[:300]}") from odd
+    return _answer(chart, pictures)
+
+
+def _line(text: str, name: str = "") -> str:
+    """The text on one line.
+
+    Raises:
+        BadInput: it is empty, and has a name because it must not be.
+    """
+    line = one_line(text)[:500]
+    if name and not line:
+        raise BadInput(f"{name} is empty; say what the chart shows")
+    return line
+
+
+def _check(chart: Chart) -> None:
+    """What fits each part and would give no chart, or a misleading one.
+
+    Raises:
+        BadInput: says what to change.
+    """
+    if chart.y_log and any(each.y <= 0 for each in chart.points.points):
+        raise BadInput("a logarithmic axis has no place for values of 0 or less: set y_log=false")
+    if chart.mark is Mark.SCATTER and chart.points.scale is Scale.NAMES:
+        raise BadInput("a scatter chart needs numbers or dates along x; draw bars of names")
+    if chart.mark is Mark.BAR:
+        places = [(each.x, each.series) for each in chart.points.points]
+        if len(set(places)) < len(places):
+            twice = next(each for each in places if places.count(each) > 1)
+            raise BadInput(
+                f"two rows are for the same bar, {twice[0]!r}: sum them, or name a series"
+            )
+
+
+def _answer(chart: Chart, pictures: Drawing) -> CallToolResult:
+    about = {ABOUT: {"title": chart.title, "caption": chart.caption}}
+    images: list[ContentBlock] = [
+        ImageContent(data=base64.b64encode(data).decode("ascii"), mime_type=media_type, _meta=about)
+        for media_type, data in (("image/png", pictures.png), (SVG, pictures.svg))
+    ]
+    said = in_words(chart)
+    names = [each for each in chart.points.series if each]
+    return CallToolResult(
+        content=[TextContent(text=said), *images],
+        structured_content={
+            "title": chart.title, "caption": chart.caption, "chart": said,
+            "points": len(chart.points.points), "series": names,
+        },
+    )  # fmt: skip
