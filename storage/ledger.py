@@ -271,14 +271,19 @@ def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of colu
 
 
 def _packed(answer: ToolAnswer) -> str:
-    """The answer as JSON; a passage that repeats the whole text is left out and put back."""
+    """The answer as JSON; a passage that is the whole text is written without it."""
     is_plain = len(answer.passages) == 1 and answer.passages[0].text == answer.text
-    return answer.model_dump_json(exclude={"passages"} if is_plain else None)
+    return answer.model_dump_json(exclude={"passages": {0: {"text"}}} if is_plain else None)
 
 
 def _unpacked(body: str, tool: str) -> ToolAnswer:
-    answer = ToolAnswer.model_validate_json(body)
-    if answer.passages or not answer.text:
+    content = json.loads(body)
+    text = content["text"]
+    for passage in content.get("passages", ()):
+        passage.setdefault("text", text)
+    answer = ToolAnswer.model_validate(content)
+    if answer.passages or not text:
         return answer
-    whole = ReadPassage(address=f"tool:{tool}", text=answer.text, end=len(answer.text))
+    # Earlier releases left the passage of a whole answer out.
+    whole = ReadPassage(address=f"tool:{tool}", text=text, end=len(text))
     return answer.model_copy(update={"passages": (whole,)})

@@ -62,6 +62,8 @@ class _Place:
     timeout: timedelta
     max_bytes: int
     vocabularies: Vocabularies
+    is_foreign: bool
+    """Whether it is a server of the user's own."""
     listing: _Listing = field(default_factory=_Listing)
 
     @property
@@ -75,7 +77,8 @@ def _place(
     link = ServerLink(name, connect, concurrency=server.concurrency, patience=patience)
     known = Vocabularies(server.vocabulary)
     seconds = timedelta(seconds=server.timeout_s)
-    return _Place(link, server.bind, seconds, server.max_bytes, known)
+    is_foreign = not isinstance(server, BuiltinServer)
+    return _Place(link, server.bind, seconds, server.max_bytes, known, is_foreign)
 
 
 class Hub:
@@ -162,7 +165,7 @@ class Hub:
             seconds=min(timeout, place.timeout).total_seconds(),
             is_repeatable=_is_read_only(found) or _is_idempotent(found),
         )
-        return _answer(result, tool, place.max_bytes)
+        return _answer(result, tool, place)
 
     async def vocabularies(
         self, tool: str, parameters: Collection[str], *, facts: Mapping[str, str]
@@ -272,9 +275,9 @@ def _filled(
     return chosen | bound
 
 
-def _answer(result: CallToolResult, tool: str, limit: int) -> ToolAnswer:
+def _answer(result: CallToolResult, tool: str, place: _Place) -> ToolAnswer:
     if result.is_error:
         said, _ = read_text(result, _LONGEST_ERROR)
         kind = ToolBusy if is_passing(result) else ToolFailed
         raise kind(f"{tool} answered with an error: {said or 'no reason given'}")
-    return read_answer(result, tool=tool, limit=limit)
+    return read_answer(result, tool=tool, limit=place.max_bytes, is_foreign=place.is_foreign)

@@ -34,7 +34,7 @@ def test_text_is_cut_across_blocks(limit: int, text: str, is_cut: bool) -> None:
     answer = answer_to("one", "two", limit=limit)
 
     assert (answer.text, answer.is_cut) == (text, is_cut)
-    assert answer.passages == (ReadPassage(address="tool:s.t", text=text, end=limit),)
+    assert answer.passages == (ReadPassage(address="tool:s.t", text=text, end=limit, tool="s.t"),)
 
 
 def test_value_without_text_is_written_out_as_text() -> None:
@@ -55,7 +55,7 @@ def test_passages_have_the_length_of_their_text() -> None:
     answer = answer_to("json", structured={"passages": [item]})
 
     assert answer.passages == (
-        ReadPassage(address="a", heading="h", text="four", start=10, end=14),
+        ReadPassage(address="a", heading="h", text="four", start=10, end=14, tool="s.t"),
     )
 
 

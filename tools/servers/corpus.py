@@ -11,7 +11,7 @@ from pydantic import Field
 
 from models.base import Frozen
 from models.errors import NotFound, Passing
-from models.tools import ReadPassage
+from models.tools import ReadPassage, ToldPassage
 from tools.passing import passing_error
 
 _SAFE = ToolAnnotations(
@@ -47,7 +47,7 @@ class PassageStore(Protocol):
         ...
 
 
-class CorpusPassage(ReadPassage):
+class CorpusPassage(ToldPassage):
     """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
 
     score: float = 0
@@ -103,4 +103,4 @@ def corpus_server(store: PassageStore) -> MCPServer:
 
 
 def _passage(passage: ReadPassage, score: float = 0) -> CorpusPassage:
-    return CorpusPassage(**passage.model_dump(), score=score)
+    return CorpusPassage(**passage.model_dump(exclude={"tool", "via"}), score=score)
