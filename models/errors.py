@@ -18,6 +18,7 @@ HoldfastError
 ├── ModelUnusable       the endpoint answers, but not with what the protocol promises
 ├── ContextTooLong      the request does not fit into the model's context
 ├── ToolFailed          the tool answered with an error
+│   └── DocumentGone    the tool says that there is no such document
 ├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
 ├── Unresolved          a reference points to nothing
 ├── ReportInvalid       no version of the report was valid
@@ -140,6 +141,10 @@ class ToolFailed(Lasting):
     """The tool answered with an error, or with something its schema does not allow."""
 
     failure_class = FailureClass.TOOL
+
+
+class DocumentGone(ToolFailed):
+    """The tool says that there is no such document, or none any more."""
 
 
 class OutcomeUnknown(Lasting):

@@ -1,7 +1,11 @@
 """Text as lists, labels and receipts hold it."""
 
+import re
 import unicodedata
 
+from pydantic import JsonValue
+
+_TAG = re.compile(r"<(\s*/?\s*JSON_PATH\s*)>")
 _JOINERS = "\u200c\u200d"
 """Part of words in some scripts, and of emoji: they steer nothing."""
 
@@ -23,3 +27,18 @@ def _shown(sign: str) -> str:
     if category in ("Cc", "Zl", "Zp"):
         return " "
     return "" if category in ("Cf", "Cs") and sign not in _JOINERS else sign
+
+
+def inert(value: JsonValue) -> JsonValue:
+    """The value as a model that writes references is shown it: what looks like one is none.
+
+    Such a model may copy what it was shown into a new task, and only what it writes itself may
+    refer to anything. The value itself stays, and is handed on by reference as it is.
+    """
+    if isinstance(value, str):
+        return _TAG.sub(r"‹\1›", value) if "JSON_PATH" in value else value
+    if isinstance(value, list):
+        return [inert(each) for each in value]
+    if isinstance(value, dict):
+        return {str(inert(name)): inert(each) for name, each in value.items()}
+    return value

@@ -145,10 +145,10 @@ class Ledger:
         request = json.dumps(arguments, ensure_ascii=False)
         facts: dict[str, Value] = {"tool": tool, "request": request, "unclear": _UNCLEAR}
         row = await self._opened(OPEN_TOOL, OPEN_TOOL_RECOVERED, key, facts)
-        found = row.earlier_id and (row.earlier_id, _unpacked(row.earlier_response, tool))
+        found = row.earlier_id and (row.earlier_id, recorded_answer(row.earlier_response, tool))
         return Opened(
             row_id=row.id,
-            answer=_unpacked(row.response, tool) if row.status == _DONE else None,
+            answer=recorded_answer(row.response, tool) if row.status == _DONE else None,
             is_unclear=row.status == "started" and row.error == _UNCLEAR,
             refusal=row.error if row.status == _REFUSED else None,
             earlier=found,
@@ -276,7 +276,8 @@ def _packed(answer: ToolAnswer) -> str:
     return answer.model_dump_json(exclude={"passages": {0: {"text"}}} if is_plain else None)
 
 
-def _unpacked(body: str, tool: str) -> ToolAnswer:
+def recorded_answer(body: str, tool: str) -> ToolAnswer:
+    """The answer of a call of this tool as the ledger has it."""
     content = json.loads(body)
     text = content["text"]
     for passage in content.get("passages", ()):

@@ -133,7 +133,7 @@ async def tool_call(db: Database, call_id: int) -> Any:  # noqa: ANN401 - a row
 async def model_calls_of(
     db: Database, job_id: str, roles: Sequence[str], task_id: str = "", attempt: int = 0
 ) -> Sequence[Any]:
-    """The rows of the answered model calls of these roles, of one attempt if named; newest first."""
+    """The rows of the answered model calls of these roles, newest first; of an attempt if told."""
     query = (
         select(llm_calls, recovered_calls.c.recovery)
         .outerjoin(recovered_calls, _recovered(llm_calls, "model"))

@@ -12,13 +12,15 @@ from typing import Any, Self
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
-from models.errors import BadConfiguration, HoldfastError, ToolBusy, ToolFailed
+from models.errors import BadConfiguration, DocumentGone, HoldfastError, ToolBusy, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
-from tools.answers import plain_text, read_answer, read_text, storable
+from tools.answers import plain_text, read_answer, read_text
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
+from tools.described import described, described_schema
 from tools.link import ServerLink
-from tools.passing import is_passing
+from tools.passing import is_gone, is_passing
+from tools.rereading import Rereading, rereading
 from tools.vocabularies import Parameter, Vocabularies
 from tools.vocabulary_sources import Source
 from tools.wires import Connect, configured, in_process
@@ -167,6 +169,20 @@ class Hub:
         )
         return _answer(result, tool, place)
 
+    async def rereading(self, tool: str) -> Rereading:
+        """How what `server.tool` gave can be read again.
+
+        Raises:
+            ToolFailed: there is no such server, or it cannot be reached before someone acts.
+            ToolBusy: the server is away.
+        """
+        server, _, name = tool.partition(".")
+        place = self._places.get(server)
+        if place is None:
+            raise ToolFailed(f"there is no server {server!r} any more")
+        await place.link.connected()
+        return rereading(server, name, [each.tool for each in place.tools.values()])
+
     async def vocabularies(
         self, tool: str, parameters: Collection[str], *, facts: Mapping[str, str]
     ) -> Mapping[str, Parameter]:
@@ -238,9 +254,9 @@ def _signatures(place: _Place) -> Iterator[ToolSignature]:
             tool = each.tool
             yield ToolSignature(
                 name=f"{place.link.name}.{tool.name}",
-                description=plain_text(tool.description or ""),
-                input_schema=_visible(tool.input_schema, place.bind),
-                output_schema=tool.output_schema,
+                description=described(tool.description or ""),
+                input_schema=described_schema(_visible(tool.input_schema, place.bind)),
+                output_schema=tool.output_schema and described_schema(tool.output_schema),
                 read_only=_is_read_only(tool),
                 idempotent=_is_idempotent(tool),
             )
@@ -255,7 +271,7 @@ def _visible(schema: Mapping[str, Any], bind: Mapping[str, str]) -> dict[str, An
         }
     if "required" in schema:
         shown["required"] = [name for name in schema["required"] if name not in bind]
-    return {key: storable(value) for key, value in shown.items()}
+    return shown
 
 
 def _is_read_only(tool: Tool) -> bool:
@@ -275,9 +291,14 @@ def _filled(
     return chosen | bound
 
 
+def _kind(result: CallToolResult) -> type[ToolBusy | ToolFailed]:
+    if is_passing(result):
+        return ToolBusy
+    return DocumentGone if is_gone(result) else ToolFailed
+
+
 def _answer(result: CallToolResult, tool: str, place: _Place) -> ToolAnswer:
     if result.is_error:
         said, _ = read_text(result, _LONGEST_ERROR)
-        kind = ToolBusy if is_passing(result) else ToolFailed
-        raise kind(f"{tool} answered with an error: {said or 'no reason given'}")
+        raise _kind(result)(f"{tool} answered with an error: {said or 'no reason given'}")
     return read_answer(result, tool=tool, limit=place.max_bytes, is_foreign=place.is_foreign)

@@ -16,13 +16,17 @@ from holdfast.api.errors import OnlyNames, on_any_error, on_http_error, on_our_e
 from holdfast.api.events import READS_WITHIN, stream
 from holdfast.api.following import Following
 from holdfast.client import Holdfast
+from holdfast.provenance import provenance_of
 from holdfast.reading import newest_jobs, plan_of, report_of
 from holdfast.rendering import to_json
 from holdfast.status import status_of
 from models.errors import BadInput, HoldfastError, NotFound
+from storage.sources import source_view
 
 _MOST_JOBS = 1000
 _JOBS = 20
+_DIGITS = 18
+"""Of a number that fits into PostgreSQL's bigint."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,13 @@ class Api:
             reads_within=self.reads_within,
         )  # fmt: skip
 
+    async def provenance(self, request: Request) -> Response:
+        mark = _number("mark", request)
+        return _document(await provenance_of(self.holdfast, _job_id(request), mark))
+
+    async def source(self, request: Request) -> Response:
+        return _document(await source_view(self.holdfast.db, _number("source", request)))
+
     def routes(self) -> list[Route]:
         return [
             Route("/", self.index),
@@ -69,6 +80,8 @@ class Api:
             Route("/jobs/{job}/report", self.report),
             Route("/jobs/{job}/plan", self.plan),
             Route("/jobs/{job}/events", self.events),
+            Route("/jobs/{job}/provenance/{mark}", self.provenance),
+            Route("/sources/{source}", self.source),
         ]
 
 
@@ -91,6 +104,13 @@ def _job_id(request: Request) -> str:
         # PostgreSQL has no text with a NUL in it, so it could not even be asked.
         raise NotFound(f"there is no job {job_id!r}; /jobs has those there are")
     return job_id
+
+
+def _number(what: str, request: Request) -> int:
+    given = str(request.path_params[what])
+    if not (given.isascii() and given.isdecimal() and len(given) <= _DIGITS):
+        raise NotFound(f"there is no {what} {given[:40]!r}: it has a number")
+    return int(given)
 
 
 def _limit(given: str) -> int:

@@ -205,6 +205,39 @@ def retract(
 
 
 @app.command()
+def source(
+    number: Annotated[
+        int, typer.Argument(metavar="SOURCE", help="Its number, as the report's sources name it.")
+    ],
+    json_output: Json = False,
+) -> None:
+    """Show what was read, where, when and by which tool, with the quoted words marked."""
+    from holdfast.cli.source import source_command
+
+    source_command(number, json_output=json_output)
+
+
+@app.command()
+def trace(
+    job: JobId,
+    mark: Annotated[int, typer.Argument(metavar="MARK", help="A mark of its report, such as 3.")],
+    json_output: Json = False,
+) -> None:
+    """Follow a mark of the report back to the passage, the calls and Temporal's history."""
+    from holdfast.cli.trace import trace_command
+
+    trace_command(job, mark, json_output=json_output)
+
+
+@app.command()
+def recheck(job: JobId, json_output: Json = False) -> None:
+    """Read the cited sources again, and say what became of the cited words."""
+    from holdfast.cli.recheck import recheck_command
+
+    raise typer.Exit(recheck_command(job, json_output=json_output))
+
+
+@app.command()
 def steer(
     job: JobId,
     guidance: Annotated[str, typer.Argument(help="What the next planning is told; - reads it.")],

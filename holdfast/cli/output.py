@@ -1,6 +1,7 @@
 """How commands print: tables for people, JSON with stable names for programs."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +13,8 @@ from rich.text import Text
 from models.text import shortened
 
 _WIDE = 240
+_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters that JSON leaves as they are, and signs that turn the writing's direction."""
 
 STYLES = {
     "done": "green",
@@ -38,11 +41,18 @@ def say(line: str) -> None:
 
 def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, object]) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
+    print_json_text(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def print_json_text(text: str) -> None:
+    """JSON on standard output, as it is but for what could steer a terminal: that is escaped."""
+    safe = _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    sys.stdout.write(f"{safe}\n")
 
 
 def print_text(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    """Text for people on standard output, whoever wrote it."""
+    sys.stdout.write(printable(text if text.endswith("\n") else f"{text}\n"))
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[object]]) -> Table:
