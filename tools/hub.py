@@ -21,6 +21,7 @@ from tools.described import described, described_schema
 from tools.link import ServerLink
 from tools.passing import is_gone, is_passing
 from tools.rereading import Rereading, rereading
+from tools.secrets import Veil, secrets_of
 from tools.vocabularies import Parameter, Vocabularies
 from tools.vocabulary_sources import Source
 from tools.wires import Connect, configured, in_process
@@ -36,6 +37,8 @@ class BuiltinServer:
     server: MCPServer
     bind: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, Source] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    """Keys that it holds: hidden wherever its answers and errors repeat them."""
     timeout_s: float = 600
     concurrency: int = 32
     max_bytes: int = 1_000_000
@@ -66,6 +69,7 @@ class _Place:
     vocabularies: Vocabularies
     is_foreign: bool
     """Whether it is a server of the user's own."""
+    veil: Veil
     listing: _Listing = field(default_factory=_Listing)
 
     @property
@@ -80,7 +84,8 @@ def _place(
     known = Vocabularies(server.vocabulary)
     seconds = timedelta(seconds=server.timeout_s)
     is_foreign = not isinstance(server, BuiltinServer)
-    return _Place(link, server.bind, seconds, server.max_bytes, known, is_foreign)
+    veil = Veil(server.secrets if isinstance(server, BuiltinServer) else secrets_of(server))
+    return _Place(link, server.bind, seconds, server.max_bytes, known, is_foreign, veil)
 
 
 class Hub:
@@ -124,11 +129,12 @@ class Hub:
     async def signatures(self) -> tuple[ToolSignature, ...]:
         """What can be called now, sorted by name; `faults` then says what was left out and why."""
         absences = await asyncio.gather(*(_absence(place.link) for place in self._places.values()))
-        faults = [absence for absence in absences if absence]
+        faults: list[str] = []
         found: list[ToolSignature] = []
         for place, absence in zip(self._places.values(), absences, strict=True):
+            told = _refusals(place) if absence is None else [absence]
+            faults += [place.veil.text(each) for each in told]
             if absence is None:
-                faults += _refusals(place)
                 found += _signatures(place)
         self._faults = tuple(sorted(faults))
         return tuple(sorted(found, key=lambda signature: signature.name))
@@ -161,13 +167,17 @@ class Hub:
         found = checked.tool
         filled = _filled(arguments, place.bind, facts or {}, found)
         checked.check(tool, filled)
-        result = await place.link.call(
-            found.name,
-            filled,
-            seconds=min(timeout, place.timeout).total_seconds(),
-            is_repeatable=_is_read_only(found) or _is_idempotent(found),
-        )
-        return _answer(result, tool, place)
+        try:
+            result = await place.link.call(
+                found.name,
+                filled,
+                seconds=min(timeout, place.timeout).total_seconds(),
+                is_repeatable=_is_read_only(found) or _is_idempotent(found),
+            )
+            return place.veil.answer(_answer(result, tool, place))
+        except HoldfastError as error:
+            error.args = (place.veil.text(str(error)),)
+            raise
 
     async def rereading(self, tool: str) -> Rereading:
         """How what `server.tool` gave can be read again.
@@ -254,7 +264,7 @@ def _signatures(place: _Place) -> Iterator[ToolSignature]:
             tool = each.tool
             yield ToolSignature(
                 name=f"{place.link.name}.{tool.name}",
-                description=described(tool.description or ""),
+                description=described(place.veil.text(tool.description or "")),
                 input_schema=described_schema(_visible(tool.input_schema, place.bind)),
                 output_schema=tool.output_schema and described_schema(tool.output_schema),
                 read_only=_is_read_only(tool),

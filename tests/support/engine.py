@@ -73,6 +73,7 @@ async def running_engine(
     tools_url: str | None = None,
     polls: bool = True,
     toml: str = "",
+    key: str = "sk-test",
 ) -> AsyncIterator[Engine]:
     """`toml` is what `holdfast.toml` says beside the tools."""
     config = home / "holdfast.toml"
@@ -81,11 +82,7 @@ async def running_engine(
         home=home,
         config_file=config,
         task_queue=f"queue-{uuid4().hex[:8]}",
-        **(
-            {"openai_base_url": model_url, "openai_api_key": SecretStr("sk-test")}
-            if model_url
-            else {}
-        ),
+        **({"openai_base_url": model_url, "openai_api_key": SecretStr(key)} if model_url else {}),
     )
     endpoints = Endpoints(
         database_url=database_url,
