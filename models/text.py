@@ -6,6 +6,7 @@ import unicodedata
 from pydantic import JsonValue
 
 _TAG = re.compile(r"<(\s*/?\s*JSON_PATH\s*)>")
+_INERT = re.compile(r"‹(\s*/?\s*JSON_PATH\s*)›")
 _JOINERS = "\u200c\u200d"
 """Part of words in some scripts, and of emoji: they steer nothing."""
 
@@ -33,7 +34,7 @@ def inert(value: JsonValue) -> JsonValue:
     """The value as a model that writes references is shown it: what looks like one is none.
 
     Such a model may copy what it was shown into a new task, and only what it writes itself may
-    refer to anything. The value itself stays, and is handed on by reference as it is.
+    refer to anything. `revived` undoes it where the copy is used.
     """
     if isinstance(value, str):
         return _TAG.sub(r"‹\1›", value) if "JSON_PATH" in value else value
@@ -42,3 +43,8 @@ def inert(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {str(inert(name)): inert(each) for name, each in value.items()}
     return value
+
+
+def revived(text: str) -> str:
+    """The text with what `inert` disarmed as it was; for text that nothing is resolved in again."""
+    return _INERT.sub(r"<\1>", text) if "JSON_PATH" in text else text
