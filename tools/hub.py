@@ -1,6 +1,7 @@
 """The one place where tools are listed and called, whichever MCP server they live on."""
 
 import asyncio
+import copy
 import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,14 @@ from typing import Any, Self
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
-from models.errors import BadConfiguration, DocumentGone, HoldfastError, ToolBusy, ToolFailed
+from models.errors import (
+    BadConfiguration,
+    BadInput,
+    DocumentGone,
+    HoldfastError,
+    ToolBusy,
+    ToolFailed,
+)
 from models.tools import ToolAnswer, ToolSignature
 from tools.answers import plain_text, read_answer, read_text
 from tools.arguments import CheckedTool
@@ -125,6 +133,22 @@ class Hub:
         trace: TracebackType | None,
     ) -> None:
         await asyncio.gather(*(place.link.stop() for place in self._places.values()))
+
+    def only(self, servers: Collection[str]) -> "Hub":
+        """The same hub with the tools of these servers alone; of all where none is named.
+
+        Raises:
+            BadInput: there is no server of such a name.
+        """
+        for name in servers:
+            if name not in self._places:
+                known = ", ".join(sorted(self._places))
+                raise BadInput(f"there is no server {name!r}; there are: {known}")
+        if not servers:
+            return self
+        limited = copy.copy(self)
+        limited._places = {name: self._places[name] for name in servers}  # noqa: SLF001 - our own
+        return limited
 
     async def signatures(self) -> tuple[ToolSignature, ...]:
         """What can be called now, sorted by name; `faults` then says what was left out and why."""

@@ -40,6 +40,7 @@ class Engine:
         preset_name: str = "kpi-chain",
         model: str = "scripted",
         collection: str = "",
+        servers: tuple[str, ...] = (),
         start_delay: timedelta | None = None,
         **settings: Any,
     ) -> str:
@@ -50,6 +51,7 @@ class Engine:
             model=model,
             strategy=strategy,
             collection=collection,
+            servers=servers,
         )
         job_id, _ = await jobs.submit(self.db, f"job-{uuid4().hex[:8]}", request, None)
         queue = self.holdfast.settings.task_queue
