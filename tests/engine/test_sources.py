@@ -24,9 +24,10 @@ from models.plan import Input
 from storage import views
 from storage.sources import source_view
 from tests.support.engine import Engine, running_engine
-from tests.support.plans import final, plan, tool
-from tests.support.players import Players
+from tests.support.plans import final, node, plan, tool
+from tests.support.players import Players, extraction
 from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_tools import ScriptedTools
 from tests.support.serving import Serving
 
 pytestmark = pytest.mark.slow
@@ -183,22 +184,27 @@ async def _rechecked(engine: Engine, job_id: str) -> dict[int, Drift]:
     return {each.mark: each.verdict for each in found.checks}
 
 
-async def test_an_answer_taken_from_an_earlier_call_and_a_lost_history_are_said_to_be(
+async def test_reused_calls_recovered_calls_and_a_lost_history_are_said_to_be(
     temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, players: Players
 ) -> None:
     shelf = Shelf(tmp_path, "kb")
     shelf.put("lamp", LAMP)
     # The second task asks the same once the first has its answer: none is sent.
     second = shelf.task("T2", "lamp").model_copy(update={"depends_on": ("T1",)})
-    players.plan = plan(shelf.task("T1", "lamp"), second, _final("T2"))
+    players.plan = plan(shelf.task("T1", "lamp"), second, _final("T1", "T2"))
+    quotes = {"find fact for T1": "The lamp was lit", "find fact for T2": "by Ada Brink"}
+    players.parts["extractor"] = lambda asked: extraction(
+        "Ada", 0.9, quote=quotes[asked.task["description"]]
+    )(asked)
     async with engine_with(temporal, database_url, tmp_path, model, shelf) as engine:
         job = await engine.run("Who lit it?")
         assert job.status == "done", job.message
-        (citation, *_) = (await report_of(engine.holdfast, job.job_id)).citations
+        citations = (await report_of(engine.holdfast, job.job_id)).citations
+        mark = next(each.mark for each in citations if each.quote == "by Ada Brink")
         gone = engine.holdfast.endpoints.model_copy(update={"temporal_address": "127.0.0.1:1"})
         away = type(engine.holdfast)(engine.holdfast.settings, gone, engine.db)
 
-        found = await provenance_of(away, job.job_id, citation.mark)
+        found = await provenance_of(away, job.job_id, mark)
 
         assert found.task_id == "T2"
         assert found.fetched_by
@@ -208,11 +214,43 @@ async def test_an_answer_taken_from_an_earlier_call_and_a_lost_history_are_said_
         assert found.notes == ()
         assert "does not answer" in found.working.missing
         assert found.working.activity_id == "T2"
+        assert any("taken from the identical call" in line for line in trace_lines(found))
         async with engine.db.writing() as connection:
             await connection.execute(text("update sources set text = 'forged'"))
-        forged = await provenance_of(away, job.job_id, citation.mark)
+            await connection.execute(
+                text(
+                    "insert into recoveries (job_id, number, cause, lost, lost_at, resumed_at)"
+                    " select id, 1, 'worker', 'w', now(), now() from jobs"
+                )
+            )
+            await connection.execute(text(
+                "insert into recovered_calls (job_id, recovery, kind, call_id, was_reused)"
+                " select job_id, 1, 'tool', id, true from tool_calls"
+            ))  # fmt: skip
+        forged = await provenance_of(away, job.job_id, mark)
         assert not forged.resolves
-        assert any("THEY DO NOT STAND THERE" in line for line in trace_lines(forged))
+        assert forged.fetched_by
+        assert forged.fetched_by.recovered_in == 1
+        lines = trace_lines(forged)
+        assert any("THEY DO NOT STAND THERE" in line for line in lines)
+        assert any("taken up again in recovery 1" in line for line in lines)
+
+
+async def test_what_a_step_of_an_agent_found_leads_to_that_step(
+    engine: Engine, players: Players, tools: ScriptedTools
+) -> None:
+    players.plan = plan(node("T1", about="Who lit it?", yields="final_answer"))
+    tools.answers = lambda asked: LAMP
+    job = await engine.run("Who lit it?", preset_name="tdp")
+    (citation,) = (await report_of(engine.holdfast, job.job_id)).citations
+
+    found = await provenance_of(engine.holdfast, job.job_id, citation.mark)
+
+    assert (found.task_id, found.working.activity_id) == ("T1.1", "T1.1")
+    assert found.working.scheduled_event
+    assert found.working.outcome == "completed"
+    assert found.fetched_by
+    assert found.fetched_by.name == "lab.wikipedia_search"
 
 
 async def test_a_slow_or_a_dead_server_slows_no_other_one(
