@@ -1,5 +1,6 @@
 """Turns every log line of a process, ours or a library's, into one JSON object without secrets."""
 
+import json
 import logging
 import os
 import re
@@ -9,6 +10,8 @@ from typing import Any, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor
+
+from models.text import escaped_json
 
 _SECRET_NAME = re.compile(
     r"(?i)(api[_-]?key|authorization|password|passwd|secret|credential|(^|_)token$|database_url)"
@@ -48,7 +51,9 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
             foreign_pre_chain=before,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(default=str, ensure_ascii=False),
+                structlog.processors.JSONRenderer(
+                    serializer=_line, default=str, ensure_ascii=False
+                ),
             ],
         )
     )
@@ -93,6 +98,10 @@ def _shown(name: str, value: object, depth: int = 0) -> object:
     if isinstance(value, str):
         return _SECRET_VALUE.sub(_HIDDEN, _without_values(value))
     return _shown_inside(name, value, depth)
+
+
+def _line(event: EventDict, **options: Any) -> str:  # noqa: ANN401 - json's own
+    return escaped_json(json.dumps(event, **options))
 
 
 def _without_values(text: str) -> str:

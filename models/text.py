@@ -7,6 +7,8 @@ from pydantic import JsonValue
 
 _TAG = re.compile(r"<(\s*/?\s*JSON_PATH\s*)>")
 _INERT = re.compile(r"‹(\s*/?\s*JSON_PATH\s*)›")
+_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters that JSON leaves as they are, and signs that turn the writing's direction."""
 _JOINERS = "\u200c\u200d"
 """Part of words in some scripts, and of emoji: they steer nothing."""
 
@@ -21,6 +23,11 @@ def one_line(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(sign) for sign in text)
+
+
+def escaped_json(text: str) -> str:
+    """The same JSON with what could steer a terminal escaped: it reads as the same values."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _shown(sign: str) -> str:

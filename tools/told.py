@@ -12,6 +12,8 @@ from models.tools import ReadPassage
 _LARGEST_OFFSET = 2**30
 _LONGEST_NAME = 1_000
 """Characters of an address, a title or a heading; longer ones cannot be indexed, or read."""
+_LONGEST_ADDRESS_BYTES = 2_000
+"""In UTF-8; PostgreSQL indexes addresses, and no more than 2,704 bytes of a row."""
 _WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _PARTIAL_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?")
 
@@ -33,10 +35,10 @@ class Giver:
         A server of the user's own cannot speak as another: what is no web address begins with its
         name, and what is one is kept, with the server named beside it wherever it is cited.
         """
-        clean = one_line(told).strip()
+        clean = one_line(told[: 2 * _LONGEST_NAME]).strip()
         if clean and self.is_foreign and not _WEB.match(clean):
             clean = f"{self.via}:{clean}"
-        return clean[:_LONGEST_NAME]
+        return clean[:_LONGEST_NAME].encode()[:_LONGEST_ADDRESS_BYTES].decode("utf-8", "ignore")
 
 
 def own_address(address: str, via: str) -> str:

@@ -213,7 +213,13 @@ def retract(
 @app.command()
 def source(
     number: Annotated[
-        int, typer.Argument(metavar="SOURCE", help="Its number, as the report's sources name it.")
+        int,
+        typer.Argument(
+            metavar="SOURCE",
+            min=1,
+            max=2**63 - 1,
+            help="Its number, as the report's sources name it.",
+        ),
     ],
     json_output: Json = False,
 ) -> None:

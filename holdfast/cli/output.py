@@ -1,7 +1,6 @@
 """How commands print: tables for people, JSON with stable names for programs."""
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -10,11 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from models.text import shortened
+from models.text import escaped_json, shortened
 
 _WIDE = 240
-_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters that JSON leaves as they are, and signs that turn the writing's direction."""
+
 
 STYLES = {
     "done": "green",
@@ -46,8 +44,7 @@ def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, object]) -> No
 
 def print_json_text(text: str) -> None:
     """JSON on standard output, as it is but for what could steer a terminal: that is escaped."""
-    safe = _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    sys.stdout.write(f"{safe}\n")
+    sys.stdout.write(f"{escaped_json(text)}\n")
 
 
 def print_text(text: str) -> None:

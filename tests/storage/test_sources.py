@@ -1,8 +1,10 @@
 """What the ledger and the sources keep of who gave a text, and of what became of it."""
 
 from collections.abc import AsyncIterator
+from random import Random
 
 import pytest
+from mcp.types import CallToolResult
 from sqlalchemy import text
 
 from models.calls import CallKey
@@ -13,6 +15,7 @@ from storage.checks import checks_of, keep_checks
 from storage.database import Database
 from storage.ledger import Ledger, recorded_answer
 from tests.storage.test_tasks import attempt, begun_job
+from tools.answers import read_answer
 
 
 @pytest.fixture
@@ -82,3 +85,17 @@ async def test_the_newest_look_that_found_something_counts(db: Database) -> None
     assert (await checks_of(db, [item.id]))[item.id].verdict is Drift.GONE
     async with db.reading() as connection:
         assert await connection.scalar(text("select count(*) from source_checks")) == 3
+
+
+async def test_the_longest_address_that_a_server_may_tell_can_be_stored(db: Database) -> None:
+    order = await begun_job(db)
+    letters = Random(7)
+    address = "".join(chr(letters.randrange(0x4E00, 0x9FFF)) for _ in range(3000))
+    told = {"passages": [{"text": "it was found here", "address": address}]}
+    result = CallToolResult(content=[], structured_content=told)
+    (passage,) = read_answer(result, tool="kb.x", limit=9999, is_foreign=True).passages
+
+    await tasks.finish(Ledger(db), order, "T1#1", attempt(passage=passage))
+
+    (found,) = await evidence.evidence_of(db, "job-1")
+    assert found.address.startswith(f"kb:{address[:600]}")
