@@ -36,7 +36,7 @@ from activities.tasks import TaskWork
 from activities.verifying import Verifying
 from holdfast.agents import read_agents
 from holdfast.builtin import builtin_servers
-from holdfast.logs import configure_logs
+from holdfast.logs import configure_logs, hide
 from holdfast.prices import read_prices
 from holdfast.services.lifecycle import attach
 from holdfast.services.lives import Life
@@ -53,6 +53,7 @@ from storage.corpus import Corpus
 from storage.database import Database
 from tools.config import read_servers
 from tools.hub import Hub
+from tools.secrets import secrets_of
 from workflows.job import ResearchJob
 
 log = structlog.get_logger(__name__)
@@ -90,6 +91,7 @@ async def opened(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
             stack.push_async_callback(endpoint.aclose)
         builtin = await stack.enter_async_context(builtin_servers(settings, Corpus(db)))
         servers = read_servers(settings.config_file) if settings.config_file else {}
+        hide(secret for server in servers.values() for secret in secrets_of(server))
         prices = read_prices(settings.config_file)
         agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint)
         hub = Hub(servers, builtin)

@@ -55,13 +55,16 @@ class Agent:
     view: NodeView
     strategy: Strategy
 
-    def of_last_step(self) -> list[Output]:
-        """What it promised, where one of its steps has yielded all of it."""
+    def of_last_step(self) -> list[Candidate]:
+        """What it promised, where one of its steps has yielded all of it.
+
+        As it was found: a reference in a value that a tool gave is text, and resolves to nothing.
+        """
         wanted = {entity.name for entity in self.view.task.expects}
         for step in reversed(self.view.steps):
             if step.task.status is TaskStatus.DONE and wanted <= set(step.task.result):
                 return [
-                    Output(name=n, value=step.task.result[n], confidence=step.confidence)
+                    Candidate(name=n, value=step.task.result[n], confidence=_sure(step.confidence))
                     for n in sorted(wanted)
                 ]
         return []
@@ -94,17 +97,22 @@ class Agent:
         """The result that its steps hold already, or the failure that says why there is none."""
         outputs = self.of_last_step()
         if outputs or not why:
-            end = self.judged(outputs, why)
+            end = self.weighed(outputs, why)
             if end.failure is None or not why:
                 return end
         return failed(why)
 
     def judged(self, outputs: Sequence[Output], reason: str) -> Conclusion:
-        """The outputs with their references resolved, checked as every promise is (KPI-07)."""
+        """The outputs with their references resolved, checked."""
         try:
-            found = {each.name: self._candidate(each) for each in outputs}
+            found = [self._candidate(each) for each in outputs]
         except Unresolved as error:
             return failed(str(error))
+        return self.weighed(found, reason)
+
+    def weighed(self, candidates: Sequence[Candidate], reason: str) -> Conclusion:
+        """The values checked as every promise is (KPI-07)."""
+        found = {each.name: each for each in candidates}
         threshold = self.strategy.confidence_threshold
         verdict = judge(self.view.task.expects, found, threshold)
         if verdict.is_success:
@@ -122,6 +130,10 @@ class Agent:
             sure = min((each for each in known if each is not None), default=1.0)
         value = storable(resolve(output.value, self.view.memory))
         return Candidate(name=output.name, value=value, confidence=sure)
+
+
+def _sure(confidence: float | None) -> float:
+    return 1.0 if confidence is None else confidence
 
 
 def failed(why: str, confidence: float | None = None, contradicts: str = "") -> Conclusion:

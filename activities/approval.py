@@ -53,7 +53,7 @@ async def checked_edit(
     Raises:
         BadInput: it is no plan, or one that cannot run; every fault is named with its task.
     """
-    signatures = await hub.signatures()
+    signatures = await hub.only(request.servers).signatures()
     gone = (task.id for task in stored.tasks if task.status is TaskStatus.SUPERSEDED)
     ground = ground_of_plan(request, signatures, agents.usable(signatures), frozenset(gone))
     wanted = with_full_tool_names(read_plan(text), ground.tools)

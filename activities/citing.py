@@ -198,7 +198,7 @@ def cited_report(
             )
             for each in answer.conclusions
         ),
-        gaps=tuple(dict.fromkeys((*task.gaps, *answer.gaps))),
+        gaps=tuple(dict.fromkeys((*task.gaps, *map(_unmarked, answer.gaps)))),
         confidence=task.confidence,
         model=model,
     )
@@ -240,8 +240,12 @@ def _citation(mark: int, item: StoredEvidence) -> Citation:
         address=item.address,
         title=item.title,
         heading=item.heading,
+        date=item.date,
+        tool=item.tool,
+        via=item.via,
         start=item.source_start + item.start,
         end=item.source_start + item.end,
         quote=item.quote,
         sha256=item.sha256,
+        fetched_at=item.fetched_at,
     )

@@ -86,7 +86,7 @@ class GapFilling:
         verdicts = tuple(known.before.values())
         excused = {name for name, ruling in known.rulings.items() if ruling.accepts}
         plan = Plan(tasks=tuple(each.task for each in tasks))
-        signatures = await self.hub.signatures()
+        signatures = await self.hub.only(request.servers).signatures()
         agents = self.agents.usable(signatures)
         disputes = unsettled(verdicts, known.repairs.values())
         rules = Rules(

@@ -10,7 +10,7 @@ from models.agents import AgentProfile
 from models.errors import NotFound
 from models.orders import NodeOrder
 from models.plan import Task, TaskKind, TaskStatus
-from models.text import shortened
+from models.text import inert, shortened
 from models.tools import ToolSignature
 from planning.references import resolve
 from roles.node_planner import Answered, NodeTask, TraceStep
@@ -75,13 +75,13 @@ class NodeView:
     def given(self) -> tuple[Given, ...]:
         """Its inputs, and what the tasks it depends on found where it is to see that."""
         inputs = tuple(
-            Given(name=each.name, value=resolve(each.value, self.memory))
+            Given(name=each.name, value=inert(resolve(each.value, self.memory)))
             for each in self.task.inputs
         )
         if not self.task.include_context:
             return inputs
         return inputs + tuple(
-            Given(name=f"{other.task.id}.{name}", value=value)
+            Given(name=f"{other.task.id}.{name}", value=inert(value))
             for other in self.others
             for name, value in sorted(other.task.result.items())
         )
@@ -137,10 +137,10 @@ def traced(step: StoredTask) -> TraceStep:
         action=noted if task.kind is TaskKind.TOOL else f"deduce: {task.description}",
         status=task.status.value,
         found={name: _shown(value) for name, value in task.result.items()},
-        failure=shortened(step.failure.message, _SHOWN_FAILURE) if step.failure else "",
+        failure=str(inert(shortened(step.failure.message, _SHOWN_FAILURE))) if step.failure else "",
     )
 
 
 def _shown(value: JsonValue) -> JsonValue:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= _SHOWN_VALUE else shortened(text, _SHOWN_VALUE)
+    return inert(value if len(text) <= _SHOWN_VALUE else shortened(text, _SHOWN_VALUE))

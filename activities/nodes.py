@@ -90,7 +90,8 @@ class NodeWork:
     async def _view(self, order: NodeOrder) -> NodeView:
         found = await plans.load_node(self.db, order.job_id, order.task_id)
         agent = self.agents.profile(node_in(found, order.task_id).task.agent)
-        tools = tools_of(agent, await self.hub.signatures())
+        request = await self.requests.of(order)
+        tools = tools_of(agent, await self.hub.only(request.servers).signatures())
         return viewed(found, order.task_id, agent, tools, await self._answers(order))
 
     async def _desk(self, order: NodeOrder, request: JobRequest) -> Desk:

@@ -14,7 +14,7 @@ from activities.interfaces import implements
 from activities.parts import Models, Requests
 from activities.scopes import ground_of_plan, scope_of
 from models.agents import AgentBrief
-from models.errors import BadConfiguration, Lasting, ModelRefused
+from models.errors import BadConfiguration, BadInput, Lasting, ModelRefused
 from models.estimates import Estimate
 from models.jobs import JobRequest, StopReason
 from models.orders import ReplanOrder, WorkOrder
@@ -62,8 +62,8 @@ class Planning:
         request = await self.requests.of(order)
         before = await plans.load_plan(self.db, order.job_id)
         desk = Desk.of(self.db, self.models, order, request, _planning_place(before))
-        signatures = await self.hub.signatures()
         try:
+            signatures = await self.hub.only(request.servers).signatures()
             drafted = await self._drafted(order, request, desk, signatures)
         except Lasting as error:
             return await self._halt(order, key, desk, _halt(error, "planner"))
@@ -123,7 +123,7 @@ class Planning:
             return stored
         request = await self.requests.of(order)
         told = await guidance_of(self.db, order.job_id)
-        signatures = await self.hub.signatures()
+        signatures = await self.hub.only(request.servers).signatures()
         scope = scope_of(request, known, order, signatures, told, self.agents)
         desk = Desk.of(self.db, self.models, order, request, key, model=scope.model)
         try:
@@ -239,6 +239,8 @@ def state_of(plan: Plan, task_id: str, root: str) -> TaskState:
 
 
 def _halt(error: Lasting, who: str) -> Halt:
+    if isinstance(error, BadInput):
+        return Halt(reason=StopReason.PLANNING_FAILED, message=str(error)[:4000])
     refused = isinstance(error, ModelRefused | BadConfiguration)
     reason = StopReason.MODEL_REFUSED if refused else StopReason.PLANNING_FAILED
     return Halt(reason=reason, message=f"the {who}'s model call failed: {error}"[:4000])

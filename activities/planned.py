@@ -35,8 +35,10 @@ async def _assessed_plan(agent: Agent) -> Move:
         return await _plan_steps(agent, verdict.guidance or verdict.reason, "extended")
     if verdict.status == "failed":
         return Move(end=failed(verdict.reason, None, verdict.contradicts_plan))
-    outputs = verdict.outputs or agent.of_last_step()
-    end = agent.judged(outputs, verdict.reason)
+    if verdict.outputs:
+        end = agent.judged(verdict.outputs, verdict.reason)
+    else:
+        end = agent.weighed(agent.of_last_step(), verdict.reason)
     return Move(end=replace(end, contradicts=verdict.contradicts_plan))
 
 

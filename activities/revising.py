@@ -50,7 +50,8 @@ class Revising:
         request = await self.requests.of(order)
         known = await plans.load_tasks(self.db, order.job_id)
         whole = as_started(Plan(tasks=tuple(each.task for each in known)), order.under_way)
-        agents = self.agents.usable(await self.hub.signatures())
+        tools = await self.hub.only(request.servers).signatures()
+        agents = self.agents.usable(tools)
         asking = _Asking(request, known, whole, agents, await guidance_of(self.db, order.job_id))
         desk = Desk.of(self.db, self.models, order, request, key)
         try:

@@ -81,7 +81,7 @@ class TaskWork:
                 return await reason(desk, asked, begun.task, inputs, context)
             if begun.task.parent:
                 await self._within_limits(order, begun, request)
-            work = ToolWork(self.hub, desk, request, order)
+            work = ToolWork(self.hub.only(request.servers), desk, request, order)
             return await use_tool(work, begun.task, inputs, context)
         except Lasting as error:
             return failed_with(error, component)

@@ -28,7 +28,10 @@ def _run() -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except HoldfastError as error:
-        sys.stderr.write(f"error: {error}\n")
+        from holdfast.cli.output import printable
+
+        # It may hold what a tool or a page wrote.
+        sys.stderr.write(f"error: {printable(str(error))}\n")
         return 2 if isinstance(error, BadInput | BadConfiguration) else 1
     except BrokenPipeError:
         return 1

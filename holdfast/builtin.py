@@ -52,7 +52,10 @@ async def _reaching(stack: AsyncExitStack, path: Path | None) -> dict[str, Built
     if web := read_web(path):
         parts = await stack.enter_async_context(opened_web(web, os.environ))
         server = web_server(parts.fetcher, parts.search)
-        servers["web"] = BuiltinServer(server, {"fresh": "fresh"}, concurrency=AT_ONCE)
+        secrets = parts.search.secrets if parts.search else ()
+        servers["web"] = BuiltinServer(
+            server, {"fresh": "fresh"}, concurrency=AT_ONCE, secrets=secrets
+        )
     if wikipedia := read_wikipedia(path):
         wiki = await stack.enter_async_context(opened_wiki(wikipedia))
         bound = {"job": "job", "fresh": "fresh"}

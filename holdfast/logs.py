@@ -1,13 +1,17 @@
 """Turns every log line of a process, ours or a library's, into one JSON object without secrets."""
 
+import json
 import logging
+import os
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor
+
+from models.text import escaped_json
 
 _SECRET_NAME = re.compile(
     r"(?i)(api[_-]?key|authorization|password|passwd|secret|credential|(^|_)token$|database_url)"
@@ -20,12 +24,16 @@ _SECRET_VALUE = re.compile(
 _HIDDEN = "***"
 _DEEPEST = 6  # what lies deeper is not looked at, and so not shown
 
+_SHORTEST = 8  # of a value that is hidden wherever it stands; hiding `1` would spoil every line
+_values: set[str] = set()
+
 # They log one INFO line for each request.
 _TALKATIVE = ("httpx2", "httpcore2", "openai", "mcp")
 
 
 def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None:
     """Sends structlog's and the standard library's lines to `stream` (stderr), one JSON each."""
+    hide(value for name, value in os.environ.items() if _SECRET_NAME.search(name))
     before = _before_rendering()
     structlog.configure(
         processors=[
@@ -43,7 +51,9 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
             foreign_pre_chain=before,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(default=str, ensure_ascii=False),
+                structlog.processors.JSONRenderer(
+                    serializer=_line, default=str, ensure_ascii=False
+                ),
             ],
         )
     )
@@ -53,6 +63,11 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(True)
+
+
+def hide(values: Iterable[str]) -> None:
+    """Hides these values in every line from now on, whatever they stand in."""
+    _values.update(each for each in values if len(each) >= _SHORTEST)
 
 
 def redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> EventDict:
@@ -81,8 +96,19 @@ def _shown(name: str, value: object, depth: int = 0) -> object:
     if value is not None and _SECRET_NAME.search(name):
         return _HIDDEN
     if isinstance(value, str):
-        return _SECRET_VALUE.sub(_HIDDEN, value)
+        return _SECRET_VALUE.sub(_HIDDEN, _without_values(value))
     return _shown_inside(name, value, depth)
+
+
+def _line(event: EventDict, **options: Any) -> str:  # noqa: ANN401 - json's own
+    return escaped_json(json.dumps(event, **options))
+
+
+def _without_values(text: str) -> str:
+    for value in _values:
+        if value in text:
+            text = text.replace(value, _HIDDEN)
+    return text
 
 
 def _shown_inside(name: str, value: object, depth: int) -> object:

@@ -99,7 +99,8 @@ def to_json(report: Report) -> dict[str, JsonValue]:
     once = {each.source_id: each for each in reversed(report.citations)}
     sources: list[JsonValue] = [
         {
-            "title": each.title, "heading": each.heading, "address": each.address,
+            "source_id": each.source_id, "title": each.title, "heading": each.heading,
+            "date": each.date, "address": each.address, "via": each.via,
             "sha256": each.sha256, "marks": list(marks[each.source_id]),
         }
         for each in sorted(once.values(), key=lambda each: each.mark)
@@ -108,9 +109,14 @@ def to_json(report: Report) -> dict[str, JsonValue]:
 
 
 def _checks(report: Report) -> list[str]:
-    if report.cover is None:
-        return []
-    return [*confidence_line(report), *cover_lines(report.cover), *gate_lines(report.gates)]
+    found = []
+    if report.cover is not None:
+        found += [*confidence_line(report), *cover_lines(report.cover), *gate_lines(report.gates)]
+    if report.rechecked_at is not None:
+        found.append(
+            f"Its sources were last read again on {report.rechecked_at:%Y-%m-%d %H:%M %Z}."
+        )
+    return found
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:
@@ -168,12 +174,18 @@ def _html_figure(figure: ReportFigure, address: str | None) -> str:
 def _source(citation: Citation) -> str:
     quote = _plain(" ".join(citation.quote.split()))
     place = f"{citation.mark}. {_plain(citation.title)} ({_plain(_place(citation))})"
-    return f"{place}, evidence {citation.evidence_id}\n   > {quote}"
+    return f"{place}, {_numbers(citation)}\n   > {quote}"
+
+
+def _numbers(citation: Citation) -> str:
+    return f"evidence {citation.evidence_id} of source {citation.source_id}"
 
 
 def _place(citation: Citation) -> str:
-    heading = f", {citation.heading}" if citation.heading else ""
-    return f"{citation.address}{heading}, characters {citation.start}-{citation.end}"
+    parts = [citation.address, citation.heading, citation.date[:10]]
+    parts += [f"via {citation.via}" if citation.via else ""]
+    parts += [f"characters {citation.start}-{citation.end}"]
+    return ", ".join(part for part in parts if part)
 
 
 def _plain(text: str) -> str:
@@ -209,7 +221,7 @@ def _html_sides(each: BothSides) -> str:
 
 
 def _html_source(citation: Citation) -> str:
-    place = f"{_place(citation)}, evidence {citation.evidence_id}"
+    place = f"{_place(citation)}, {_numbers(citation)}"
     return (
         f'<li id="source-{citation.mark}" value="{citation.mark}"><b>{escape(citation.title)}</b>'
         f"<blockquote>{escape(citation.quote)}</blockquote>"

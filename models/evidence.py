@@ -47,6 +47,9 @@ class StoredEvidence(Frozen):
     address: str
     title: str
     heading: str = ""
+    date: str = ""
+    tool: str = ""
+    via: str = ""
     source_text: str
     source_start: int
     """Where the source's text starts in the document at `address`."""
@@ -73,10 +76,17 @@ class Citation(Frozen):
     address: str
     title: str
     heading: str
+    date: str = ""
+    """When the document was published, as the tool said it; empty: unknown."""
+    tool: str = ""
+    """Which tool gave the passage; empty in reports of earlier releases."""
+    via: str = ""
+    """The user's own server on whose word address, title and date stand; empty: one of ours."""
     start: int
     end: int
     quote: str
     sha256: str
+    fetched_at: datetime | None = None
 
 
 class ReportStatement(Frozen):
@@ -160,7 +170,9 @@ class Report(Frozen):
     """None in reports of releases that did not check sentences."""
     gates: tuple[Gate, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Said when it is read: what became of its evidence since."""
+    """Said when it is read: what became of its evidence and its sources since."""
+    rechecked_at: datetime | None = None
+    """Said when it is read: when its sources were last read again."""
 
     @property
     def sentences(self) -> tuple[ReportStatement, ...]:

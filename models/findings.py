@@ -16,6 +16,8 @@ class Passage(Frozen):
     quote: str
     title: str
     address: str
+    published: str = ""
+    """As the tool said it, ISO 8601; empty: unknown."""
     read_at: datetime | None = None
 
 

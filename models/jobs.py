@@ -57,6 +57,8 @@ class JobRequest(Frozen):
     strategy: Strategy
     collection: str = ""
     """The corpus that the job reads; empty for none."""
+    servers: tuple[str, ...] = ()
+    """The servers whose tools it may use, by their names; empty for all there are."""
     owner: str = ""
 
 

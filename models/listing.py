@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from models.plan import Expected, Input, Plan, Task, TaskKind, TaskStatus
+from models.text import inert
 
 _KINDS = {TaskKind.TOOL: "Tool call", TaskKind.REASONING: "Reasoning", TaskKind.AGENT: "Agent"}
 
@@ -67,7 +68,11 @@ def memory_document(plan: Plan) -> dict[str, JsonValue]:
 
 def plan_for_prompt(tasks: Iterable[Task]) -> tuple[dict[str, JsonValue], ...]:
     """The plan as the replanner sees it: every task, its status, and the values it found."""
-    return tuple(to_listing(task) for task in tasks)
+    return tuple(_shown(task) for task in tasks)
+
+
+def _shown(task: Task) -> dict[str, JsonValue]:
+    return {**to_listing(task), "execution_result": inert(dict(task.result))}
 
 
 def _with_references(task: Task) -> dict[str, JsonValue]:

@@ -79,6 +79,13 @@ jobs = Table(
     Column("model", Text, nullable=False),
     Column("strategy", JSONB, nullable=False),
     Column("collection", Text, nullable=False, server_default=_EMPTY),
+    Column(
+        "servers",
+        JSONB,
+        nullable=False,
+        server_default=text("'[]'"),
+        comment="whose tools it may use; empty: all",
+    ),
     Column("owner", Text, nullable=False, server_default=_EMPTY),
     Column("config_hash", Text, nullable=False),
     Column("request_key", Text, unique=True, comment="what `submit --id` gave, if anything"),
@@ -274,11 +281,15 @@ sources = Table(
     Column("address", Text, nullable=False),
     Column("title", Text, nullable=False),
     Column("heading", Text, nullable=False, server_default=_EMPTY),
+    Column("published", Text, nullable=False, server_default=_EMPTY, comment="ISO 8601, as told"),
+    Column("tool", Text, nullable=False, server_default=_EMPTY, comment="that gave it first"),
+    Column("via", Text, nullable=False, server_default=_EMPTY, comment="the user's own server"),
     Column("text", Text, nullable=False, comment="what was read, letter by letter"),
     Column("start_char", Integer, nullable=False, comment="where the text starts in its document"),
     Column("end_char", Integer, nullable=False),
     _at("fetched_at", is_now=True),
-    UniqueConstraint("sha256", "address", "start_char"),
+    # Without `via` one server's title and date would stand for what another one gave.
+    UniqueConstraint("sha256", "address", "start_char", "via"),
 )
 
 evidence = Table(
@@ -298,6 +309,27 @@ evidence = Table(
     Index("ix_evidence_job_id_task_id", "job_id", "task_id"),
     CheckConstraint("status in ('active', 'superseded', 'retracted')", name="status"),
     CheckConstraint("start_char >= 0 and end_char > start_char", name="range"),
+)
+
+
+source_checks = Table(
+    "source_checks",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column(
+        "evidence_id",
+        BigInteger,
+        ForeignKey("evidence.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    _at("checked_at", is_now=True),
+    Column("verdict", Text, nullable=False),
+    Column("note", Text, nullable=False, server_default=_EMPTY),
+    Column("nearest", Text, nullable=False, server_default=_EMPTY, comment="what stands there now"),
+    CheckConstraint(
+        "verdict in ('unchanged', 'moved', 'changed', 'gone', 'unreadable')", name="verdict"
+    ),
 )
 
 

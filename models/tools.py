@@ -26,8 +26,8 @@ class ToolSignature(Frozen):
         return self.read_only or self.idempotent
 
 
-class ReadPassage(Frozen):
-    """A piece of text that a tool returned, with where it stands.
+class ToldPassage(Frozen):
+    """A piece of text as a tool gives it, with where it stands.
 
     `start` and `end` are character offsets of `text` in the document at `address`; a tool that
     knows no documents gives its whole answer as one passage that starts at 0.
@@ -36,9 +36,20 @@ class ReadPassage(Frozen):
     address: str
     title: str = ""
     heading: str = ""
+    date: str = ""
+    """When the document was published, as ISO 8601; empty: the tool does not say."""
     text: str
     start: int = 0
     end: int = 0
+
+
+class ReadPassage(ToldPassage):
+    """A passage as it was read, with who gave it: Holdfast says that, never the tool itself."""
+
+    tool: str = ""
+    """`server.tool`; empty in what earlier releases recorded."""
+    via: str = ""
+    """The server's name where it is one of the user's own; empty: it comes with Holdfast."""
 
 
 class ToolAnswer(Frozen):

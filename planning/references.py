@@ -16,6 +16,7 @@ from jsonpath.exceptions import JSONPathError
 from pydantic import JsonValue
 
 from models.errors import Unresolved
+from models.text import revived
 
 TAG = re.compile(r"<JSON_PATH>\s*((?:(?!</?JSON_PATH>).)*?)\s*</JSON_PATH>", re.DOTALL)
 _HEAD = re.compile(r"\$\.?(?:\[(?:'([^']+)'|\"([^\"]+)\")\]|(\w+))")
@@ -102,6 +103,9 @@ def references_in(value: JsonValue) -> Iterator[Reference]:
 def resolve(value: JsonValue, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonValue:
     """The value with every reference replaced from memory, types kept.
 
+    What memory holds is put in as it is: a reference in a found value is text. So is one that a
+    model copied from what it was shown (`models.text.inert`).
+
     Raises:
         Unresolved: a reference points to nothing, named in the message.
     """
@@ -113,7 +117,7 @@ def resolve(value: JsonValue, memory: Mapping[str, Mapping[str, JsonValue]]) -> 
         return value
     if whole := TAG.fullmatch(value.strip()):
         return _look_up(whole.group(1), memory)
-    return TAG.sub(lambda tag: _as_text(_look_up(tag.group(1), memory)), value)
+    return revived(TAG.sub(lambda tag: _as_text(_look_up(tag.group(1), memory)), value))
 
 
 def _look_up(path: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonValue:

@@ -51,7 +51,7 @@ async def ask(
     same requests, so a dialogue that was cut off continues where the ledger's replies end.
     """
     messages = [
-        Message(role="system", content=role.instructions),
+        Message(role="system", content=role.system),
         Message(role="user", content=task.model_dump_json()),
     ]
     schema = answer_schema(role.answer)

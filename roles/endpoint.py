@@ -17,7 +17,14 @@ from pydantic import BaseModel, Field, SecretStr
 from models.completions import Completion, Message, ModelRequest
 from models.errors import ModelUnusable
 from planning.tokens import estimate_tokens
-from roles.endpoint_errors import explained, is_filtered, is_format_unsupported, server_text, shown
+from roles.endpoint_errors import (
+    explained,
+    is_filtered,
+    is_format_unsupported,
+    server_text,
+    shown,
+    without_key,
+)
 
 LADDER = ("json_schema", "json_object", "text")
 """Ways to ask for JSON, strictest first; what an endpoint refuses is not tried again."""
@@ -92,7 +99,7 @@ class EndpointModel:
                     messages=cast("list[ChatCompletionMessageParam]", turns),
                     response_format=_response_format(request, rung),
                 )
-                return reply.text
+                return without_key(reply.text, self._key)
         except (OpenAIError, TimeoutError) as error:
             return error
 

@@ -145,6 +145,10 @@ def _said(error: APIStatusError) -> str:
 
 def shown(text: str, key: SecretStr | None) -> str:
     """Text from outside as a message may hold it: one line, short, and without the key."""
+    return " ".join(without_key(text, key).split())[:_SHOWN]
+
+
+def without_key(text: str, key: SecretStr | None) -> str:
+    """Text from outside without the key that was sent there."""
     secret = key.get_secret_value() if key else ""
-    clean = text.replace(secret, "[key]") if secret else text
-    return " ".join(clean.split())[:_SHOWN]
+    return text.replace(secret, "[key]") if secret else text

@@ -80,6 +80,7 @@ NODE_PLANNER = Role(
         + TASK_RULES
         + NODE_CLOSING
     ),
+    foreign=("given", "tools", "trace", "answers"),
     task=NodeTask,
     answer=PlanDraft,
 )
@@ -99,6 +100,7 @@ is given, and your tools. Before the first call, write down the intermediate obj
 five states of knowledge to reach, in order, each of which can be checked. Do not choose calls
 yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`.
 """,
+    foreign=("given", "tools", "trace", "answers"),
     task=NodeTask,
     answer=Objectives,
 )
@@ -111,6 +113,7 @@ your objectives: `deviation` says how. Write the objectives anew from here on, s
 sub-question can still be resolved: keep what was reached, drop what cannot be, find another way
 to the same end. Only this sub-question is yours to change.
 """,
+    foreign=("given", "tools", "trace", "deviation", "answers"),
     task=NodeTask,
     answer=Objectives,
 )

@@ -61,6 +61,7 @@ REPLANNER = Role(
         "the tools, the plan with what each task yielded, and what exactly went wrong. First\n"
         "find the cause; then " + _CONTINUE + PLAN_RULES
     ),
+    foreign=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=PlanDraft,
 )
@@ -75,6 +76,7 @@ NODE_REPLANNER = Role(
         + TASK_RULES
         + NODE_CLOSING
     ),
+    foreign=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=PlanDraft,
 )
@@ -90,6 +92,7 @@ GRAPH_REPLANNER = Role(
         "If `replaced` holds the one that yields `final_answer`, so does the last of yours;\n"
         "else none does.\n\n" + GRAPH_RULES
     ),
+    foreign=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=GraphDraft,
 )

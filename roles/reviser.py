@@ -58,6 +58,7 @@ still answer the question? Then change as little as is needed:
   on others. Only those in `changeable` may be refined or removed. The graph must stay free of
   cycles. Where the plan holds, answer with three empty lists.
 """,
+    foreign=("plan", "contradictions"),
     task=ReviserTask,
     answer=Revised,
 )

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from models.evidence import EvidenceStatus, Report, StoredEvidence
 from models.tables import entities, events, evidence, reports, sources
+from storage.checks import checks_of, drift
 from storage.database import Database, JobWrite
 
 RETRACTED = "evidence.retracted"
@@ -35,6 +36,9 @@ async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
             sources.c.address,
             sources.c.title,
             sources.c.heading,
+            sources.c.published.label("date"),
+            sources.c.tool,
+            sources.c.via,
             sources.c.text.label("source_text"),
             sources.c.start_char.label("source_start"),
             evidence.c.start_char.label("start"),
@@ -77,7 +81,7 @@ async def active_ids(write: JobWrite) -> frozenset[int]:
 
 async def keep_report(write: JobWrite, report: Report) -> None:
     """Deliver the report."""
-    body = report.model_dump(mode="json", exclude={"warnings"})
+    body = report.model_dump(mode="json", exclude={"warnings", "rechecked_at"})
     await write.connection.execute(
         upsert(reports)
         .values(job_id=write.job_id, body=body)
@@ -93,7 +97,14 @@ async def load_report(db: Database, job_id: str) -> Report | None:
     if body is None:
         return None
     report = Report.model_validate(body)
-    return report.model_copy(update={"warnings": await _warnings(db, job_id, report)})
+    checks = await checks_of(db, [each.evidence_id for each in report.citations])
+    warnings = await _warnings(db, job_id, report)
+    return report.model_copy(
+        update={
+            "warnings": warnings + drift(report, checks),
+            "rechecked_at": max((each.checked_at for each in checks.values()), default=None),
+        }
+    )
 
 
 async def _warnings(db: Database, job_id: str, report: Report) -> tuple[str, ...]:

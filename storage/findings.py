@@ -89,7 +89,7 @@ async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[
     query = (
         select(
             owner, evidence.c.entity, evidence.c.quote, sources.c.title, sources.c.address,
-            sources.c.fetched_at,
+            sources.c.fetched_at, sources.c.published,
         )
         .join(tasks, and_(tasks.c.job_id == evidence.c.job_id, tasks.c.id == evidence.c.task_id))
         .join(sources, sources.c.id == evidence.c.source_id)
@@ -104,6 +104,7 @@ async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[
                 quote=row.quote[:_LONGEST_QUOTE],
                 title=row.title,
                 address=row.address,
+                published=row.published,
                 read_at=row.fetched_at,
             )
         )

@@ -61,6 +61,7 @@ def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
         "model": request.model,
         "strategy": content["strategy"],
         "collection": request.collection,
+        "servers": list(request.servers),
         "owner": request.owner,
         "config_hash": config_hash(request.preset, request.model, content["strategy"]),
         "request_key": key,
@@ -165,6 +166,7 @@ def _job(row: Row[Any]) -> Job:
         model=row.model,
         strategy=_strategy(row.strategy),
         collection=row.collection,
+        servers=tuple(row.servers),
         owner=row.owner,
     )
     return Job(

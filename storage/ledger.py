@@ -146,10 +146,10 @@ class Ledger:
         request = json.dumps(arguments, ensure_ascii=False)
         facts: dict[str, Value] = {"tool": tool, "request": request, "unclear": _UNCLEAR}
         row = await self._opened(OPEN_TOOL, OPEN_TOOL_RECOVERED, key, facts)
-        found = row.earlier_id and (row.earlier_id, _unpacked(row.earlier_response, tool))
+        found = row.earlier_id and (row.earlier_id, recorded_answer(row.earlier_response, tool))
         return Opened(
             row_id=row.id,
-            answer=_unpacked(row.response, tool) if row.status == _DONE else None,
+            answer=recorded_answer(row.response, tool) if row.status == _DONE else None,
             is_unclear=row.status == "started" and row.error == _UNCLEAR,
             refusal=row.error if row.status == _REFUSED else None,
             earlier=found,
@@ -279,16 +279,23 @@ def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of colu
 
 
 def _packed(answer: ToolAnswer) -> str:
-    """The answer as JSON; a passage that repeats the whole text is left out and put back."""
+    """The answer as JSON; a passage that is the whole text is written without it."""
     is_plain = len(answer.passages) == 1 and answer.passages[0].text == answer.text
-    left_out = {name for name, is_so in (("passages", is_plain), ("figures", not answer.figures))
-                if is_so}  # fmt: skip
+    left_out: dict[str, Any] = {} if answer.figures else {"figures": True}
+    if is_plain:
+        left_out["passages"] = {0: {"text"}}
     return answer.model_dump_json(exclude=left_out)
 
 
-def _unpacked(body: str, tool: str) -> ToolAnswer:
-    answer = ToolAnswer.model_validate_json(body)
-    if answer.passages or not answer.text:
+def recorded_answer(body: str, tool: str) -> ToolAnswer:
+    """The answer of a call of this tool as the ledger has it."""
+    content = json.loads(body)
+    text = content["text"]
+    for passage in content.get("passages", ()):
+        passage.setdefault("text", text)
+    answer = ToolAnswer.model_validate(content)
+    if "passages" in content or not text:
         return answer
-    whole = ReadPassage(address=f"tool:{tool}", text=answer.text, end=len(answer.text))
+    # Earlier releases left the passage of a whole answer out.
+    whole = ReadPassage(address=f"tool:{tool}", text=text, end=len(text))
     return answer.model_copy(update={"passages": (whole,)})

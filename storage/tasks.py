@@ -75,20 +75,21 @@ ended as (
         failure = %(failure)s::jsonb, trace = %(trace)s::jsonb, finished_at = now()
     from held where tasks.job_id = %(job)s and tasks.id = %(task)s),
 placed as (
-    insert into sources (sha256, address, title, heading, text, start_char, end_char)
+    insert into sources (sha256, address, via, title, heading, published, tool, text, start_char,
+        end_char)
     select r.* from held, jsonb_to_recordset(%(read)s::jsonb) as r(
-        sha256 text, address text, title text, heading text, text text, start_char int,
-        end_char int)
-    order by r.sha256, r.address, r.start_char
-    on conflict (sha256, address, start_char) do update set address = excluded.address
-    returning id, sha256, address, start_char),
+        sha256 text, address text, via text, title text, heading text, published text, tool text,
+        text text, start_char int, end_char int)
+    order by r.sha256, r.address, r.start_char, r.via
+    on conflict (sha256, address, start_char, via) do update set address = excluded.address
+    returning id, sha256, address, start_char, via),
 shown as (
     insert into evidence (job_id, task_id, attempt, entity, source_id, start_char, end_char, quote)
     select %(job)s, %(task)s, %(attempt)s, f.entity, placed.id, f.quote_start, f.quote_end, f.quote
     from held, jsonb_to_recordset(%(found)s::jsonb) as f(
-        sha256 text, address text, start_char int, entity text, quote_start int, quote_end int,
-        quote text)
-    left join placed using (sha256, address, start_char)),
+        sha256 text, address text, start_char int, via text, entity text, quote_start int,
+        quote_end int, quote text)
+    left join placed using (sha256, address, start_char, via)),
 remembered as (
     insert into entities (job_id, task_id, name, type, description, value, confidence)
     select %(job)s, %(task)s, e.name, e.type, e.description, e.value, e.confidence
@@ -225,6 +226,8 @@ def _sources(read: Iterable[ReadPassage]) -> list[JsonValue]:
             rows[tuple(place.values())] = place | {
                 "title": passage.title or passage.address,
                 "heading": passage.heading,
+                "published": passage.date,
+                "tool": passage.tool,
                 "text": passage.text,
                 "end_char": passage.end,
             }
@@ -232,11 +235,12 @@ def _sources(read: Iterable[ReadPassage]) -> list[JsonValue]:
 
 
 def _source(passage: ReadPassage) -> dict[str, Any]:
-    """What a source is known by: the hash of its text as it is stored, and where it stands."""
+    """What a source is known by: its text's hash as stored, its place, and whose word that is."""
     return {
         "sha256": hashlib.sha256(storable_text(passage.text).encode()).hexdigest(),
         "address": storable_text(passage.address),
         "start_char": passage.start,
+        "via": passage.via,
     }
 
 

@@ -16,20 +16,20 @@ from mcp.types import (
 )
 from pydantic import JsonValue
 
-from models.tools import ReadPassage, ToolAnswer
+from models.tools import ToolAnswer
 from tools.figures import read_figures
-from tools.plain import plain_text as plain_text
-
-_LARGEST_OFFSET = 2**30
-_LONGEST_NAME = 1_000
-"""Characters of an address, a title or a heading; longer ones cannot be indexed, or read."""
+from tools.plain import plain_text
+from tools.told import Giver, passages_in, whole
 
 
-def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
+def read_answer(
+    result: CallToolResult, *, tool: str, limit: int, is_foreign: bool = False
+) -> ToolAnswer:
     """The answer of `server.tool` with at most `limit` characters of text.
 
     Structured content that is longer than `limit` is left out whole, because half a JSON value
-    would be a wrong one.
+    would be a wrong one. `is_foreign` says that the server does not come with Holdfast: its
+    passages then say so, and an address that is no web address begins with its name.
     """
     structured = _unwrapped(result.structured_content)
     fits = _fits(structured, limit)
@@ -39,9 +39,10 @@ def read_answer(result: CallToolResult, *, tool: str, limit: int) -> ToolAnswer:
         text, is_cut = _cut(json.JSONEncoder(ensure_ascii=False).iterencode(structured), limit)
         text = plain_text(text)
     kept = storable(structured) if fits else None
-    passages = _passages(kept, f"tool:{tool}")
+    giver = Giver(tool, is_foreign=is_foreign)
+    passages = passages_in(kept, giver)
     if passages is None:
-        passages = _whole(text, f"tool:{tool}")
+        passages = whole(text, giver)
     return ToolAnswer(
         text=text,
         structured=kept,
@@ -137,37 +138,3 @@ def storable(value: JsonValue) -> JsonValue:
             return None  # JSON has no NaN and no infinity, and PostgreSQL refuses them
         case _:
             return value
-
-
-def _whole(text: str, address: str) -> tuple[ReadPassage, ...]:
-    return (ReadPassage(address=address, text=text, end=len(text)),) if text else ()
-
-
-def _passages(structured: JsonValue, address: str) -> tuple[ReadPassage, ...] | None:
-    """The passages of a server that knows documents; None if the answer is not of that shape."""
-    items = structured.get("passages") if isinstance(structured, dict) else None
-    if not isinstance(items, list):
-        return None
-    texts = [item for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
-    if len(texts) < len(items):
-        return None
-    return tuple(_passage(item, f"{address}#{number}") for number, item in enumerate(texts, 1))
-
-
-def _passage(item: dict[str, JsonValue], address: str) -> ReadPassage:
-    text, start = _string(item, "text"), item.get("start")
-    begins = start if isinstance(start, int) and 0 <= start <= _LARGEST_OFFSET else 0
-    return ReadPassage(
-        address=_string(item, "address")[:_LONGEST_NAME] or address,
-        title=_string(item, "title")[:_LONGEST_NAME],
-        heading=_string(item, "heading")[:_LONGEST_NAME],
-        text=text,
-        start=begins,
-        # Quotes are located by offset into `text`, so its length decides, whatever the server says.
-        end=begins + len(text),
-    )
-
-
-def _string(item: dict[str, JsonValue], key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""

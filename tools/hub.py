@@ -1,6 +1,7 @@
 """The one place where tools are listed and called, whichever MCP server they live on."""
 
 import asyncio
+import copy
 import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,15 +13,25 @@ from typing import Any, Self
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
-from models.errors import BadConfiguration, HoldfastError, ToolBusy, ToolFailed
+from models.errors import (
+    BadConfiguration,
+    BadInput,
+    DocumentGone,
+    HoldfastError,
+    ToolBusy,
+    ToolFailed,
+)
 from models.tools import ToolAnswer, ToolSignature
-from tools.answers import read_answer, read_text, storable
+from tools.answers import read_answer, read_text
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
+from tools.described import described, described_schema
 from tools.link import ServerLink
 from tools.marks import REMEMBERS
-from tools.passing import is_passing
+from tools.passing import is_gone, is_passing
 from tools.plain import plain_text
+from tools.rereading import Rereading, rereading
+from tools.secrets import Veil, secrets_of
 from tools.vocabularies import Parameter, Vocabularies
 from tools.vocabulary_sources import Source
 from tools.wires import Connect, configured, in_process
@@ -36,6 +47,8 @@ class BuiltinServer:
     server: MCPServer
     bind: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, Source] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    """Keys that it holds: hidden wherever its answers and errors repeat them."""
     timeout_s: float = 600
     concurrency: int = 32
     max_bytes: int = 1_000_000
@@ -64,7 +77,9 @@ class _Place:
     timeout: timedelta
     max_bytes: int
     vocabularies: Vocabularies
-    is_builtin: bool
+    is_foreign: bool
+    """Whether it is a server of the user's own."""
+    veil: Veil
     listing: _Listing = field(default_factory=_Listing)
 
     @property
@@ -78,8 +93,9 @@ def _place(
     link = ServerLink(name, connect, concurrency=server.concurrency, patience=patience)
     known = Vocabularies(server.vocabulary)
     seconds = timedelta(seconds=server.timeout_s)
-    is_builtin = isinstance(server, BuiltinServer)
-    return _Place(link, server.bind, seconds, server.max_bytes, known, is_builtin)
+    is_foreign = not isinstance(server, BuiltinServer)
+    veil = Veil(server.secrets if isinstance(server, BuiltinServer) else secrets_of(server))
+    return _Place(link, server.bind, seconds, server.max_bytes, known, is_foreign, veil)
 
 
 class Hub:
@@ -120,14 +136,31 @@ class Hub:
     ) -> None:
         await asyncio.gather(*(place.link.stop() for place in self._places.values()))
 
+    def only(self, servers: Collection[str]) -> "Hub":
+        """The same hub with the tools of these servers alone; of all where none is named.
+
+        Raises:
+            BadInput: there is no server of such a name.
+        """
+        for name in servers:
+            if name not in self._places:
+                known = ", ".join(sorted(self._places))
+                raise BadInput(f"there is no server {name!r}; there are: {known}")
+        if not servers:
+            return self
+        limited = copy.copy(self)
+        limited._places = {name: self._places[name] for name in servers}  # noqa: SLF001 - our own
+        return limited
+
     async def signatures(self) -> tuple[ToolSignature, ...]:
         """What can be called now, sorted by name; `faults` then says what was left out and why."""
         absences = await asyncio.gather(*(_absence(place.link) for place in self._places.values()))
-        faults = [absence for absence in absences if absence]
+        faults: list[str] = []
         found: list[ToolSignature] = []
         for place, absence in zip(self._places.values(), absences, strict=True):
+            told = _refusals(place) if absence is None else [absence]
+            faults += [place.veil.text(each) for each in told]
             if absence is None:
-                faults += _refusals(place)
                 found += _signatures(place)
         self._faults = tuple(sorted(faults))
         return tuple(sorted(found, key=lambda signature: signature.name))
@@ -160,15 +193,33 @@ class Hub:
         found = checked.tool
         filled = _filled(arguments, place.bind, facts or {}, found)
         checked.check(tool, filled)
-        result = await place.link.call(
-            found.name,
-            filled,
-            seconds=min(timeout, place.timeout).total_seconds(),
-            is_repeatable=_is_read_only(found) or _is_idempotent(found),
-        )
-        if not place.is_builtin:  # the library has checked what comes from this process
-            checked.check_answer(tool, result)
-        return _answer(result, tool, place.max_bytes)
+        try:
+            result = await place.link.call(
+                found.name,
+                filled,
+                seconds=min(timeout, place.timeout).total_seconds(),
+                is_repeatable=_is_read_only(found) or _is_idempotent(found),
+            )
+            if place.is_foreign:  # the library has checked what comes from this process
+                checked.check_answer(tool, result)
+            return place.veil.answer(_answer(result, tool, place))
+        except HoldfastError as error:
+            error.args = (place.veil.text(str(error)),)
+            raise
+
+    async def rereading(self, tool: str) -> Rereading:
+        """How what `server.tool` gave can be read again.
+
+        Raises:
+            ToolFailed: there is no such server, or it cannot be reached before someone acts.
+            ToolBusy: the server is away.
+        """
+        server, _, name = tool.partition(".")
+        place = self._places.get(server)
+        if place is None:
+            raise ToolFailed(f"there is no server {server!r} any more")
+        await place.link.connected()
+        return rereading(server, name, [each.tool for each in place.tools.values()])
 
     async def vocabularies(
         self, tool: str, parameters: Collection[str], *, facts: Mapping[str, str]
@@ -249,9 +300,9 @@ def _signatures(place: _Place) -> Iterator[ToolSignature]:
             tool = each.tool
             yield ToolSignature(
                 name=f"{place.link.name}.{tool.name}",
-                description=plain_text(tool.description or ""),
-                input_schema=_visible(tool.input_schema, place.bind),
-                output_schema=tool.output_schema,
+                description=described(place.veil.text(tool.description or "")),
+                input_schema=described_schema(_visible(tool.input_schema, place.bind)),
+                output_schema=tool.output_schema and described_schema(tool.output_schema),
                 read_only=_is_read_only(tool),
                 idempotent=_is_idempotent(tool),
             )
@@ -266,7 +317,7 @@ def _visible(schema: Mapping[str, Any], bind: Mapping[str, str]) -> dict[str, An
         }
     if "required" in schema:
         shown["required"] = [name for name in schema["required"] if name not in bind]
-    return {key: storable(value) for key, value in shown.items()}
+    return shown
 
 
 def _is_read_only(tool: Tool) -> bool:
@@ -286,9 +337,14 @@ def _filled(
     return chosen | bound
 
 
-def _answer(result: CallToolResult, tool: str, limit: int) -> ToolAnswer:
+def _kind(result: CallToolResult) -> type[ToolBusy | ToolFailed]:
+    if is_passing(result):
+        return ToolBusy
+    return DocumentGone if is_gone(result) else ToolFailed
+
+
+def _answer(result: CallToolResult, tool: str, place: _Place) -> ToolAnswer:
     if result.is_error:
         said, _ = read_text(result, _LONGEST_ERROR)
-        kind = ToolBusy if is_passing(result) else ToolFailed
-        raise kind(f"{tool} answered with an error: {said or 'no reason given'}")
-    return read_answer(result, tool=tool, limit=limit)
+        raise _kind(result)(f"{tool} answered with an error: {said or 'no reason given'}")
+    return read_answer(result, tool=tool, limit=place.max_bytes, is_foreign=place.is_foreign)

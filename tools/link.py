@@ -19,7 +19,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
-from tools.answers import plain_text
+from tools.plain import plain_text
 from tools.streams import Trip, Withheld, current_trip
 from tools.wires import Connect, status_words
 

@@ -12,7 +12,7 @@ from models.errors import ToolFailed
 from models.tools import ToolAnswer
 from planning.closed_values import closed_values
 from planning.vocabulary import Vocabulary
-from tools.answers import plain_text
+from tools.plain import plain_text
 from tools.vocabulary_sources import FromTool, Source
 
 _FRESH_S = 600.0

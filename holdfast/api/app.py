@@ -18,14 +18,18 @@ from holdfast.api.events import READS_WITHIN, stream
 from holdfast.api.following import Following
 from holdfast.client import Holdfast
 from holdfast.figures import figure_of
+from holdfast.provenance import provenance_of
 from holdfast.reading import newest_jobs, plan_of, report_of
 from holdfast.rendering import to_json
 from holdfast.status import status_of
 from models.errors import BadInput, HoldfastError, NotFound
 from models.figures import ENDINGS, SVG, StoredFigure
+from storage.sources import source_view
 
 _MOST_JOBS = 1000
 _JOBS = 20
+_DIGITS = 18
+"""Of a number that fits into PostgreSQL's bigint."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
@@ -72,6 +76,13 @@ class Api:
             reads_within=self.reads_within,
         )  # fmt: skip
 
+    async def provenance(self, request: Request) -> Response:
+        mark = _number("mark", request)
+        return _document(await provenance_of(self.holdfast, _job_id(request), mark))
+
+    async def source(self, request: Request) -> Response:
+        return _document(await source_view(self.holdfast.db, _number("source", request)))
+
     def routes(self) -> list[Route]:
         return [
             Route("/", self.index),
@@ -82,6 +93,8 @@ class Api:
             Route("/jobs/{job}/plan", self.plan),
             Route("/jobs/{job}/figures/{sha256}", self.figure),
             Route("/jobs/{job}/events", self.events),
+            Route("/jobs/{job}/provenance/{mark}", self.provenance),
+            Route("/sources/{source}", self.source),
         ]
 
 
@@ -104,6 +117,13 @@ def _job_id(request: Request) -> str:
         # PostgreSQL has no text with a NUL in it, so it could not even be asked.
         raise NotFound(f"there is no job {job_id!r}; /jobs has those there are")
     return job_id
+
+
+def _number(what: str, request: Request) -> int:
+    given = str(request.path_params[what])
+    if not (given.isascii() and given.isdecimal() and len(given) <= _DIGITS):
+        raise NotFound(f"there is no {what} {given[:40]!r}: it has a number")
+    return int(given)
 
 
 def _limit(given: str) -> int:

@@ -33,7 +33,7 @@ class AgentLine(Frozen):
     max_steps: int | None
 
 
-class _Unread:
+class UnreadCorpus:
     """The corpus as a list of tools needs it: nothing is read of it."""
 
     async def search(
@@ -102,5 +102,5 @@ def _has(line: AgentLine) -> str:
 async def _tools(settings: Settings) -> tuple[tuple[ToolSignature, ...], tuple[str, ...]]:
     """The tools that there are now, and why others are not; servers are started for the look."""
     servers = read_servers(settings.config_file) if settings.config_file else {}
-    async with builtin_servers(settings, _Unread()) as builtin, Hub(servers, builtin) as hub:
+    async with builtin_servers(settings, UnreadCorpus()) as builtin, Hub(servers, builtin) as hub:
         return await hub.signatures(), hub.faults()

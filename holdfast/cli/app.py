@@ -27,6 +27,10 @@ PresetName = Annotated[str | None, typer.Option("--preset", help="How the job is
 ModelName = Annotated[
     str | None, typer.Option("--model", help="A model of your endpoint, or `extractive`.")
 ]
+Servers = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,...", help="Only these servers' tools; all there are if left out."),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one setting.")
 ]
@@ -39,6 +43,7 @@ def run(
     collection: Collection = None,
     preset: PresetName = None,
     model: ModelName = None,
+    servers: Servers = None,
     settings: Settings = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only plan, and estimate what the rest would take.")
@@ -55,7 +60,7 @@ def run(
     from holdfast.cli.requests import Wish
     from holdfast.cli.running import run_command
 
-    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()))
+    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()), servers)
     if dry_run:
         from holdfast.cli.dry_run import dry_run_command
 
@@ -74,6 +79,7 @@ def submit(
     collection: Collection = None,
     preset: PresetName = None,
     model: ModelName = None,
+    servers: Servers = None,
     settings: Settings = None,
     key: Annotated[
         str | None, typer.Option("--id", help="Submitting again with this id gives the same job.")
@@ -84,7 +90,7 @@ def submit(
     from holdfast.cli.requests import Wish
     from holdfast.cli.running import submit_command
 
-    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()))
+    wish = Wish(question, docs, collection, preset, model, tuple(settings or ()), servers)
     submit_command(wish, key, json_output=json_output)
 
 
@@ -222,6 +228,45 @@ def retract(
     from holdfast.cli.retracting import retract_command
 
     retract_command(job, evidence, reason, json_output=json_output)
+
+
+@app.command()
+def source(
+    number: Annotated[
+        int,
+        typer.Argument(
+            metavar="SOURCE",
+            min=1,
+            max=2**63 - 1,
+            help="Its number, as the report's sources name it.",
+        ),
+    ],
+    json_output: Json = False,
+) -> None:
+    """Show what was read, where, when and by which tool, with the quoted words marked."""
+    from holdfast.cli.source import source_command
+
+    source_command(number, json_output=json_output)
+
+
+@app.command()
+def trace(
+    job: JobId,
+    mark: Annotated[int, typer.Argument(metavar="MARK", help="A mark of its report, such as 3.")],
+    json_output: Json = False,
+) -> None:
+    """Follow a mark of the report back to the passage, the calls and Temporal's history."""
+    from holdfast.cli.trace import trace_command
+
+    trace_command(job, mark, json_output=json_output)
+
+
+@app.command()
+def recheck(job: JobId, json_output: Json = False) -> None:
+    """Read the cited sources again, and say what became of the cited words."""
+    from holdfast.cli.recheck import recheck_command
+
+    raise typer.Exit(recheck_command(job, json_output=json_output))
 
 
 @app.command()

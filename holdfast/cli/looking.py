@@ -5,7 +5,15 @@ import json
 from pathlib import Path
 
 from holdfast.cli.installation import ask, attached
-from holdfast.cli.output import console, print_json, print_text, printable, short, table
+from holdfast.cli.output import (
+    console,
+    print_json,
+    print_json_text,
+    print_text,
+    printable,
+    short,
+    table,
+)
 from holdfast.cli.stats_rows import stats_rows
 from holdfast.cli.tasks_table import job_lines, tasks_table
 from holdfast.client import Holdfast
@@ -133,7 +141,7 @@ def _print_revisions(plan: Plan, revisions: list[Revision]) -> None:
 
 def memory_command(job_id: str) -> None:
     found = ask(lambda holdfast: plan_of(holdfast, job_id))
-    print_text(json.dumps(memory_document(found), indent=2, ensure_ascii=False))
+    print_json_text(json.dumps(memory_document(found), indent=2, ensure_ascii=False))
 
 
 def calls_command(job_id: str, *, json_output: bool) -> None:
@@ -194,7 +202,7 @@ async def _events(holdfast: Holdfast, job_id: str, *, follow: bool, json_output:
 
 def _print_event(event: EventView, *, json_output: bool) -> None:
     if json_output:
-        print_text(event.model_dump_json())
+        print_json_text(event.model_dump_json())
         return
     facts = " ".join(f"{name}={value}" for name, value in event.facts.items() if value is not None)
     line = f"{event.seq:>4} {event.at:%H:%M:%S} {event.kind:<16} {event.task:<6} {facts}"

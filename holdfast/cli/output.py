@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from models.text import shortened
+from models.text import escaped_json, shortened
 
 _WIDE = 240
+
 
 STYLES = {
     "done": "green",
@@ -38,11 +39,17 @@ def say(line: str) -> None:
 
 def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, object]) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
+    print_json_text(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def print_json_text(text: str) -> None:
+    """JSON on standard output, as it is but for what could steer a terminal: that is escaped."""
+    sys.stdout.write(f"{escaped_json(text)}\n")
 
 
 def print_text(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    """Text for people on standard output, whoever wrote it."""
+    sys.stdout.write(printable(text if text.endswith("\n") else f"{text}\n"))
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[object]]) -> Table:

@@ -27,6 +27,8 @@ class Wish:
     preset: str | None = None
     model: str | None = None
     settings: Sequence[str] = field(default_factory=tuple)
+    servers: str | None = None
+    """Their names, with commas between them."""
 
 
 def checked_question(given: str) -> str:
@@ -104,6 +106,7 @@ def checked_request(wish: Wish, settings: Settings) -> JobRequest:
         model=model,
         strategy=strategy,
         collection=wish.collection or "",
+        servers=_servers(wish.servers),
         owner=who_asks(),
     )
 
@@ -119,6 +122,20 @@ def _check_endpoint(model: str, settings: Settings) -> None:
             f"model {model!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for your "
             f"own server, or use --model {EXTRACTIVE}, which needs neither"
         )
+
+
+def _servers(given: str | None) -> tuple[str, ...]:
+    """The servers that the job is limited to; none where it may use all.
+
+    Raises:
+        BadInput: none is named.
+    """
+    if given is None:
+        return ()
+    names = tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
+    if not names:
+        raise BadInput("--servers names no server; give their names, as in --servers corpus,web")
+    return names
 
 
 def _model(name: str) -> str:

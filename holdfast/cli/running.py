@@ -15,6 +15,7 @@ from holdfast.cli.installation import attached
 from holdfast.cli.output import console, counted, print_json, print_text, printable, say
 from holdfast.cli.question_lines import question_lines
 from holdfast.cli.requests import Wish, checked_request
+from holdfast.cli.servers import check_servers
 from holdfast.cli.tasks_table import job_lines, progress_line, tasks_table
 from holdfast.client import Holdfast, connected
 from holdfast.ingest import ingest
@@ -92,6 +93,7 @@ async def prepared(wish: Wish, work: Callable[[Holdfast, JobRequest], Awaitable[
     """Check the wish, bring the services up, read the documents; then do the work."""
     settings = load_settings()
     request = checked_request(wish, settings)
+    await check_servers(request.servers, settings)
     if wish.docs is not None and wish.collection is None:
         _check_folder(wish.docs)
     endpoints = await up(settings, say)

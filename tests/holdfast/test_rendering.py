@@ -126,8 +126,8 @@ def test_sources_are_named_once_with_all_their_marks() -> None:
 
     assert told["sources"] == [
         {
-            "title": "Keepers", "heading": "Ada", "address": "keepers.md", "sha256": "0" * 64,
-            "marks": [1, 2],
+            "source_id": 3, "title": "Keepers", "heading": "Ada", "date": "",
+            "address": "keepers.md", "via": "", "sha256": "0" * 64, "marks": [1, 2],
         }
     ]  # fmt: skip
     assert told["key_findings"] == told["findings"]

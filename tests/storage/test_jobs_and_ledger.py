@@ -9,7 +9,7 @@ from models.completions import Completion, Message, ModelRequest
 from models.errors import BadInput, NotFound, StaleEpoch
 from models.jobs import JobRequest
 from models.strategy import Strategy
-from models.tools import ToolAnswer
+from models.tools import ReadPassage, ToolAnswer
 from storage import jobs, views
 from storage.database import Database
 from storage.ledger import Ledger
@@ -112,7 +112,8 @@ async def test_a_tool_answer_comes_back_with_its_passages(db: Database) -> None:
     await jobs.submit(db, "job-1", REQUEST, None)
     key = CallKey(job_id="job-1", request_hash="h")
     opened = await Ledger(db).open_tool_call(key, "lab.search", {"q": "x"})
-    answer = ToolAnswer(text="some text", structured={"n": [1]}, is_cut=True)
+    whole = ReadPassage(address="tool:lab.search", text="some text", end=9)
+    answer = ToolAnswer(text="some text", structured={"n": [1]}, passages=(whole,), is_cut=True)
     await Ledger(db).close_tool_call(opened.row_id, answer)
 
     again = await Ledger(db).open_tool_call(key, "lab.search", {"q": "x"})

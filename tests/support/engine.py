@@ -40,6 +40,7 @@ class Engine:
         preset_name: str = "kpi-chain",
         model: str = "scripted",
         collection: str = "",
+        servers: tuple[str, ...] = (),
         start_delay: timedelta | None = None,
         **settings: Any,
     ) -> str:
@@ -50,6 +51,7 @@ class Engine:
             model=model,
             strategy=strategy,
             collection=collection,
+            servers=servers,
         )
         job_id, _ = await jobs.submit(self.db, f"job-{uuid4().hex[:8]}", request, None)
         queue = self.holdfast.settings.task_queue
@@ -73,6 +75,7 @@ async def running_engine(
     tools_url: str | None = None,
     polls: bool = True,
     toml: str = "",
+    key: str = "sk-test",
 ) -> AsyncIterator[Engine]:
     """`toml` is what `holdfast.toml` says beside the tools."""
     config = home / "holdfast.toml"
@@ -81,11 +84,7 @@ async def running_engine(
         home=home,
         config_file=config,
         task_queue=f"queue-{uuid4().hex[:8]}",
-        **(
-            {"openai_base_url": model_url, "openai_api_key": SecretStr("sk-test")}
-            if model_url
-            else {}
-        ),
+        **({"openai_base_url": model_url, "openai_api_key": SecretStr(key)} if model_url else {}),
     )
     endpoints = Endpoints(
         database_url=database_url,

@@ -21,7 +21,8 @@ both = pytest.mark.parametrize("server", ["pipe", "web"])
 async def test_answer_holds_text_value_and_one_passage(hub: Hub, server: str) -> None:
     answer = await hub.call(f"{server}.echo", {"text": "hello"}, timeout=MINUTE)
 
-    passage = ReadPassage(address=f"tool:{server}.echo", text="hello", end=5)
+    tool = f"{server}.echo"
+    passage = ReadPassage(address=f"tool:{tool}", text="hello", end=5, tool=tool, via=server)
     assert answer == ToolAnswer(text="hello", structured="hello", passages=(passage,))
 
 
@@ -40,9 +41,10 @@ async def test_bound_parameter_is_filled_whatever_the_plan_says(hub: Hub, server
 
     answer = await hub.call(f"{server}.search", chosen, timeout=MINUTE, facts={"corpus": "mine"})
 
+    given = {"tool": f"{server}.search", "via": server}
     assert answer.passages == (
-        ReadPassage(address="doc:mine", title="One", text="q", start=7, end=8),
-        ReadPassage(address=f"tool:{server}.search#2", text="bare", end=4),
+        ReadPassage(address=f"{server}:doc:mine", title="One", text="q", start=7, end=8, **given),
+        ReadPassage(address=f"tool:{server}.search#2", text="bare", end=4, **given),
     )
 
 

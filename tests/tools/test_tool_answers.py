@@ -16,7 +16,8 @@ from mcp.types import (
 from pydantic import JsonValue
 
 from models.tools import ReadPassage, ToolAnswer
-from tools.answers import plain_text, read_answer
+from tools.answers import read_answer
+from tools.plain import plain_text
 
 
 def answer_to(*texts: str, structured: JsonValue = None, limit: int = 1000) -> ToolAnswer:
@@ -34,7 +35,7 @@ def test_text_is_cut_across_blocks(limit: int, text: str, is_cut: bool) -> None:
     answer = answer_to("one", "two", limit=limit)
 
     assert (answer.text, answer.is_cut) == (text, is_cut)
-    assert answer.passages == (ReadPassage(address="tool:s.t", text=text, end=limit),)
+    assert answer.passages == (ReadPassage(address="tool:s.t", text=text, end=limit, tool="s.t"),)
 
 
 def test_value_without_text_is_written_out_as_text() -> None:
@@ -55,7 +56,7 @@ def test_passages_have_the_length_of_their_text() -> None:
     answer = answer_to("json", structured={"passages": [item]})
 
     assert answer.passages == (
-        ReadPassage(address="a", heading="h", text="four", start=10, end=14),
+        ReadPassage(address="a", heading="h", text="four", start=10, end=14, tool="s.t"),
     )
 
 

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from models.base import Frozen
 from models.errors import NotFound, Passing
-from models.tools import ReadPassage
-from tools.passing import passing_error
+from models.tools import ReadPassage, ToldPassage
+from tools.passing import gone_error, passing_error
+from tools.rereading import READS
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
@@ -47,7 +48,7 @@ class PassageStore(Protocol):
         ...
 
 
-class CorpusPassage(ReadPassage):
+class CorpusPassage(ToldPassage):
     """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
 
     score: float = 0
@@ -71,6 +72,10 @@ class _CorpusServer(MCPServer):
             if isinstance(broken.__cause__, Passing):
                 return passing_error(str(broken.__cause__))
             raise
+        except ToolError as told:
+            if isinstance(told.__cause__, NotFound):
+                return gone_error(str(told.__cause__))
+            raise
 
 
 def corpus_server(store: PassageStore) -> MCPServer:
@@ -86,7 +91,7 @@ def corpus_server(store: PassageStore) -> MCPServer:
         hits = await store.search(collection, query, limit)
         return CorpusPassages(passages=tuple(_passage(found, score) for found, score in hits))
 
-    @server.tool(annotations=_SAFE)
+    @server.tool(annotations=_SAFE, meta={READS: "document"})
     async def read(document: Address, collection: Collection) -> CorpusPassages:
         """Gives the whole text of one local document, passage by passage, from start to end.
 
@@ -103,4 +108,4 @@ def corpus_server(store: PassageStore) -> MCPServer:
 
 
 def _passage(passage: ReadPassage, score: float = 0) -> CorpusPassage:
-    return CorpusPassage(**passage.model_dump(), score=score)
+    return CorpusPassage(**passage.model_dump(exclude={"tool", "via"}), score=score)

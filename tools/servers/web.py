@@ -10,7 +10,7 @@ from pydantic import Field
 
 from models.base import Frozen
 from models.errors import BadInput
-from models.tools import ReadPassage
+from models.tools import ToldPassage
 from tools.marks import READS
 from tools.servers.saying import OPEN_WORLD, SayingServer
 from tools.web.fetching import Fetcher
@@ -44,10 +44,9 @@ Fresh = Annotated[
 ]
 
 
-class WebPassage(ReadPassage):
+class WebPassage(ToldPassage):
     """A passage, verbatim; `date` is when its page says it was published, as YYYY-MM-DD."""
 
-    date: str = ""
     author: str = ""
 
 

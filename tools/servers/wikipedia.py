@@ -9,7 +9,7 @@ from pydantic import Field
 
 from models.base import Frozen
 from models.errors import BadInput, ToolFailed
-from models.tools import ReadPassage
+from models.tools import ToldPassage
 from tools.marks import READS, REMEMBERS
 from tools.passages import split_passages
 from tools.servers.saying import OPEN_WORLD, SayingServer
@@ -41,10 +41,8 @@ Fresh = Annotated[str, Field(description='"yes" gives the whole page in one part
 Job = Annotated[str, Field(description="Filled in by Holdfast.")]
 
 
-class WikiPassage(ReadPassage):
+class WikiPassage(ToldPassage):
     """A passage, verbatim; `date` is the day of the revision that was read, as YYYY-MM-DD."""
-
-    date: str = ""
 
 
 class WikiAnswer(Frozen):

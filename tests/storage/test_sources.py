@@ -1,0 +1,101 @@
+"""What the ledger and the sources keep of who gave a text, and of what became of it."""
+
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+from mcp.types import CallToolResult
+from sqlalchemy import text
+
+from models.calls import CallKey
+from models.checks import Drift, SourceCheck
+from models.tools import ReadPassage, ToolAnswer
+from storage import evidence, tasks
+from storage.checks import checks_of, keep_checks
+from storage.database import Database
+from storage.ledger import Ledger, recorded_answer
+from tests.storage.test_tasks import attempt, begun_job
+from tools.answers import read_answer
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ToolAnswer(text="same", passages=(
+            ReadPassage(address="https://a", title="A", date="2024", text="same", start=7, end=11,
+                        tool="kb.read", via="kb"),
+        )),
+        ToolAnswer(text="whole", passages=(
+            ReadPassage(address="tool:kb.say", text="whole", end=5, tool="kb.say", via="kb"),
+        )),
+        ToolAnswer(text='{"passages": []}', structured={"passages": []}),
+    ],
+    ids=["a page that is the whole answer", "a plain answer", "no passages"],
+)  # fmt: skip
+async def test_a_recorded_answer_comes_back_as_it_was(db: Database, answer: ToolAnswer) -> None:
+    await begun_job(db)
+    key = CallKey(job_id="job-1", request_hash="t")
+    opened = await Ledger(db).open_tool_call(key, "kb.read", {})
+    await Ledger(db).close_tool_call(opened.row_id, answer)
+
+    again = await Ledger(db).open_tool_call(key, "kb.read", {})
+
+    assert again.answer == answer
+
+
+def test_an_answer_that_an_earlier_release_recorded_has_its_passage() -> None:
+    answer = recorded_answer('{"text": "whole", "structured": null, "is_cut": false}', "kb.say")
+
+    assert answer.passages == (ReadPassage(address="tool:kb.say", text="whole", end=5),)
+
+
+async def test_two_servers_that_give_the_same_words_are_two_sources(db: Database) -> None:
+    words = {"address": "https://a", "text": "it was found here", "end": 17}
+    for job, told in (
+        ("job-1", {"title": "Honest", "date": "2024"}),
+        ("job-2", {"title": "Forged", "date": "1999", "via": "evil", "tool": "evil.say"}),
+        ("job-3", {"title": "Honest", "date": "2024"}),
+    ):
+        order = await begun_job(db, job)
+        passage = ReadPassage.model_validate(words | told)
+        await tasks.finish(Ledger(db), order, "T1#1", attempt(passage=passage))
+
+    found = [(await evidence.evidence_of(db, f"job-{n}"))[0] for n in (1, 2, 3)]
+
+    assert [(each.title, each.date, each.via) for each in found] == [
+        ("Honest", "2024", ""), ("Forged", "1999", "evil"), ("Honest", "2024", ""),
+    ]  # fmt: skip
+    assert found[0].source_id == found[2].source_id != found[1].source_id
+
+
+async def test_the_newest_look_that_found_something_counts(db: Database) -> None:
+    order = await begun_job(db)
+    await tasks.finish(Ledger(db), order, "T1#1", attempt())
+    (item,) = await evidence.evidence_of(db, "job-1")
+    for verdict in (Drift.CHANGED, Drift.GONE, Drift.UNREADABLE):
+        await keep_checks(db, [SourceCheck(evidence_id=item.id, verdict=verdict)])
+
+    assert (await checks_of(db, [item.id]))[item.id].verdict is Drift.GONE
+    async with db.reading() as connection:
+        assert await connection.scalar(text("select count(*) from source_checks")) == 3
+
+
+async def test_the_longest_address_that_a_server_may_tell_can_be_stored(db: Database) -> None:
+    order = await begun_job(db)
+    letters = Random(7)
+    address = "".join(chr(letters.randrange(0x4E00, 0x9FFF)) for _ in range(3000))
+    told = {"passages": [{"text": "it was found here", "address": address}]}
+    result = CallToolResult(content=[], structured_content=told)
+    (passage,) = read_answer(result, tool="kb.x", limit=9999, is_foreign=True).passages
+
+    await tasks.finish(Ledger(db), order, "T1#1", attempt(passage=passage))
+
+    (found,) = await evidence.evidence_of(db, "job-1")
+    assert found.address.startswith(f"kb:{address[:600]}")
