@@ -58,7 +58,7 @@ async def test_a_job_is_offered_and_calls_the_tools_of_its_servers_alone(
         refused = await engine.run("Who?", servers=("kb",))
         assert (refused.status, refused.stop_reason) == ("failed", "planning_failed")
         unknown = await engine.run("Who?", servers=("evil",))
-        assert "there is no server 'evil'; there are: corpus, kb, lab" in unknown.message
+        assert "there is no server 'evil'; there are: charts, corpus, kb, lab, python" in unknown.message
         assert tools.called == []
 
 
@@ -68,5 +68,5 @@ def test_a_server_that_is_not_there_is_refused_before_anything_is_started() -> N
             "run", "Who?", "--servers", "corpus,sh -c evil", "--model", "extractive"
         )
 
-        assert "there is no server 'sh -c evil'; there are: corpus" in ran.refused()
+        assert "there is no server 'sh -c evil'; there are: charts, corpus, python" in ran.refused()
         assert not here.has_started_services

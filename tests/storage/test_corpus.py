@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from models.errors import NotFound
-from models.tools import ReadPassage
+from models.tools import ReadPassage, ToldPassage
 from storage.corpus import MAX_HITS, Corpus, NewDocument
 from storage.database import Database
 from tools.servers.corpus import corpus_server
@@ -302,7 +302,7 @@ async def test_the_server_answers_with_passages(corpus: Corpus) -> None:
     assert passage.pop("score") > 0
     assert (
         passage
-        == ReadPassage(address="a.md", title="Log", text="The lens.", start=11, end=20).model_dump()
+        == ToldPassage(address="a.md", title="Log", text="The lens.", start=11, end=20).model_dump()
     )
     assert none.structured_content == {"passages": []}
     assert whole.structured_content
