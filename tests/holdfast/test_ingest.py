@@ -13,7 +13,7 @@ from holdfast.ingest import Ingested, collection_for, ingest
 from models.errors import BadInput
 from storage.corpus import Corpus
 from storage.database import Database
-from tools.documents import MAX_BYTES
+from tools.documents import ENDINGS, MAX_BYTES
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_what_cannot_be_read_is_skipped_with_its_reason(
 ) -> None:
     (folder / "empty.md").touch()
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
-    (folder / "table.xlsx").write_bytes(b"PK")
+    (folder / "letter.doc").write_bytes(b"PK")
     with (folder / "huge.txt").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     os.mkfifo(folder / "pipe.txt")
@@ -88,8 +88,8 @@ async def test_what_cannot_be_read_is_skipped_with_its_reason(
         ("broken.pdf", "is a broken PDF: open it and save it again"),
         ("empty.md", "is empty"),
         ("huge.txt", "is larger than 50 MB: split it"),
+        ("letter.doc", f"is not of a kind that is read: {', '.join(ENDINGS)}"),
         ("pipe.txt", "is not a file"),
-        ("table.xlsx", "is not of a kind that is read: .md, .txt, .html, .htm, .pdf"),
     )
 
 
@@ -147,7 +147,7 @@ async def test_a_folder_that_cannot_serve_is_refused(database: Database, tmp_pat
     for name, reason in {
         "missing": "there is no folder '.*missing'",
         "file.md": "'.*file.md' is a file: name the folder that it lies in",
-        "empty": r"'.*empty' holds no document that can be read \(.md, .txt, .html, .htm, .pdf\)$",
+        "empty": r"'.*empty' holds no document that can be read \(.md, .txt, .html, .*, .csv\)$",
         "binary": "'.*binary' holds no document .*; a.bin: is not of a kind",
     }.items():
         with pytest.raises(BadInput, match=reason):
