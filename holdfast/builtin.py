@@ -3,14 +3,16 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+from holdfast.embeddings import opened_embedder
 from holdfast.settings import Settings
+from tools.corpus_finding import PassageStore
 from tools.hub import BuiltinServer
-from tools.servers.corpus import PassageStore, corpus_server
+from tools.servers.corpus import corpus_server
 
 
 @asynccontextmanager
 async def builtin_servers(
-    settings: Settings,  # noqa: ARG001 - what comes with Holdfast is set there
+    settings: Settings,
     store: PassageStore,
 ) -> AsyncIterator[Mapping[str, BuiltinServer]]:
     """The servers by name; what they hold open is closed on leaving.
@@ -18,4 +20,6 @@ async def builtin_servers(
     Raises:
         BadConfiguration: a table of the file is not right; says what to write.
     """
-    yield {"corpus": BuiltinServer(corpus_server(store), {"collection": "collection"})}
+    async with opened_embedder(settings) as embedder:
+        corpus = corpus_server(store, embedder)
+        yield {"corpus": BuiltinServer(corpus, {"collection": "collection"})}

@@ -13,8 +13,10 @@ from holdfast.logs import configure_logs
 from holdfast.settings import Settings, load_settings
 from models.agents import AgentProfile, Tier
 from models.base import Frozen
-from models.tools import ReadPassage, ToolSignature
+from models.tools import ToolSignature
 from planning.agents import Agents, tools_of
+from storage.corpus import Corpus
+from storage.database import Database
 from tools.config import read_servers
 from tools.hub import Hub
 
@@ -31,18 +33,6 @@ class AgentLine(Frozen):
     can_work: bool
     model: str | None
     max_steps: int | None
-
-
-class _Unread:
-    """The corpus as a list of tools needs it: nothing is read of it."""
-
-    async def search(
-        self, collection: str, query: str, limit: int
-    ) -> Sequence[tuple[ReadPassage, float]]:
-        raise NotImplementedError
-
-    async def read(self, collection: str, address: str) -> Sequence[ReadPassage]:
-        raise NotImplementedError
 
 
 def agents_command(*, json_output: bool) -> None:
@@ -102,5 +92,7 @@ def _has(line: AgentLine) -> str:
 async def _tools(settings: Settings) -> tuple[tuple[ToolSignature, ...], tuple[str, ...]]:
     """The tools that there are now, and why others are not; servers are started for the look."""
     servers = read_servers(settings.config_file) if settings.config_file else {}
-    async with builtin_servers(settings, _Unread()) as builtin, Hub(servers, builtin) as hub:
+    # No connection is made: a list of tools reads nothing of the corpus.
+    nothing = Corpus(Database("postgresql+psycopg://"))
+    async with builtin_servers(settings, nothing) as builtin, Hub(servers, builtin) as hub:
         return await hub.signatures(), hub.faults()

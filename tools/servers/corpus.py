@@ -1,7 +1,6 @@
 """The built-in MCP server `corpus`: search and read the documents of the job's collection."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -10,8 +9,10 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from models.base import Frozen
-from models.errors import NotFound, Passing
+from models.corpus import MetadataFilter, SearchMode
+from models.errors import HoldfastError, NotFound, Passing
 from models.tools import ReadPassage
+from tools.corpus_finding import Finding, PassageStore, QueryEmbedder
 from tools.passing import passing_error
 
 _SAFE = ToolAnnotations(
@@ -24,27 +25,24 @@ Query = Annotated[
     Field(description="A question or the words to look for; names and rare words find the most."),
 ]
 Limit = Annotated[int, Field(description="How many passages at most.", ge=1, le=20)]
+Mode = Annotated[
+    SearchMode | None,
+    Field(
+        description="keyword, semantic, or hybrid (both); left out, hybrid where it is possible."
+    ),
+]
+Filter = Annotated[
+    MetadataFilter | None,
+    Field(
+        description="Only documents that say this of themselves: a value, a list of values, or a "
+        'range of dates, such as {"kind": ["pdf", "docx"], "date": {"from": "2020", "to": '
+        '"2021-06"}}. Keys are kind, date, modified, author, and what the documents bring.',
+        max_length=10,
+    ),
+]
 Address = Annotated[
     str, Field(description="The document's address, as `address` in a passage that was found.")
 ]
-
-
-class PassageStore(Protocol):
-    """Where the collections lie."""
-
-    async def search(
-        self, collection: str, query: str, limit: int
-    ) -> Sequence[tuple[ReadPassage, float]]:
-        """The best passages with their scores, best first; none where nothing matches."""
-        ...
-
-    async def read(self, collection: str, address: str) -> Sequence[ReadPassage]:
-        """A document's passages in order.
-
-        Raises:
-            NotFound: there is no such document; the message names near ones.
-        """
-        ...
 
 
 class CorpusPassage(ReadPassage):
@@ -57,6 +55,8 @@ class CorpusPassages(Frozen):
     """What both tools answer."""
 
     passages: tuple[CorpusPassage, ...]
+    note: str = ""
+    """What the search could not do, if anything."""
 
 
 class _CorpusServer(MCPServer):
@@ -73,18 +73,32 @@ class _CorpusServer(MCPServer):
             raise
 
 
-def corpus_server(store: PassageStore) -> MCPServer:
+def corpus_server(store: PassageStore, embedder: QueryEmbedder | None = None) -> MCPServer:
     """An MCP server over the store; configure logging first, else MCPServer does it its way."""
     server = _CorpusServer("corpus")
+    finding = Finding(store, embedder)
 
     @server.tool(annotations=_SAFE)
-    async def search(query: Query, collection: Collection, limit: Limit = 6) -> CorpusPassages:
+    async def search(
+        query: Query,
+        collection: Collection,
+        limit: Limit = 6,
+        mode: Mode = None,
+        filter: Filter = None,  # noqa: A002 - the name that models expect
+    ) -> CorpusPassages:
         """Finds the passages of the local documents that best match a question or some words.
 
         Gives each passage verbatim with its document's address and title; none if nothing matches.
         """
-        hits = await store.search(collection, query, limit)
-        return CorpusPassages(passages=tuple(_passage(found, score) for found, score in hits))
+        try:
+            found = await finding.find(collection, query, limit, mode=mode, where=filter or {})
+        except Passing:
+            raise
+        except HoldfastError as error:
+            # Only the text of a ToolError reaches the caller.
+            raise ToolError(str(error)) from error
+        passages = tuple(_passage(passage, score) for passage, score in found.hits)
+        return CorpusPassages(passages=passages, note=found.note)
 
     @server.tool(annotations=_SAFE)
     async def read(document: Address, collection: Collection) -> CorpusPassages:

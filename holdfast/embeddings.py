@@ -1,0 +1,62 @@
+"""The model that embeds passages and queries, as this installation's `holdfast.toml` names it."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from holdfast.settings import Settings
+from models.embeddings import KEY_VARIABLE, EmbeddingsConfig
+from models.errors import BadConfiguration
+from roles.embeddings import Embedder, embedder
+from tools.toml import read_table
+
+_EXAMPLES = {
+    "model": 'model = "text-embedding-3-small"',
+    "url": 'url = "http://127.0.0.1:8080/v1"',
+    "key_env": f'key_env = "{KEY_VARIABLE}"',
+    "batch_size": "batch_size = 64",
+    "dimension": "dimension = 512",
+    "timeout_s": "timeout_s = 60",
+}
+
+
+def read_embeddings(path: Path | None) -> EmbeddingsConfig | None:
+    """The table `[embeddings]`; none where the file has none.
+
+    Raises:
+        BadConfiguration: names file, table and key, and says what to write.
+    """
+    return read_table(path, "embeddings", EmbeddingsConfig, _EXAMPLES)
+
+
+@asynccontextmanager
+async def opened_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
+    """The embedder while the block lasts; none where the file names none.
+
+    Raises:
+        BadConfiguration: as `read_embeddings`, or the variable with the key is not set.
+    """
+    config = read_embeddings(settings.config_file)
+    if config is None:
+        yield None
+        return
+    opened = embedder(config, base_url=settings.openai_base_url, key=_key(config, settings))
+    try:
+        yield opened
+    finally:
+        await opened.aclose()
+
+
+def _key(config: EmbeddingsConfig, settings: Settings) -> SecretStr | None:
+    if config.key_env == KEY_VARIABLE:
+        return settings.openai_api_key
+    secret = os.environ.get(config.key_env)
+    if not secret:
+        raise BadConfiguration(
+            f"{settings.config_file}: embeddings.key_env names the variable {config.key_env}, "
+            "which is not set; set it where the worker and `holdfast corpus` run"
+        )
+    return SecretStr(secret)
