@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks import critical_path, first_report, growth, memory, overhead, recovery
+from benchmarks import corpus, critical_path, first_report, growth, memory, overhead, recovery
 from benchmarks.figures import Figure, as_data, as_table
 from holdfast.logs import configure_logs
 
@@ -36,6 +36,7 @@ def _benchmarks(rounds: int) -> dict[str, Measure]:
         "first_report": partial(first_report.measure, rounds),
         "recovery": partial(recovery.measure, rounds),
         "growth": growth.measure,
+        "corpus": corpus.measure,
     }
 
 

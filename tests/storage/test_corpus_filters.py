@@ -78,8 +78,10 @@ async def test_only_documents_that_say_so_are_searched(
 
 
 async def test_a_key_that_no_document_has_is_refused_with_those_there_are(shelf: Corpus) -> None:
-    with pytest.raises(BadInput, match="says 'autor' of itself; filter by author, date, kind, tag"):
-        await _found(shelf, {"autor": "O'Brien"})
+    with pytest.raises(
+        BadInput, match="says 'penned by' of itself; filter by author, date, kind, tag"
+    ):
+        await _found(shelf, {"penned by": "O'Brien"})
 
 
 @settings(

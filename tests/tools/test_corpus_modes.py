@@ -321,7 +321,7 @@ async def test_without_pgvector_keywords_work_and_vectors_can_come_later(
         ({"mode": "magic"}, "magic"),
         ({"filter": {"date": {"from": "soon"}}}, "soon|filter"),
         ({"filter": {"date": {"since when": "2020"}}}, "filter"),
-        ({"filter": {"autor": "x"}}, "says 'autor' of itself; filter by about, kind"),
+        ({"filter": {"penned by": "x"}}, "says 'penned by' of itself; filter by about, kind"),
     ],
     ids=range(4),
 )
