@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from models.errors import BadConfiguration, HoldfastError, ModelUnusable
-from roles.embeddings import Embedder, Vector
 from storage.corpus import CollectionWriter, Corpus
 from storage.corpus_vectors import ToEmbed
 from storage.database import Database
+
+if TYPE_CHECKING:
+    from roles.embeddings import Embedder
 
 Tell = Callable[[str, int, int], object]
 """Hears of progress: what is done, how much of it, and how much there is."""
@@ -28,7 +31,7 @@ class Embedded:
 
 
 async def embed(
-    database: Database, collection: str, embedder: Embedder, tell: Tell = lambda *_: None
+    database: Database, collection: str, embedder: "Embedder", tell: Tell = lambda *_: None
 ) -> Embedded:
     """Embed every passage that has no vector of this model, batch by batch, each stored at once.
 
@@ -54,7 +57,7 @@ async def embed(
     return Embedded(embedder.model, done, total - done, str(fault or ""))
 
 
-async def _next(writer: CollectionWriter, embedder: Embedder, after: int) -> tuple[ToEmbed, ...]:
+async def _next(writer: CollectionWriter, embedder: "Embedder", after: int) -> tuple[ToEmbed, ...]:
     config = embedder.config
     return await writer.without_vector(
         embedder.model, config.dimension, after=after, limit=_AT_ONCE * config.batch_size
@@ -62,7 +65,7 @@ async def _next(writer: CollectionWriter, embedder: Embedder, after: int) -> tup
 
 
 async def _embed_group(
-    writer: CollectionWriter, embedder: Embedder, group: Sequence[ToEmbed]
+    writer: CollectionWriter, embedder: "Embedder", group: Sequence[ToEmbed]
 ) -> tuple[int, HoldfastError | None]:
     """Some batches at once; those that came back are stored, whatever became of the others.
 
@@ -87,7 +90,9 @@ async def _embed_group(
     return stored, fault
 
 
-async def _batch(embedder: Embedder, batch: Sequence[ToEmbed]) -> Sequence[Vector] | HoldfastError:
+async def _batch(
+    embedder: "Embedder", batch: Sequence[ToEmbed]
+) -> Sequence[Sequence[float]] | HoldfastError:
     try:
         return await embedder.passages([each.text for each in batch])
     except HoldfastError as error:
@@ -95,7 +100,7 @@ async def _batch(embedder: Embedder, batch: Sequence[ToEmbed]) -> Sequence[Vecto
 
 
 def _wrong_dimension(
-    embedder: Embedder, known: int, vectors: Sequence[Vector]
+    embedder: "Embedder", known: int, vectors: Sequence[Sequence[float]]
 ) -> HoldfastError | None:
     """Without a dimension in the table, the first vectors of a model say what it is."""
     got = {len(vector) for vector in vectors}

@@ -4,14 +4,17 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from holdfast.settings import Settings
 from models.embeddings import KEY_VARIABLE, EmbeddingsConfig
 from models.errors import BadConfiguration
-from roles.embeddings import Embedder, embedder
 from tools.toml import read_table
+
+if TYPE_CHECKING:
+    from roles.embeddings import Embedder
 
 _EXAMPLES = {
     "model": 'model = "text-embedding-3-small"',
@@ -33,7 +36,7 @@ def read_embeddings(path: Path | None) -> EmbeddingsConfig | None:
 
 
 @asynccontextmanager
-async def opened_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
+async def opened_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
     """The embedder while the block lasts; none where the file names none.
 
     Raises:
@@ -43,6 +46,9 @@ async def opened_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
     if config is None:
         yield None
         return
+    # Here, since its client costs a second that a command without a model must not pay.
+    from roles.embeddings import embedder
+
     opened = embedder(config, base_url=settings.openai_base_url, key=_key(config, settings))
     try:
         yield opened

@@ -15,6 +15,12 @@ _NO_EMBEDDINGS = (
 )
 
 
+class CorpusPassage(ReadPassage):
+    """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
+
+    score: float = 0
+
+
 class PassageStore(Protocol):
     """Where the collections lie."""
 

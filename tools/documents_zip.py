@@ -12,7 +12,7 @@ MAX_ENTRIES = 5_000
 MAX_PART = 40 * 2**20
 MAX_UNPACKED = 80 * 2**20
 _SPOOLED = 64 * 2**10
-_XML = (".xml", ".rels", ".vml")
+_XML = (".xml", ".rels")
 
 
 class Package(NamedTuple):

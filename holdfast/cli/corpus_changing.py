@@ -106,7 +106,7 @@ def _ask(question: str) -> None:
 def _progress() -> Iterator[Tell]:
     """A bar on a terminal; where there is none, now and then a line."""
     if not sys.stderr.isatty():
-        yield _lines
+        yield _Lines()
         return
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
@@ -120,7 +120,14 @@ def _progress() -> Iterator[Tell]:
         yield tell
 
 
-def _lines(what: str, done: int, total: int) -> None:
-    step = max(1, total // _LINES)
-    if total > _LINES and (done % step == 0 or done == total):
-        say(f"{what} {done:,} of {total:,}")
+class _Lines:
+    """A line on standard error for each further twentieth of a long work."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, int] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        share = done * _LINES // max(1, total)
+        if total > _LINES and share > self._said.get(what, 0):
+            self._said[what] = share
+            say(f"{what} {done:,} of {total:,}")

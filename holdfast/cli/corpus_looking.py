@@ -19,8 +19,7 @@ from storage.corpus_listing import (
     document_counts,
 )
 from storage.database import Database
-from tools.corpus_finding import Finding, Found
-from tools.servers.corpus import CorpusPassage
+from tools.corpus_finding import CorpusPassage, Finding, Found
 
 _SHOWN = 300
 

@@ -12,7 +12,7 @@ from models.base import Frozen
 from models.corpus import MetadataFilter, SearchMode
 from models.errors import HoldfastError, NotFound, Passing
 from models.tools import ReadPassage
-from tools.corpus_finding import Finding, PassageStore, QueryEmbedder
+from tools.corpus_finding import CorpusPassage, Finding, PassageStore, QueryEmbedder
 from tools.passing import passing_error
 
 _SAFE = ToolAnnotations(
@@ -43,12 +43,6 @@ Filter = Annotated[
 Address = Annotated[
     str, Field(description="The document's address, as `address` in a passage that was found.")
 ]
-
-
-class CorpusPassage(ReadPassage):
-    """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
-
-    score: float = 0
 
 
 class CorpusPassages(Frozen):
