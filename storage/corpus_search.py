@@ -7,7 +7,7 @@ from sqlalchemy import TextClause, text
 from models.corpus import DateRange, MetadataFilter
 from storage.corpus_shapes import storable
 
-FEW_POSTINGS = 10_000
+FEW_POSTINGS = 7_000
 """How many passages are looked at for a query's rarest words; what else a likely one holds counts
 as well. All words cost 460 ms (p95) in 100,000 passages, these 90, and find no less: see
 docs/performance.md."""
@@ -42,7 +42,8 @@ by_words as materialized (
     join words using (lexeme) group by id order by score desc, id limit {candidates})"""
 
 # Each vector is compared: no index. Below some 100,000 passages that takes less than a model's
-# embedding of the query, is never wrong, and every filter is simply a filter.
+# embedding of the query, is never wrong, and every filter is simply a filter. A vector of zeros has
+# the distance NaN, which is greater than all numbers.
 _BY_MEANING = """
 by_meaning as materialized (
     select id, 1 - distance as score from (
@@ -50,7 +51,8 @@ by_meaning as materialized (
         from passage_vectors {join_passages}
         where passage_vectors.collection = :collection and model = :model
             and dimension = :dimension {of_documents}
-        order by distance, passage_id limit {candidates}) as near)"""
+        order by distance, passage_id limit {candidates}) as near
+    where distance < 3)"""
 
 # Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009) with its k of 60.
 _FUSED = """

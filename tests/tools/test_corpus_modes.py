@@ -134,6 +134,19 @@ async def test_fusion_ranks_by_the_sum_of_reciprocal_places(
     assert await corpus.fused("c", query, vector) == fused
 
 
+async def test_a_query_that_means_nothing_finds_nothing(
+    corpus: Corpus, endpoint: HashingEmbeddings, embedders: Embedders
+) -> None:
+    model = embedders(endpoint.url)
+    await embed(corpus.database, "c", model)
+
+    async with _hub(corpus, model) as hub:
+        meaning = await _search(hub, "?!", mode="semantic")
+        both = await _search(hub, "?!", mode="hybrid")
+
+    assert meaning.passages == both.passages == ()
+
+
 async def test_without_vectors_words_do_and_meaning_says_what_is_missing(
     corpus: Corpus, endpoint: HashingEmbeddings, embedders: Embedders
 ) -> None:
