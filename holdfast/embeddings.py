@@ -35,21 +35,32 @@ def read_embeddings(path: Path | None) -> EmbeddingsConfig | None:
     return read_table(path, "embeddings", EmbeddingsConfig, _EXAMPLES)
 
 
-@asynccontextmanager
-async def opened_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
-    """The embedder while the block lasts; none where the file names none.
+def checked_embeddings(settings: Settings) -> tuple[EmbeddingsConfig, SecretStr | None] | None:
+    """The table with its key; none where the file has none.
 
     Raises:
         BadConfiguration: as `read_embeddings`, or the variable with the key is not set.
     """
     config = read_embeddings(settings.config_file)
-    if config is None:
+    return None if config is None else (config, _key(config, settings))
+
+
+@asynccontextmanager
+async def opened_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
+    """The embedder while the block lasts; none where the file names none.
+
+    Raises:
+        BadConfiguration: as `checked_embeddings`.
+    """
+    checked = checked_embeddings(settings)
+    if checked is None:
         yield None
         return
+    config, key = checked
     # Here, since its client costs a second that a command without a model must not pay.
     from roles.embeddings import embedder
 
-    opened = embedder(config, base_url=settings.openai_base_url, key=_key(config, settings))
+    opened = embedder(config, base_url=settings.openai_base_url, key=key)
     try:
         yield opened
     finally:

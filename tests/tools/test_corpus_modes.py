@@ -198,18 +198,22 @@ async def test_an_endpoint_that_is_gone_is_told_as_passing(
 async def test_vectors_of_another_model_are_not_used_and_give_way(
     corpus: Corpus, endpoint: HashingEmbeddings, embedders: Embedders
 ) -> None:
-    old, new = embedders(endpoint.url), embedders(endpoint.url, model="hash-2")
+    old, new = embedders(endpoint.url), embedders(endpoint.url, model="hash-2", batch_size=1)
     await embed(corpus.database, "c", old)
 
     async with _hub(corpus, new) as hub:
         before = await _search(hub, "lamp")
-        assert endpoint.asked[-1]["model"] == "hash"
+        asked = [each["model"] for each in endpoint.asked]
+        endpoint.push(None, Refusal(401), Refusal(401))
+        cut_off = await embed(corpus.database, "c", new)
+        between = await _search(hub, "lamp", mode="semantic")
+        of_old = await corpus.nearest("c", await old.query("lamp"))
         done = await embed(corpus.database, "c", new)
-        after = await _search(hub, "lamp")
+        after = await _search(hub, "lamp", mode="semantic")
 
-    assert len(before.passages) == 1
-    assert done.embedded == 3
-    assert len(after.passages) == 3
+    assert "hash-2" not in asked
+    assert (len(before.passages), cut_off.embedded, done.embedded) == (1, 1, 2)
+    assert (len(between.passages), len(of_old), len(after.passages)) == (1, 2, 3)
     assert [(each.model, each.passages) for each in await corpus.vectors("c")] == [("hash-2", 3)]
 
 
