@@ -1,5 +1,6 @@
 """Searches in some documents only, by what these say of themselves; and counts that stay true."""
 
+import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ from models.errors import BadInput
 from storage.corpus import Corpus, NewDocument
 from storage.corpus_search import FEW_POSTINGS
 from storage.database import Database
+from storage.migrate import migrate
 
 
 @pytest.fixture
@@ -174,3 +176,28 @@ async def test_common_words_are_not_looked_up_where_rarer_ones_are(corpus: Corpu
 
     assert first.passage.text == rare
     assert len(only_common) == 6
+
+
+async def test_a_collection_from_before_words_were_counted_is_found(
+    database_url: str, corpus: Corpus
+) -> None:
+    await asyncio.to_thread(migrate, database_url, "base")
+    await asyncio.to_thread(migrate, database_url, "0004")
+    async with corpus.database.writing() as connection:
+        await connection.execute(
+            text(
+                "insert into documents (id, collection, address, title, text, sha256, size_bytes) "
+                "overriding system value values (1, 'c', 'a', 'Log', 'The lamp.', 'x', 9)"
+            )
+        )
+        await connection.execute(
+            text(
+                "insert into passages (document_id, collection, position, start_char, end_char, "
+                "text, context) values (1, 'c', 0, 0, 9, 'The lamp.', 'Log')"
+            )
+        )
+
+    await asyncio.to_thread(migrate, database_url)
+
+    assert [hit.passage.text for hit in await corpus.search("c", "lamps")] == ["The lamp."]
+    assert await _words(corpus) == {"": 1, "lamp": 1, "log": 1}
