@@ -196,7 +196,10 @@ class Bm25s:
             cwd=ROOT, stdin=PIPE, stdout=PIPE,
         )  # fmt: skip
         try:
-            yield cls(process, (await cls._said(process))["indexed_s"])
+            said = await cls._said(process)
+            if said is None:  # the environment was made before bm25s was one of the peers
+                print(MISSING)
+            yield cls(process, said["indexed_s"]) if said else None
         finally:
             if process.returncode is None:
                 process.kill()
@@ -206,13 +209,13 @@ class Bm25s:
         assert self.process.stdin is not None, "it was started with a pipe"
         self.process.stdin.write(json.dumps([question, top]).encode() + b"\n")
         said = await self._said(self.process)
+        if said is None:
+            raise RuntimeError(f"bm25s ended with {await self.process.wait()}")
         return Found(frozenset(said["places"]), said["took_ms"])
 
     @staticmethod
-    async def _said(process: Process) -> dict[str, Any]:
+    async def _said(process: Process) -> dict[str, Any] | None:
         assert process.stdout is not None, "it was started with a pipe"
         line = await process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"bm25s ended with {await process.wait()}")
-        said: dict[str, Any] = json.loads(line)
+        said: dict[str, Any] | None = json.loads(line) if line else None
         return said
