@@ -6,7 +6,16 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks import critical_path, first_report, growth, hub, memory, overhead, recovery
+from benchmarks import (
+    corpus,
+    critical_path,
+    first_report,
+    growth,
+    hub,
+    memory,
+    overhead,
+    recovery,
+)
 from benchmarks.figures import Figure, as_data, as_table
 from holdfast.logs import configure_logs
 
@@ -37,6 +46,7 @@ def _benchmarks(rounds: int) -> dict[str, Measure]:
         "recovery": partial(recovery.measure, rounds),
         "growth": growth.measure,
         "hub": partial(hub.measure, rounds),
+        "corpus": corpus.measure,
     }
 
 

@@ -5,11 +5,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from holdfast.embeddings import opened_embedder
 from holdfast.settings import Settings
+from storage.corpus import Corpus
+from storage.database import Database
+from tools.corpus_finding import PassageStore
 from tools.hub import BuiltinServer
 from tools.python.table import python_parts
 from tools.servers.charts import charts_server
-from tools.servers.corpus import PassageStore, corpus_server
+from tools.servers.corpus import corpus_server
 from tools.servers.python import python_server
 from tools.servers.tables import tables_server
 from tools.servers.web import AT_ONCE, web_server
@@ -28,11 +32,17 @@ async def builtin_servers(
     Raises:
         BadConfiguration: a table of the file is not right; says what to write.
     """
-    corpus = BuiltinServer(corpus_server(store), {"collection": "collection"})
     async with AsyncExitStack() as stack:
+        embedder = await stack.enter_async_context(opened_embedder(settings))
+        corpus = BuiltinServer(corpus_server(store, embedder), {"collection": "collection"})
         computing = await _computing(stack, settings.config_file)
         reaching = await _reaching(stack, settings.config_file)
         yield {"corpus": corpus, **computing, **reaching}
+
+
+def unread_corpus() -> Corpus:
+    """The corpus as a list of tools needs it: no connection is made, as nothing is read."""
+    return Corpus(Database("postgresql+psycopg://"))
 
 
 async def _computing(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:

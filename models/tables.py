@@ -24,7 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy import Text as PlainText
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.engine import Dialect
+from sqlalchemy.types import UserDefinedType
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -499,6 +501,14 @@ documents = Table(
     Column("sha256", Text, nullable=False, comment="of the file's bytes"),
     Column("size_bytes", BigInteger, nullable=False),
     _at("added_at", is_now=True),
+    Column(
+        "metadata",
+        JSONB,
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="what searches filter by: texts and lists of texts; {} before it was read",
+    ),
+    Column("origin", Text, nullable=False, server_default=_EMPTY, comment="the folder it is from"),
     UniqueConstraint("collection", "address"),
 )
 
@@ -529,3 +539,42 @@ passages = Table(
     Index("ix_passages_collection", "collection"),
     CheckConstraint("end_char > start_char", name="range"),
 )
+
+collection_words = Table(
+    "collection_words",
+    metadata,
+    Column("collection", Text, primary_key=True),
+    Column("word", Text, primary_key=True, comment="a lexeme; '' stands for any passage at all"),
+    Column("passages", BigInteger, nullable=False, comment="how many hold it"),
+)
+
+
+class Vector(UserDefinedType[str]):
+    """pgvector's type, of any dimension; written and read as text: `[0.1,0.2]`."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        return "vector"
+
+
+# So that reading the schema of a database knows the type.
+ischema_names["vector"] = Vector
+
+passage_vectors = Table(
+    "passage_vectors",
+    metadata,
+    Column(
+        "passage_id",
+        BigInteger,
+        ForeignKey("passages.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("collection", Text, nullable=False, comment="as in passages"),
+    Column("model", Text, nullable=False, comment="only vectors of one model compare"),
+    Column("dimension", Integer, nullable=False),
+    Column("embedding", Vector, nullable=False),
+    Index("ix_passage_vectors_collection_model", "collection", "model"),
+)
+"""There only where PostgreSQL has pgvector; see `storage.corpus_vectors`."""

@@ -50,8 +50,8 @@ class EndpointModel:
         self._key = api_key if api_key and api_key.get_secret_value() else None
         self._within = timeout
         self._rungs: dict[str, int] = {}
-        self._client = _client(base_url, self._key, timeout)
-        self.address = _address(base_url)
+        self._client = openai_client(base_url, self._key, timeout)
+        self.address = plain_address(base_url)
 
     async def complete(self, request: ModelRequest) -> Completion:
         """The reply to one request; goes down the ladder where the endpoint refuses a rung."""
@@ -195,7 +195,8 @@ def _response_format(request: ModelRequest, rung: str) -> ResponseFormat | Omit:
     }
 
 
-def _client(base_url: str, key: SecretStr | None, timeout: timedelta) -> AsyncOpenAI:
+def openai_client(base_url: str, key: SecretStr | None, timeout: timedelta) -> AsyncOpenAI:
+    """A client that sends this key alone, and leaves retries to whoever calls."""
     # A key that is None would be read from OPENAI_API_KEY, and sent to whatever base_url names.
     secret = key.get_secret_value() if key else "none"
     return AsyncOpenAI(
@@ -220,7 +221,7 @@ def _headers(secret: str) -> dict[str, str | Omit]:
     return {name: ours.get(name.lower(), omit) for name in names}
 
 
-def _address(base_url: str) -> str:
+def plain_address(base_url: str) -> str:
     """The endpoint as messages may name it: without a password or a key in the query."""
     parts = urlsplit(base_url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -2,45 +2,40 @@
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any
 
-from sqlalchemy import ARRAY, RowMapping, Text, all_, delete, insert, literal, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import RowMapping, TextClause, select, text
 
-from models.errors import NotFound
+from models.corpus import MetadataFilter, QueryVector
+from models.errors import BadInput, NotFound
 from models.tables import documents, passages
 from models.tools import ReadPassage
+from storage.corpus_search import hybrid, keyword, semantic
+from storage.corpus_shapes import Hit, NewDocument, StoredDocument, VectorCount, storable
+from storage.corpus_vectors import (
+    as_text,
+    dimension_of,
+    has_vectors,
+    missing_pgvector,
+    vector_counts,
+)
+from storage.corpus_writer import CollectionWriter, stored_documents
 from storage.database import Database
 
+__all__ = ["MAX_HITS", "CollectionWriter", "Corpus", "Hit", "NewDocument", "StoredDocument"]
+
 MAX_HITS = 50
+ALL_DOCUMENTS: MetadataFilter = MappingProxyType({})
 _MAX_QUERY = 2000
 _NAMED = 5
 
-# Summed rarity (idf) of the words found, plus how close together they stand (below 1, so it only
-# orders passages with the same words). Asking for all words at once finds nothing for a question,
-# and ts_rank_cd alone knows no rarity. 30 words, because each costs a scan of the index.
-_SEARCH = text("""
-with words as materialized (
-    select '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' as word
-    from unnest(to_tsvector('english', :query)) order by positions[1] limit 30),
-found as materialized (
-    select word, passages.id from words
-    join passages on tsv @@ cast(word as tsquery) and collection = :collection),
-rarity as (
-    select word, ln(1 + (select count(*) from passages where collection = :collection)
-                      / cast(count(*) as float8)) as idf
-    from found group by word),
-best as (
-    select id, sum(idf) as idf from found join rarity using (word)
-    group by id order by sum(idf) desc, id limit 50),
-any_word as (select cast(string_agg(word, ' | ') as tsquery) as query from words)
-select address, title, heading, start_char, end_char, passages.text,
-       idf + ts_rank_cd(tsv, query, 32) as score
-from best join passages using (id) join documents on documents.id = document_id, any_word
-order by score desc, passages.id limit :limit
+_KEYS = text("""
+select distinct key from documents, jsonb_object_keys(metadata) as key
+where collection = :collection order by key limit 100
 """)
 _LOCK = text("select pg_advisory_lock(hashtextextended('holdfast corpus ' || :name, 0))")
 _UNLOCK = text("select pg_advisory_unlock(hashtextextended('holdfast corpus ' || :name, 0))")
@@ -60,50 +55,67 @@ _OF_PASSAGES = (
 )
 
 
-class Hit(NamedTuple):
-    """A passage that a search found; scores compare within one search only."""
-
-    passage: ReadPassage
-    score: float
-
-
-@dataclass(frozen=True)
-class NewDocument:
-    """A document to be stored; each passage is (heading, start, end) within `text`."""
-
-    address: str
-    title: str
-    text: str
-    sha256: str
-    size_bytes: int
-    passages: Sequence[tuple[str, int, int]]
-
-
-class StoredDocument(NamedTuple):
-    """A document of a collection, without its text."""
-
-    address: str
-    title: str
-    sha256: str
-    size_bytes: int
-
-
 @dataclass(frozen=True)
 class Corpus:
     """All collections; a collection is there when a document is in it."""
 
     database: Database
 
-    async def search(self, collection: str, query: str, limit: int = 6) -> tuple[Hit, ...]:
-        """The best passages, best first; ties in the order of storing. Any query will do."""
-        values = {
-            "collection": _storable(collection),
-            "query": _storable(query[:_MAX_QUERY]),
-            "limit": max(0, min(limit, MAX_HITS)),
-        }
+    async def search(
+        self, collection: str, query: str, limit: int = 6, *, where: MetadataFilter = ALL_DOCUMENTS
+    ) -> tuple[Hit, ...]:
+        """The best passages by their words, best first; ties in the order of storing.
+
+        Any query will do.
+
+        Raises:
+            BadInput: `where` names a key that no document of the collection has.
+        """
+        return await self._ranked(keyword(where), collection, limit, where, _query(query))
+
+    async def nearest(
+        self,
+        collection: str,
+        vector: QueryVector,
+        limit: int = 6,
+        *,
+        where: MetadataFilter = ALL_DOCUMENTS,
+    ) -> tuple[Hit, ...]:
+        """The passages nearest in meaning, by the cosine of their vectors of the same model.
+
+        Raises:
+            BadConfiguration: pgvector is missing.
+            BadInput: as `search`.
+        """
+        return await self._ranked(semantic(where), collection, limit, where, _vector(vector))
+
+    async def fused(
+        self,
+        collection: str,
+        query: str,
+        vector: QueryVector,
+        limit: int = 6,
+        *,
+        where: MetadataFilter = ALL_DOCUMENTS,
+    ) -> tuple[Hit, ...]:
+        """The best by words and by meaning, by reciprocal rank fusion; ties in order of storing.
+
+        Raises:
+            BadConfiguration: pgvector is missing.
+            BadInput: as `search`.
+        """
+        values = _query(query) | _vector(vector)
+        return await self._ranked(hybrid(where), collection, limit, where, values)
+
+    async def dimension_of(self, collection: str, model: str) -> int:
+        """The dimension of the collection's vectors of the model; 0 where it has none."""
         async with self.database.reading() as connection:
-            rows = (await connection.execute(_SEARCH, values)).mappings().all()
-        return tuple(Hit(_passage(row), row["score"]) for row in rows)
+            return await dimension_of(connection, collection, model)
+
+    async def vectors(self, collection: str) -> tuple[VectorCount, ...]:
+        """How many passages have vectors, by model."""
+        async with self.database.reading() as connection:
+            return await vector_counts(connection, collection)
 
     async def collections(self) -> tuple[str, ...]:
         """The names of all collections, sorted."""
@@ -122,8 +134,8 @@ class Corpus:
         query = (
             select(*_OF_PASSAGES)
             .join(passages, passages.c.document_id == documents.c.id)
-            .where(documents.c.collection == _storable(collection))
-            .where(documents.c.address == _storable(address))
+            .where(documents.c.collection == storable(collection))
+            .where(documents.c.address == storable(address))
             .order_by(passages.c.position)
         )
         async with self.database.reading() as connection:
@@ -142,10 +154,10 @@ class Corpus:
     async def documents(self, collection: str) -> tuple[StoredDocument, ...]:
         """What the collection holds, by address; empty where nobody stored anything."""
         async with self.database.reading() as connection:
-            return await _documents(connection, collection)
+            return await stored_documents(connection, collection)
 
     @asynccontextmanager
-    async def writing(self, collection: str) -> AsyncIterator["CollectionWriter"]:
+    async def writing(self, collection: str) -> AsyncIterator[CollectionWriter]:
         """The collection's only writer; another one waits here until this one is done.
 
         Raises:
@@ -164,72 +176,47 @@ class Corpus:
                 await connection.execute(_UNLOCK, {"name": collection})
                 await connection.commit()
 
-
-@dataclass(frozen=True)
-class CollectionWriter:
-    """Writes to one collection; each call is a transaction, so what was stored stays."""
-
-    connection: AsyncConnection
-    collection: str
-
-    async def documents(self) -> tuple[StoredDocument, ...]:
-        async with self.connection.begin():
-            return await _documents(self.connection, self.collection)
-
-    async def put(self, document: NewDocument) -> None:
-        """Store the document with its passages, in place of the one at its address."""
-        row = {
-            "collection": self.collection,
-            "address": document.address,
-            "title": _storable(document.title),
-            "text": _storable(document.text),
-            "sha256": document.sha256,
-            "size_bytes": document.size_bytes,
-        }
-        async with self.connection.begin():
-            await self.connection.execute(
-                delete(documents)
-                .where(documents.c.collection == self.collection)
-                .where(documents.c.address == document.address)
+    async def _ranked(
+        self,
+        prepared: tuple[TextClause, Mapping[str, Any]],
+        collection: str,
+        limit: int,
+        where: MetadataFilter,
+        values: Mapping[str, Any],
+    ) -> tuple[Hit, ...]:
+        statement, of_filter = prepared
+        name = storable(collection)
+        bounds = {"collection": name, "limit": max(0, min(limit, MAX_HITS))}
+        async with self.database.reading() as connection:
+            if "vector" in values and not await has_vectors(connection):
+                raise missing_pgvector()
+            rows = (
+                (await connection.execute(statement, bounds | {**values, **of_filter}))
+                .mappings()
+                .all()
             )
-            new = await self.connection.scalar(insert(documents).returning(documents.c.id), row)
-            rows = _passage_rows(document, {"document_id": new, "collection": self.collection})
-            if rows:
-                await self.connection.execute(insert(passages), rows)
-
-    async def keep_only(self, addresses: Iterable[str]) -> int:
-        """Remove all other documents; gives how many there were."""
-        # One array: a list of parameters ends at 65,535.
-        kept = literal(list(addresses), ARRAY(Text))
-        async with self.connection.begin():
-            result = await self.connection.execute(
-                delete(documents)
-                .where(documents.c.collection == self.collection)
-                .where(documents.c.address != all_(kept))
-            )
-            return result.rowcount
+            if where and not rows:
+                known = (await connection.execute(_KEYS, {"collection": name})).scalars().all()
+                _check_keys(where, known)
+        return tuple(Hit(_passage(row), row["score"]) for row in rows)
 
 
-async def _documents(connection: AsyncConnection, collection: str) -> tuple[StoredDocument, ...]:
-    columns = [documents.c[name] for name in StoredDocument._fields]
-    query = select(*columns).where(documents.c.collection == _storable(collection))
-    rows = (await connection.execute(query.order_by(documents.c.address))).all()
-    return tuple(StoredDocument(*row) for row in rows)
+def _query(query: str) -> dict[str, Any]:
+    return {"query": storable(query[:_MAX_QUERY])}
 
 
-def _passage_rows(document: NewDocument, common: dict[str, object]) -> list[dict[str, object]]:
-    return [
-        common
-        | {
-            "position": position,
-            "heading": _storable(heading),
-            "start_char": start,
-            "end_char": end,
-            "text": _storable(document.text[start:end]),
-            "context": _storable(f"{document.title} {heading}"),
-        }
-        for position, (heading, start, end) in enumerate(document.passages)
-    ]
+def _vector(vector: QueryVector) -> dict[str, Any]:
+    return {
+        "vector": as_text(vector.values),
+        "model": vector.model,
+        "dimension": len(vector.values),
+    }
+
+
+def _check_keys(where: MetadataFilter, known: Sequence[str]) -> None:
+    for key in where:
+        if known and key.lower() not in known:
+            raise BadInput(f"no document here says {key!r} of itself; filter by {', '.join(known)}")
 
 
 def _passage(row: RowMapping) -> ReadPassage:
@@ -241,11 +228,6 @@ def _passage(row: RowMapping) -> ReadPassage:
         end=row["end_char"],
         text=row["text"],
     )
-
-
-def _storable(value: str) -> str:
-    """Without what PostgreSQL refuses, and of the same length, so that offsets still hold."""
-    return value.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _unknown(address: str, known: Sequence[StoredDocument]) -> str:

@@ -2,11 +2,13 @@
 
 import logging
 
+from tools.documents_metadata import Read
+
 # A page of 4 MB takes 11 s, and twice as many elements up to four times as long.
 _MAX_EXTRACTED = 2 * 2**20
 
 
-def read_html(html: str) -> tuple[str, str]:
+def read_html(html: str) -> Read:
     """The page's title, and its text as Markdown without scripts and navigation.
 
     A page that is very short or very long gives its plain text.
@@ -19,9 +21,9 @@ def read_html(html: str) -> tuple[str, str]:
     # The wrapping lets fragments pass, which trafilatura else refuses as no HTML.
     tree = trafilatura.load_html(f"<html><body>{html}</body></html>")
     if tree is None:
-        return "", ""
+        return Read("", "")
     title = tree.findtext(".//title") or tree.findtext(".//h1") or ""
-    return title, _main_text(html) or trafilatura.html2txt(tree)
+    return Read(title, _main_text(html) or trafilatura.html2txt(tree))
 
 
 def _main_text(html: str) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import typer
 
 from holdfast.agents import read_agents
-from holdfast.builtin import builtin_servers
+from holdfast.builtin import builtin_servers, unread_corpus
 from holdfast.cli.output import console, print_json, say, table
 from holdfast.logs import configure_logs
 from holdfast.settings import Settings, load_settings
 from models.agents import AgentProfile, Tier
 from models.base import Frozen
-from models.tools import ReadPassage, ToolSignature
+from models.tools import ToolSignature
 from planning.agents import Agents, tools_of
 from tools.config import read_servers
 from tools.hub import Hub
@@ -31,18 +31,6 @@ class AgentLine(Frozen):
     can_work: bool
     model: str | None
     max_steps: int | None
-
-
-class UnreadCorpus:
-    """The corpus as a list of tools needs it: nothing is read of it."""
-
-    async def search(
-        self, collection: str, query: str, limit: int
-    ) -> Sequence[tuple[ReadPassage, float]]:
-        raise NotImplementedError
-
-    async def read(self, collection: str, address: str) -> Sequence[ReadPassage]:
-        raise NotImplementedError
 
 
 def agents_command(*, json_output: bool) -> None:
@@ -102,5 +90,5 @@ def _has(line: AgentLine) -> str:
 async def _tools(settings: Settings) -> tuple[tuple[ToolSignature, ...], tuple[str, ...]]:
     """The tools that there are now, and why others are not; servers are started for the look."""
     servers = read_servers(settings.config_file) if settings.config_file else {}
-    async with builtin_servers(settings, UnreadCorpus()) as builtin, Hub(servers, builtin) as hub:
+    async with builtin_servers(settings, unread_corpus()) as builtin, Hub(servers, builtin) as hub:
         return await hub.signatures(), hub.faults()

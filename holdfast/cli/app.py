@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from holdfast.cli import evaluate
+from holdfast.cli import corpus, evaluate
 
 app = typer.Typer(
     name="holdfast",
@@ -19,7 +19,7 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print JSON with stable field names.")]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.")]
 Question = Annotated[str, typer.Argument(help="The question; - reads it from standard input.")]
-Docs = Annotated[Path | None, typer.Option(help="A folder of .md, .txt, .html and .pdf files.")]
+Docs = Annotated[Path | None, typer.Option(help="A folder of documents: text, PDF, office files.")]
 Collection = Annotated[
     str | None, typer.Option(help="A collection that was ingested before, by its name.")
 ]
@@ -435,4 +435,5 @@ def doctor(json_output: Json = False) -> None:
     doctor_command(json_output)
 
 
+app.add_typer(corpus.app, name="corpus")
 app.command("eval")(evaluate.evaluate)

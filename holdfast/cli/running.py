@@ -10,6 +10,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from holdfast.adding import add, added_lines
 from holdfast.asked import asked_of
 from holdfast.cli.installation import attached
 from holdfast.cli.output import console, counted, print_json, print_text, printable, say
@@ -18,10 +19,10 @@ from holdfast.cli.requests import Wish, checked_request
 from holdfast.cli.servers import check_servers
 from holdfast.cli.tasks_table import job_lines, progress_line, tasks_table
 from holdfast.client import Holdfast, connected
-from holdfast.ingest import ingest
+from holdfast.ingest import Manner
 from holdfast.rendering import to_markdown
 from holdfast.services.lifecycle import up
-from holdfast.settings import load_settings
+from holdfast.settings import Settings, load_settings
 from models.errors import BadInput, NotFound
 from models.jobs import FINAL, JobRequest, JobStatus
 from models.views import JobView
@@ -99,7 +100,7 @@ async def prepared(wish: Wish, work: Callable[[Holdfast, JobRequest], Awaitable[
     endpoints = await up(settings, say)
     async with connected(settings, endpoints) as holdfast:
         if wish.docs is not None:
-            collection = await _ingested(holdfast, wish)
+            collection = await _ingested(holdfast, wish, settings)
             request = request.model_copy(update={"collection": collection})
         elif request.collection:
             await _check_collection(holdfast, request.collection)
@@ -131,16 +132,11 @@ async def _check_collection(holdfast: Holdfast, name: str) -> None:
         raise NotFound(f"there is no collection {name!r}; collections: {listed}")
 
 
-async def _ingested(holdfast: Holdfast, wish: Wish) -> str:
+async def _ingested(holdfast: Holdfast, wish: Wish, settings: Settings) -> str:
     assert wish.docs is not None
-    result = await ingest(holdfast.db, wish.docs, wish.collection)
-    changed = result.added + result.changed
-    say(
-        f"documents: {changed} read, {result.unchanged} unchanged, {result.removed} removed, "
-        f"{len(result.skipped)} skipped (collection {result.collection})"
-    )
-    for path, reason in result.skipped:
-        say(f"  skipped {path}: {reason}")
+    result, embedded = await add(settings, holdfast.db, wish.docs, wish.collection, Manner())
+    for line in added_lines(result, embedded):
+        say(line)
     return result.collection
 
 

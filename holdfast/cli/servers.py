@@ -3,8 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from holdfast.builtin import builtin_servers
-from holdfast.cli.agents import UnreadCorpus
+from holdfast.builtin import builtin_servers, unread_corpus
 from holdfast.logs import configure_logs
 from holdfast.settings import Settings
 from models.errors import BadInput
@@ -25,7 +24,7 @@ async def check_servers(names: Sequence[str], settings: Settings) -> None:
     if not logging.getLogger().handlers:
         configure_logs("ERROR")  # else an MCP server in this process would log in its own way
     own = read_servers(settings.config_file) if settings.config_file else {}
-    async with builtin_servers(settings, UnreadCorpus()) as builtin:
+    async with builtin_servers(settings, unread_corpus()) as builtin:
         known = sorted({*builtin, *own})
     for name in names:
         if name not in known:

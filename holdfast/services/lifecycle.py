@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
 
+from holdfast.embeddings import checked_embeddings
 from holdfast.prices import read_prices
 from holdfast.services import cluster, postgres, processes, running, temporal_server, worker_process
 from holdfast.services.state import (
@@ -39,6 +40,7 @@ async def up(
         # A worker that runs must not be stopped for a file that the new one could not read.
         read_servers(settings.config_file)
         read_prices(settings.config_file)
+        checked_embeddings(settings)
     make_home(settings.home)
     with ExitStack() as held:
         await asyncio.to_thread(held.enter_context, only_one(settings.home))

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import critical_path, first_report, growth, hub, memory, overhead, recovery
+from benchmarks import (
+    corpus,
+    critical_path,
+    first_report,
+    growth,
+    hub,
+    memory,
+    overhead,
+    recovery,
+)
 from benchmarks.figures import Figure, as_data, as_table, ratio
 from benchmarks.graphs import LAST, chain, critical_path_s, layered, wide
 
@@ -84,6 +93,40 @@ async def test_growth_looks_at_chains_at_a_replay_and_at_many_jobs() -> None:
     assert figures["chain 10: histories"] > 0
     assert figures["chain 10: the replay in that"] > 0
     assert figures["10 small jobs: memory at last"] > 0
+
+
+@pytest.mark.slow
+async def test_corpus_asks_the_same_of_all_arms(tmp_path: Path) -> None:
+    write_data(tmp_path)
+
+    figures = named(await corpus.measure([60], tmp_path, 4))
+
+    for arm in ("keyword", "semantic", "hybrid", "plain, any word"):
+        assert figures[f"60: {arm}, p95"] > 0
+        assert figures[f"60: {arm}, recall@10 all"] == 100
+    assert figures["60: plain, all words, recall@10 all"] < 100
+
+
+def write_data(folder: Path) -> None:
+    """Four questions in the formats of hotpotqa and musique."""
+    names = ("Skerrin", "Gannet", "Morley", "Quillhaven")
+    pages = [
+        {"title": n, "sentences": [f"The {n} light was lit.", " It burned oil."]} for n in names
+    ]
+    (folder / "hotpotqa").mkdir()
+    (folder / "musique").mkdir()
+    rows = [
+        {"question": f"Who built the light of {n}?", "supporting_facts": [[n, 0]], "context": pages}
+        for n in names[:2]
+    ]
+    (folder / "hotpotqa/train300.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    rows = [
+        {"question": f"Where does {n} stand?", "paragraphs": [
+            {"title": each, "paragraph_text": f"{each} stands in the sea. {each} is old.",
+             "is_supporting": each == n} for each in (*names, "Harbour")]}
+        for n in names[2:]
+    ]  # fmt: skip
+    (folder / "musique/train100.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
 
 
 @pytest.mark.slow

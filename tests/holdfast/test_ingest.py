@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
-from holdfast.ingest import Ingested, collection_for, ingest
+from holdfast.ingest import Ingested, Manner, collection_for, ingest
 from models.errors import BadInput
 from storage.corpus import Corpus
 from storage.database import Database
-from tools.documents import MAX_BYTES
+from tools.documents import ENDINGS, MAX_BYTES
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ async def test_what_cannot_be_read_is_skipped_with_its_reason(
 ) -> None:
     (folder / "empty.md").touch()
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
-    (folder / "table.xlsx").write_bytes(b"PK")
+    (folder / "letter.doc").write_bytes(b"PK")
     with (folder / "huge.txt").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     os.mkfifo(folder / "pipe.txt")
@@ -88,8 +89,8 @@ async def test_what_cannot_be_read_is_skipped_with_its_reason(
         ("broken.pdf", "is a broken PDF: open it and save it again"),
         ("empty.md", "is empty"),
         ("huge.txt", "is larger than 50 MB: split it"),
+        ("letter.doc", f"is not of a kind that is read: {', '.join(ENDINGS)}"),
         ("pipe.txt", "is not a file"),
-        ("table.xlsx", "is not of a kind that is read: .md, .txt, .html, .htm, .pdf"),
     )
 
 
@@ -145,9 +146,8 @@ async def test_a_folder_that_cannot_serve_is_refused(database: Database, tmp_pat
     (tmp_path / "binary" / "a.bin").write_bytes(b"\0")
 
     for name, reason in {
-        "missing": "there is no folder '.*missing'",
-        "file.md": "'.*file.md' is a file: name the folder that it lies in",
-        "empty": r"'.*empty' holds no document that can be read \(.md, .txt, .html, .htm, .pdf\)$",
+        "missing": "there is no folder or file '.*missing'",
+        "empty": r"'.*empty' holds no document that can be read \(.md, .txt, .html, .*, .csv\)$",
         "binary": "'.*binary' holds no document .*; a.bin: is not of a kind",
     }.items():
         with pytest.raises(BadInput, match=reason):
@@ -183,10 +183,63 @@ async def test_a_reading_that_was_cut_off_is_continued(database: Database, folde
     def cut_off(line: str) -> None:
         raise CutOff(line)
 
+    # So many passages are stored before the next file is read.
+    (folder / "a.md").write_text("\n\n".join(f"# Heading {n}\n\nText." for n in range(1000)))
+
     with pytest.raises(CutOff, match=r"read a\.md"):
         await ingest(database, folder, "c", cut_off)
 
     assert _counts(await ingest(database, folder, "c")) == (2, 0, 1, 0)
+
+
+async def test_documents_say_where_they_are_from_and_what_they_are_told(
+    database: Database, folder: Path
+) -> None:
+    os.utime(folder / "b.txt", (0, 0))
+    (folder / "a.md").write_text("---\ndate: 2021-05-04\nauthor: Sault\n---\n# The lamp")
+    added = Manner(metadata={"project": "lights"}, is_whole=False)
+
+    await ingest(database, folder, "c")
+    assert _counts(await ingest(database, folder, "c", manner=added)) == (0, 0, 3, 0)
+
+    stored = {each.address: each for each in await Corpus(database).documents("c")}
+    assert stored["b.txt"].metadata == {
+        "kind": "txt", "modified": "1970-01-01", "date": "1970-01-01", "project": "lights",
+    }  # fmt: skip
+    about = dict(stored["a.md"].metadata)
+    about.pop("modified")
+    assert about == {"kind": "md", "date": "2021-05-04", "author": "Sault", "project": "lights"}
+    assert {each.origin for each in stored.values()} == {str(folder)}
+
+
+async def test_folders_and_files_are_added_beside_each_other(
+    database: Database, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.csv").write_text("Name;Lit\nSkerrin;1884")
+    (other / "y.txt").write_text("Not added yet.")
+    beside = Manner(is_whole=False)
+
+    await ingest(database, folder, "c", manner=beside)
+    assert _counts(await ingest(database, other / "x.csv", "c", manner=beside)) == (1, 0, 0, 0)
+    assert _counts(await ingest(database, other, "c", manner=beside)) == (1, 0, 1, 0)
+    (folder / "a.md").unlink()
+    assert _counts(await ingest(database, folder, "c", manner=beside)) == (0, 0, 2, 1)
+
+    assert await _addresses(database, "c") == ["b.txt", "deep/c.html", "x.csv", "y.txt"]
+    assert (await ingest(database, other / "x.csv")).collection == collection_for(other)
+
+
+async def test_documents_from_before_there_was_metadata_are_read_again_once(
+    database: Database, folder: Path
+) -> None:
+    await ingest(database, folder, "c")
+    async with database.writing() as connection:
+        await connection.execute(text("update documents set metadata = '{}'"))
+
+    assert _counts(await ingest(database, folder, "c")) == (0, 3, 0, 0)
+    assert _counts(await ingest(database, folder, "c")) == (0, 0, 3, 0)
 
 
 async def test_forty_documents_are_read_within_seconds(database: Database) -> None:

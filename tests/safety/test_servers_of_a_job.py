@@ -58,7 +58,10 @@ async def test_a_job_is_offered_and_calls_the_tools_of_its_servers_alone(
         refused = await engine.run("Who?", servers=("kb",))
         assert (refused.status, refused.stop_reason) == ("failed", "planning_failed")
         unknown = await engine.run("Who?", servers=("evil",))
-        assert "there is no server 'evil'; there are: charts, corpus, kb, lab, python" in unknown.message
+        assert (
+            "there is no server 'evil'; there are: charts, corpus, kb, lab, python"
+            in unknown.message
+        )
         assert tools.called == []
 
 

@@ -47,8 +47,7 @@ def _document(address: str, *texts: str, title: str = "", heading: str = "") -> 
 
 async def _store(corpus: Corpus, collection: str, *documents: NewDocument) -> None:
     async with corpus.writing(collection) as writer:
-        for document in documents:
-            await writer.put(document)
+        await writer.put(*documents)
 
 
 async def _found(corpus: Corpus, query: str, collection: str = "c", limit: int = 6) -> list[str]:
@@ -304,7 +303,7 @@ async def test_the_server_answers_with_passages(corpus: Corpus) -> None:
         passage
         == ToldPassage(address="a.md", title="Log", text="The lens.", start=11, end=20).model_dump()
     )
-    assert none.structured_content == {"passages": []}
+    assert none.structured_content == {"passages": [], "note": ""}
     assert whole.structured_content
     assert [p["text"] for p in whole.structured_content["passages"]] == ["The lamp.", "The lens."]
 

@@ -115,7 +115,7 @@ def test_a_pdf_that_only_forbids_changes_is_read(algorithm: str) -> None:
         ("a.md", b"", "is empty"),
         ("a.md", b" \n\t\n", "holds no text"),
         ("a.html", b"<html><script>1</script></html>", "holds no text"),
-        ("a.docx", b"text", "not of a kind that is read: .md, .txt, .html, .htm, .pdf"),
+        ("a.doc", b"text", "not of a kind that is read: .md, .txt, .html, .htm, .pdf, .docx, "),
         ("README", b"text", "not of a kind that is read"),
         ("a.txt", b"x" * (MAX_BYTES + 1), "larger than 50 MB: split it"),
     ],

@@ -61,11 +61,11 @@ def readable(kind: Kind, address: str, charset: str, body: bytes) -> Readable:
 
 
 def _html(html: str, address: str) -> Readable:
-    title, text = read_html(html)
+    read = read_html(html)
     known = _metadata(html, address)
     return Readable(
-        title=known.get("title") or title,
-        text=text,
+        title=known.get("title") or read.title,
+        text=read.text,
         date=known.get("date", ""),
         author=known.get("author", ""),
     )
@@ -89,9 +89,9 @@ def _metadata(html: str, address: str) -> dict[str, str]:
 
 
 def _pdf(address: str, body: bytes) -> Readable:
-    title, text = read_pdf(address, body)
+    read = read_pdf(address, body)
     found = _PDF_DATE.search(body[:2_000_000])
-    return Readable(title=title, text=text, date=_day(found) if found else "")
+    return Readable(title=read.title, text=read.text, date=_day(found) if found else "")
 
 
 def _day(found: re.Match[bytes]) -> str:
