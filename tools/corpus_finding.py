@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from models.corpus import MetadataFilter, QueryVector, SearchMode
 from models.errors import BadInput, HoldfastError, ModelUnusable
@@ -19,6 +19,11 @@ class CorpusPassage(ToldPassage):
     """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
 
     score: float = 0
+
+    @classmethod
+    def of(cls, passage: ReadPassage, score: float = 0) -> Self:
+        """As a tool tells it: who gave it is not for the tool to say."""
+        return cls(**passage.model_dump(exclude={"tool", "via"}), score=score)
 
 
 class PassageStore(Protocol):

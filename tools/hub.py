@@ -47,7 +47,7 @@ class BuiltinServer:
     server: MCPServer
     bind: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, Source] = field(default_factory=dict)
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     """Keys that it holds: hidden wherever its answers and errors repeat them."""
     timeout_s: float = 600
     concurrency: int = 32

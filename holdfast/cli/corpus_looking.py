@@ -110,7 +110,7 @@ def search_command(
             return name, await finding.find(name, query, limit, mode=mode, where=where)
 
     name, found = asyncio.run(work())
-    passages = tuple(CorpusPassage(**each.model_dump(), score=score) for each, score in found.hits)
+    passages = tuple(CorpusPassage.of(each, score) for each, score in found.hits)
     if json_output:
         print_json(
             SearchLines(collection=name, mode=found.mode, note=found.note, passages=passages)

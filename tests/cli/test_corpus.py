@@ -62,7 +62,9 @@ def test_collections_are_listed_with_their_vectors_and_documents(home: Shell) ->
 
 
 def test_a_search_says_how_it_searched_and_takes_filters(home: Shell) -> None:
-    both = json.loads(home.holdfast("corpus", "search", "Skerrin", "light", "--json").out)
+    ran = home.holdfast("corpus", "search", "Skerrin", "light", "--json")
+    assert ran.code == 0, ran.err
+    both = json.loads(ran.out)
     some = json.loads(
         home.holdfast(
             "corpus", "search", "lamp Skerrin", "--collection", "lights", "--mode", "keyword",

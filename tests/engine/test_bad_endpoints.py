@@ -216,7 +216,7 @@ KPI_03: dict[str, tuple[Callable[[], Plan], str]] = {
     "no tasks": (lambda: plan(), "the plan has no tasks"),
     "unknown tool": (
         lambda: plan(tool("T1").model_copy(update={"tool": "lab.dig"}), final("T2", "T1")),
-        "task 'T1': unknown tool 'lab.dig'; known tools: corpus.",
+        "task 'T1': unknown tool 'lab.dig'; known tools: charts.draw, corpus.",
     ),
     "missing parameter": (
         lambda: plan(with_inputs(tool("T1")), final("T2", "T1")),

@@ -52,6 +52,8 @@ PLAN = plan(
 _CALL = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000}
 """What each call takes in these tests, whatever it says: 0.0019 EUR."""
 CALL_COST = Decimal("0.0019")
+LAB = ("lab",)
+"""The servers of these jobs: with more tools a planner is told more, and takes more tokens."""
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def counted(players: Players, name: str) -> Any:
 
 async def paused(engine: Engine, **settings: Any) -> str:
     """A job that has paused by itself: of its six calls it could make three or so."""
-    job_id = await engine.submit("Who?", slots="1", **settings)
+    job_id = await engine.submit("Who?", slots="1", servers=LAB, **settings)
     job = await engine.holdfast.wait(job_id, or_paused=True)
     assert job.status is JobStatus.PAUSED
     return job_id
@@ -225,7 +227,7 @@ async def test_calls_side_by_side_meet_the_cap_as_one_question(
     players.plan = plan(
         *(tool(f"T{n}", query=f"q{n}") for n in range(1, 7)), final("T9", "T1", "T2")
     )
-    job_id = await engine.submit("Who?", slots="6", max_tokens=4500, report_reserve=0)
+    job_id = await engine.submit("Who?", slots="6", servers=LAB, max_tokens=4500, report_reserve=0)
     await engine.holdfast.wait(job_id, or_paused=True)
     async with asyncio.timeout(30):
         while any(t.status == "running" for t in (await engine.holdfast.show(job_id)).tasks):

@@ -1,28 +1,18 @@
 """The tables [web] and [wikipedia]: off unless written, and read by the worker and the doctor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from holdfast.builtin import builtin_servers
+from holdfast.builtin import builtin_servers, unread_corpus
 from holdfast.services.doctor import Finding, _web, _wikipedia
 from holdfast.settings import Settings
 from models.errors import BadConfiguration
-from models.tools import ReadPassage
 from tools.hub import BuiltinServer
 
-
-class Nothing:
-    """A store without documents."""
-
-    async def search(
-        self, collection: str, query: str, limit: int
-    ) -> Sequence[tuple[ReadPassage, float]]:
-        return ()
-
-    async def read(self, collection: str, address: str) -> Sequence[ReadPassage]:
-        return ()
+OFFLINE = {"charts", "corpus", "python"}
+"""What is there without a word, and reaches nobody."""
 
 
 def configured(folder: Path, toml: str) -> Settings:
@@ -32,13 +22,13 @@ def configured(folder: Path, toml: str) -> Settings:
 
 
 async def servers(settings: Settings) -> Mapping[str, BuiltinServer]:
-    async with builtin_servers(settings, Nothing()) as found:
+    async with builtin_servers(settings, unread_corpus()) as found:
         return found
 
 
 async def test_nothing_leaves_the_machine_unless_the_operator_says_so(tmp_path: Path) -> None:
-    assert set(await servers(Settings(home=tmp_path, config_file=None))) == {"corpus"}
-    assert set(await servers(configured(tmp_path, "[agents.web]\n"))) == {"corpus"}
+    assert set(await servers(Settings(home=tmp_path, config_file=None))) == OFFLINE
+    assert set(await servers(configured(tmp_path, "[agents.web]\n"))) == OFFLINE
     assert (await _web(configured(tmp_path, ""), None)).is_good is None
     assert (await _wikipedia(configured(tmp_path, ""), None)).is_good is None
 
@@ -46,7 +36,7 @@ async def test_nothing_leaves_the_machine_unless_the_operator_says_so(tmp_path: 
 async def test_tables_turn_the_servers_on(tmp_path: Path) -> None:
     settings = configured(tmp_path, '[web]\n[wikipedia]\ncontact = "a@b.example"\n')
 
-    assert set(await servers(settings)) == {"corpus", "web", "wikipedia"}
+    assert set(await servers(settings)) == OFFLINE | {"web", "wikipedia"}
     assert (await _web(settings, None)).found == "on; search by duckduckgo"
     found = (await _wikipedia(settings, None)).found
     assert found == "on, at https://en.wikipedia.org/w/api.php"

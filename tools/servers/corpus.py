@@ -9,7 +9,6 @@ from pydantic import Field
 from models.base import Frozen
 from models.corpus import MetadataFilter, SearchMode
 from models.errors import DocumentGone, NotFound
-from models.tools import ReadPassage
 from tools.corpus_finding import CorpusPassage, Finding, PassageStore, QueryEmbedder
 from tools.rereading import READS
 from tools.servers.saying import SayingServer
@@ -70,7 +69,7 @@ def corpus_server(store: PassageStore, embedder: QueryEmbedder | None = None) ->
         Gives each passage verbatim with its document's address and title; none if nothing matches.
         """
         found = await finding.find(collection, query, limit, mode=mode, where=filter or {})
-        passages = tuple(_passage(passage, score) for passage, score in found.hits)
+        passages = tuple(CorpusPassage.of(passage, score) for passage, score in found.hits)
         return CorpusPassages(passages=passages, note=found.note)
 
     @server.tool(annotations=_SAFE, meta={READS: "document"})
@@ -83,10 +82,6 @@ def corpus_server(store: PassageStore, embedder: QueryEmbedder | None = None) ->
             found = await store.read(collection, document)
         except NotFound as unknown:
             raise DocumentGone(str(unknown)) from unknown
-        return CorpusPassages(passages=tuple(_passage(passage) for passage in found))
+        return CorpusPassages(passages=tuple(CorpusPassage.of(passage) for passage in found))
 
     return server
-
-
-def _passage(passage: ReadPassage, score: float = 0) -> CorpusPassage:
-    return CorpusPassage(**passage.model_dump(exclude={"tool", "via"}), score=score)
