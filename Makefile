@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test check lint chaos bench eval lock clean
+.PHONY: help demo crash test cover check lint chaos bench eval lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -16,6 +16,9 @@ crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a rece
 	@$(BIN)/holdfast demo --crash
 
 test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
+	$(BIN)/pytest $(SIDE_BY_SIDE) -q
+
+cover: $(VENV)/.tests  ## all tests, and which lines none of them runs
 	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered -q
 
 check: $(VENV)/.tests lint  ## the fast part, under two minutes

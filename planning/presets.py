@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import JsonValue, ValidationError
 
@@ -63,7 +63,7 @@ def with_settings(strategy: Strategy, changes: Mapping[str, JsonValue]) -> Strat
             hint = f"; did you mean {near[0]!r}?" if near else "."
             names = ", ".join(sorted(Strategy.model_fields))
             raise BadInput(f"there is no setting {name!r}{hint} Settings: {names}")
-    content = strategy.model_dump() | {name: _read(value) for name, value in changes.items()}
+    content = strategy.model_dump() | {name: _read(name, value) for name, value in changes.items()}
     try:
         return Strategy.model_validate(content)
     except ValidationError as error:
@@ -71,6 +71,7 @@ def with_settings(strategy: Strategy, changes: Mapping[str, JsonValue]) -> Strat
         raise BadInput("; ".join(faults)) from None
 
 
-def _read(value: JsonValue) -> JsonValue:
-    """`none` switches a setting off; everything else pydantic reads by the setting's type."""
-    return None if value == _NONE else value
+def _read(name: str, value: JsonValue) -> JsonValue:
+    """`none` switches off what may be off; all else pydantic reads by the setting's type."""
+    can_be_off = type(None) in get_args(Strategy.model_fields[name].annotation)
+    return None if value == _NONE and can_be_off else value
