@@ -34,7 +34,7 @@ def presets() -> Mapping[str, Preset]:
 
 
 def _preset(name: str, table: dict[str, Any]) -> Preset:
-    settings = {key: _read(value) for key, value in table.items() if key not in _SHOWN}
+    settings = {key: _read(key, value) for key, value in table.items() if key not in _SHOWN}
     strategy = Strategy.model_validate(settings)
     return Preset(name=name, title=table["title"], source=table["source"], strategy=strategy)
 
