@@ -16,7 +16,8 @@ from mcp import Client, StdioServerParameters
 from benchmarks.figures import Figure, interleaved, ratio
 from benchmarks.small_tool import server
 from tools.config import HttpServer, ServerConfig, StdioServer
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 
 CALLS = 200
 AIM = 1.5

@@ -12,7 +12,7 @@ from mcp.types import ToolAnnotations
 
 from benchmarks.graphs import Graph, draft
 from models.completions import Completion, ModelRequest
-from tools.hub import BuiltinServer
+from tools.place import BuiltinServer
 
 TOOL = "timed.look_up"
 MODEL = "timed"

@@ -10,7 +10,7 @@ from holdfast.settings import Settings
 from storage.corpus import Corpus
 from storage.database import Database
 from tools.corpus_finding import PassageStore
-from tools.hub import BuiltinServer
+from tools.place import BuiltinServer
 from tools.python.table import python_parts
 from tools.servers.charts import charts_server
 from tools.servers.corpus import corpus_server

@@ -3,99 +3,20 @@
 import asyncio
 import copy
 import difflib
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mcp.server import MCPServer
-from mcp.types import CallToolResult, Tool
-
-from models.errors import (
-    BadConfiguration,
-    BadInput,
-    DocumentGone,
-    HoldfastError,
-    ToolBusy,
-    ToolFailed,
-)
+from models.errors import BadConfiguration, BadInput, ToolBusy, ToolFailed
 from models.tools import ToolAnswer, ToolSignature
-from tools.answers import read_answer, read_text
 from tools.arguments import CheckedTool
 from tools.config import ServerConfig
-from tools.described import described, described_schema
-from tools.link import ServerLink
 from tools.marks import REMEMBERS
-from tools.passing import is_gone, is_passing
-from tools.plain import plain_text
+from tools.place import BuiltinServer, Place, builtin_place, configured_place
 from tools.rereading import Rereading, rereading
-from tools.secrets import Veil, secrets_of
-from tools.vocabularies import Parameter, Vocabularies
-from tools.vocabulary_sources import Source
-from tools.wires import Connect, configured, in_process
-
-_LONGEST_ERROR = 2_000
-"""How many characters of a tool's own error message are passed on."""
-
-
-@dataclass(frozen=True)
-class BuiltinServer:
-    """A server that is part of this process; `bind` is as in `holdfast.toml`."""
-
-    server: MCPServer
-    bind: Mapping[str, str] = field(default_factory=dict)
-    vocabulary: Mapping[str, Source] = field(default_factory=dict)
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Keys that it holds: hidden wherever its answers and errors repeat them."""
-    timeout_s: float = 600
-    concurrency: int = 32
-    max_bytes: int = 1_000_000
-
-
-class _Listing:
-    """The tools that a server lists now, checked; made anew when it lists them anew."""
-
-    def __init__(self) -> None:
-        self._tools: Mapping[str, Tool] = {}
-        self._checked: dict[str, CheckedTool] = {}
-
-    def of(self, tools: Mapping[str, Tool]) -> Mapping[str, CheckedTool]:
-        if tools is not self._tools:
-            self._tools = tools
-            self._checked = {name: CheckedTool(tool) for name, tool in tools.items()}
-        return self._checked
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A server as the hub uses it."""
-
-    link: ServerLink
-    bind: Mapping[str, str]
-    timeout: timedelta
-    max_bytes: int
-    vocabularies: Vocabularies
-    is_foreign: bool
-    """Whether it is a server of the user's own."""
-    veil: Veil
-    listing: _Listing = field(default_factory=_Listing)
-
-    @property
-    def tools(self) -> Mapping[str, CheckedTool]:
-        return self.listing.of(self.link.tools)
-
-
-def _place(
-    name: str, server: ServerConfig | BuiltinServer, connect: Connect, patience: timedelta
-) -> _Place:
-    link = ServerLink(name, connect, concurrency=server.concurrency, patience=patience)
-    known = Vocabularies(server.vocabulary)
-    seconds = timedelta(seconds=server.timeout_s)
-    is_foreign = not isinstance(server, BuiltinServer)
-    veil = Veil(server.secrets if isinstance(server, BuiltinServer) else secrets_of(server))
-    return _Place(link, server.bind, seconds, server.max_bytes, known, is_foreign, veil)
+from tools.vocabularies import Parameter
 
 
 class Hub:
@@ -116,12 +37,9 @@ class Hub:
             raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
         self._faults: tuple[str, ...] = ()
         self._places = {
-            name: _place(name, server, configured(name, server, log_folder), patience)
+            name: configured_place(name, server, patience, log_folder)
             for name, server in servers.items()
-        } | {
-            name: _place(name, server, in_process(server.server), patience)
-            for name, server in builtin.items()
-        }
+        } | {name: builtin_place(name, server, patience) for name, server in builtin.items()}
 
     async def __aenter__(self) -> Self:
         for place in self._places.values():
@@ -154,14 +72,13 @@ class Hub:
 
     async def signatures(self) -> tuple[ToolSignature, ...]:
         """What can be called now, sorted by name; `faults` then says what was left out and why."""
-        absences = await asyncio.gather(*(_absence(place.link) for place in self._places.values()))
+        places = tuple(self._places.values())
+        absences = await asyncio.gather(*(place.absence() for place in places))
         faults: list[str] = []
         found: list[ToolSignature] = []
-        for place, absence in zip(self._places.values(), absences, strict=True):
-            told = _refusals(place) if absence is None else [absence]
-            faults += [place.veil.text(each) for each in told]
-            if absence is None:
-                found += _signatures(place)
+        for place, absence in zip(places, absences, strict=True):
+            faults += place.refusals() if absence is None else [absence]
+            found += place.signatures() if absence is None else []
         self._faults = tuple(sorted(faults))
         return tuple(sorted(found, key=lambda signature: signature.name))
 
@@ -190,22 +107,7 @@ class Hub:
             OutcomeUnknown: the call left, no answer came, and the tool is not repeatable.
         """
         place, checked = await self._find(tool)
-        found = checked.tool
-        filled = _filled(arguments, place.bind, facts or {}, found)
-        checked.check(tool, filled)
-        try:
-            result = await place.link.call(
-                found.name,
-                filled,
-                seconds=min(timeout, place.timeout).total_seconds(),
-                is_repeatable=_is_read_only(found) or _is_idempotent(found),
-            )
-            if place.is_foreign:  # the library has checked what comes from this process
-                checked.check_answer(tool, result)
-            return place.veil.answer(_answer(result, tool, place))
-        except HoldfastError as error:
-            error.args = (place.veil.text(str(error)),)
-            raise
+        return await place.call(checked, arguments, facts or {}, timeout)
 
     async def rereading(self, tool: str) -> Rereading:
         """How what `server.tool` gave can be read again.
@@ -251,7 +153,7 @@ class Hub:
             return False  # the call itself will say so
         return (checked.tool.meta or {}).get(REMEMBERS) is True
 
-    async def _find(self, name: str) -> tuple[_Place, CheckedTool]:
+    async def _find(self, name: str) -> tuple[Place, CheckedTool]:
         server, _, tool = name.partition(".")
         place = self._places.get(server)
         if place is None:
@@ -273,78 +175,3 @@ class Hub:
         ]
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5]
         return f"; near are: {', '.join(near)}" if near else "; no server offers any tool now"
-
-
-async def _absence(link: ServerLink) -> str | None:
-    try:
-        await link.connected()
-    except HoldfastError as error:
-        return str(error)
-    return None
-
-
-def _refusals(place: _Place) -> Iterator[str]:
-    server = place.link.name
-    for name, reason in place.link.refused.items():
-        yield plain_text(f"tool '{server}.{name}' was left out: {reason}")
-    for each in place.tools.values():
-        if each.fault:
-            yield plain_text(f"tool '{server}.{each.tool.name}' was left out: {each.fault}")
-    for fault in place.vocabularies.unfit(place.link.tools):
-        yield plain_text(f"server {server!r}: {fault}")
-
-
-def _signatures(place: _Place) -> Iterator[ToolSignature]:
-    for each in place.tools.values():
-        if each.fault is None:
-            tool = each.tool
-            yield ToolSignature(
-                name=f"{place.link.name}.{tool.name}",
-                description=described(place.veil.text(tool.description or "")),
-                input_schema=described_schema(_visible(tool.input_schema, place.bind)),
-                output_schema=tool.output_schema and described_schema(tool.output_schema),
-                read_only=_is_read_only(tool),
-                idempotent=_is_idempotent(tool),
-            )
-
-
-def _visible(schema: Mapping[str, Any], bind: Mapping[str, str]) -> dict[str, Any]:
-    """The schema without the parameters that Holdfast fills in."""
-    shown = dict(schema)
-    if "properties" in schema:
-        shown["properties"] = {
-            name: value for name, value in schema["properties"].items() if name not in bind
-        }
-    if "required" in schema:
-        shown["required"] = [name for name in schema["required"] if name not in bind]
-    return shown
-
-
-def _is_read_only(tool: Tool) -> bool:
-    return bool(tool.annotations and tool.annotations.read_only_hint)
-
-
-def _is_idempotent(tool: Tool) -> bool:
-    return bool(tool.annotations and tool.annotations.idempotent_hint)
-
-
-def _filled(
-    arguments: Mapping[str, Any], bind: Mapping[str, str], facts: Mapping[str, str], tool: Tool
-) -> dict[str, Any]:
-    chosen = {name: value for name, value in arguments.items() if name not in bind}
-    taken = tool.input_schema.get("properties", {})
-    bound = {name: facts[fact] for name, fact in bind.items() if name in taken and fact in facts}
-    return chosen | bound
-
-
-def _kind(result: CallToolResult) -> type[ToolBusy | ToolFailed]:
-    if is_passing(result):
-        return ToolBusy
-    return DocumentGone if is_gone(result) else ToolFailed
-
-
-def _answer(result: CallToolResult, tool: str, place: _Place) -> ToolAnswer:
-    if result.is_error:
-        said, _ = read_text(result, _LONGEST_ERROR)
-        raise _kind(result)(f"{tool} answered with an error: {said or 'no reason given'}")
-    return read_answer(result, tool=tool, limit=place.max_bytes, is_foreign=place.is_foreign)

@@ -9,7 +9,7 @@ from holdfast.builtin import builtin_servers, unread_corpus
 from holdfast.services.doctor import Finding, _web, _wikipedia
 from holdfast.settings import Settings
 from models.errors import BadConfiguration
-from tools.hub import BuiltinServer
+from tools.place import BuiltinServer
 
 OFFLINE = {"charts", "corpus", "python"}
 """What is there without a word, and reaches nobody."""

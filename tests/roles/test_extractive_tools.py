@@ -4,7 +4,8 @@ from pathlib import Path
 
 from roles.extractive.toolbox import search_tool
 from tests.roles.test_extractive_shared import SEARCH
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.python.interpreter import Interpreter
 from tools.servers.charts import charts_server
 from tools.servers.python import python_server

@@ -8,7 +8,8 @@ from typing import Any
 
 from models.tools import ToolAnswer
 from tests.support.hostile_web import Site
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.servers.web import AT_ONCE, web_server
 from tools.web.dialing import Resolve, system_resolve
 from tools.web.opening import opened_web

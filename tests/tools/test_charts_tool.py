@@ -17,7 +17,8 @@ from models.tools import ToolAnswer
 from tests.support.outcomes import outcome
 from tools.charts.drawing import Chart, Mark, specification
 from tools.charts.points import Points, moment, points_of, rows_of
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.servers.charts import charts_server
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,8 @@ from storage.corpus import Corpus, NewDocument
 from storage.database import Database
 from storage.migrate import migrate
 from tests.support.embeddings import HashingEmbeddings, Refusal
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.servers.corpus import corpus_server
 
 _TEXTS = {

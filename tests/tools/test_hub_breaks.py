@@ -12,7 +12,8 @@ from mcp.server import MCPServer
 
 from models.errors import OutcomeUnknown, ToolBusy, ToolFailed
 from tests.tools.labs import HttpLab, hub_of, stdio_server
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 
 pytestmark = pytest.mark.slow
 MINUTE = timedelta(minutes=1)

@@ -10,7 +10,8 @@ from mcp.server import MCPServer
 from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
 from models.tools import ReadPassage, ToolAnswer
 from tools.config import StdioServer
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 
 pytestmark = pytest.mark.slow
 MINUTE = timedelta(minutes=1)

@@ -9,8 +9,9 @@ from mcp.types import CallToolResult, TextContent
 from models.errors import ToolBusy, ToolFailed
 from storage.corpus import Corpus
 from storage.database import Database
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
 from tools.passing import PASSING
+from tools.place import BuiltinServer
 from tools.servers.corpus import corpus_server
 
 _TIMEOUT = timedelta(seconds=10)

@@ -16,7 +16,8 @@ from pydantic import JsonValue
 from models.errors import BadConfiguration, ToolFailed
 from models.tools import ToolAnswer
 from tests.support.outcomes import outcome
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.python.interpreter import Interpreter, Limits
 from tools.python.ran import MOST_PRINTED_CHARS
 from tools.python.sandbox import Sandbox, SandboxLimits

@@ -16,7 +16,8 @@ from pydantic import JsonValue
 from models.errors import BadConfiguration, ToolFailed
 from models.tools import ToolAnswer
 from tests.support.outcomes import outcome
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.servers.tables import tables_server
 from tools.tables.cells import LONGEST_CELL
 from tools.tables.engine import Engine

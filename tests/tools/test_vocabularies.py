@@ -10,7 +10,8 @@ from models.errors import BadConfiguration, ToolFailed
 from planning.closed_values import closed_values
 from tests.tools.labs import SERVERS
 from tools.config import StdioServer, read_servers
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
+from tools.place import BuiltinServer
 from tools.vocabulary_sources import FromTool
 
 CLOSED = {"enum": ["a", "b"]}

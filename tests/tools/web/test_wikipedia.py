@@ -15,8 +15,9 @@ from models.errors import ToolBusy, ToolFailed
 from models.tools import ToolAnswer
 from tests.support.fake_wiki import FakeWiki
 from tests.support.hostile_web import Site
-from tools.hub import BuiltinServer, Hub
+from tools.hub import Hub
 from tools.marks import READS, REMEMBERS
+from tools.place import BuiltinServer
 from tools.servers.wikipedia import wikipedia_server
 from tools.web.lookup import section, sentences_with
 from tools.web.opening import opened_wiki
