@@ -1,20 +1,18 @@
 """What a tool call costs through the hub, beside the same call of a bare `mcp` client."""
 
 import asyncio
-import socket
 import statistics
 import sys
-import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
-import uvicorn
 from mcp import Client, StdioServerParameters
 
 from benchmarks.figures import Figure, interleaved, ratio
 from benchmarks.small_tool import server
+from tests.support.hosting import Hosted
 from tools.config import HttpServer, ServerConfig, StdioServer
 from tools.hub import Hub
 from tools.place import BuiltinServer
@@ -32,7 +30,8 @@ Call = Callable[[], Awaitable[object]]
 async def measure(rounds: int, calls: int = CALLS) -> list[Figure]:
     """Ratios of hub to bare client over each transport, one after the other and all at once."""
     figures: list[Figure] = []
-    with _served() as url:
+    with Hosted(server().streamable_http_app(), lifespan="on") as hosted:
+        url = f"{hosted.address}/mcp"
         places: dict[str, tuple[ServerConfig | BuiltinServer, object]] = {
             "in process": (BuiltinServer(server(), concurrency=calls), server()),
             "stdio": (
@@ -103,21 +102,3 @@ def _at_once(call: Call, calls: int) -> Callable[[], Awaitable[float]]:
         return time.perf_counter() - began
 
     return arm
-
-
-@contextmanager
-def _served() -> Iterator[str]:
-    """The same server over streamable HTTP, in a thread of its own."""
-    # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(server().streamable_http_app(), log_level="error")
-    served = uvicorn.Server(config)
-    thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-    finally:
-        served.should_exit = True
-        thread.join()
-        listening.close()

@@ -3,20 +3,19 @@
 import json
 import math
 import re
-import socket
 import threading
 import zlib
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from tests.support.hosting import Hosted
 
 _WORD = re.compile(r"\w+")
 _COMMON = frozenset(
@@ -70,7 +69,7 @@ def hashed(text: str, dimension: int) -> list[float]:
     return [round(value / length, 5) for value in vector]
 
 
-class HashingEmbeddings:
+class HashingEmbeddings(Hosted):
     """Answers refusals from the queue first; counts the texts that it embedded.
 
     with HashingEmbeddings() as endpoint:
@@ -86,23 +85,13 @@ class HashingEmbeddings:
         self.keys: set[str] = set()
         self._queue: deque[Refusal | None] = deque()
         self._lock = threading.Condition()
-        # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         app = Starlette(routes=[Route("/v1/embeddings", self._embed, methods=["POST"])])
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                app, log_config=None, log_level="critical", access_log=False, lifespan="off",
-                ws="none", timeout_graceful_shutdown=1,
-            )
-        )  # fmt: skip
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
-        )
+        super().__init__(app)
 
     @property
     def url(self) -> str:
         """The base url, with /v1."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        return f"{self.address}/v1"
 
     def push(self, *replies: Refusal | None) -> None:
         """Queues refusals, each given once; None answers with vectors as usual."""
@@ -118,22 +107,6 @@ class HashingEmbeddings:
         with self._lock:
             if not self._lock.wait_for(lambda: not self._queue, within):
                 raise TimeoutError(f"{len(self._queue)} refusals were not asked for in {within} s")
-
-    def __enter__(self) -> Self:
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.listen(128)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._server.should_exit = True
-        self._thread.join(10)
-        self._socket.close()
 
     async def _embed(self, request: Request) -> Response:
         body = await request.json()

@@ -2,16 +2,13 @@
 
 import asyncio
 import json
-import socket
 import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -19,6 +16,7 @@ from starlette.routing import Route
 
 from planning.tokens import estimate_tokens
 from roles.base import Role
+from tests.support.hosting import Hosted
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ Responder: TypeAlias = Callable[[Asked], Reply]
 Rungs: TypeAlias = Collection[str]
 
 
-class ScriptedModel:
+class ScriptedModel(Hosted):
     """Answers from the queue, then from the responder; counts what it was asked, by any process.
 
     with ScriptedModel() as model:
@@ -105,17 +103,12 @@ class ScriptedModel:
         self._refusal_status = refusal_status
         self._queue: deque[Reply] = deque()
         self._changed = threading.Condition()
-        # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self._server = uvicorn.Server(_config(self._app()))
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
-        )
+        super().__init__(self._app())
 
     @property
     def url(self) -> str:
         """The base url, with /v1."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        return f"{self.address}/v1"
 
     @property
     def count(self) -> int:
@@ -137,22 +130,6 @@ class ScriptedModel:
         with self._changed:
             if not self._changed.wait_for(lambda: len(self.asked) >= count, within):
                 raise TimeoutError(f"{len(self.asked)} requests came in {within} s, not {count}")
-
-    def __enter__(self) -> Self:
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.listen(128)  # from here on clients queue, so nobody waits for the thread
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._server.should_exit = True
-        self._thread.join(10)
-        self._socket.close()
 
     def _app(self) -> Starlette:
         return Starlette(
@@ -190,13 +167,6 @@ class ScriptedModel:
         if self._responder:
             return self._responder(asked)
         return Reply(status=400, error={"message": "the script of this model is over"})
-
-
-def _config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
-        timeout_graceful_shutdown=1,
-    )  # fmt: skip
 
 
 async def _models(_: Request) -> Response:

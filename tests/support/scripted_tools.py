@@ -1,16 +1,15 @@
 """A real MCP server over streamable HTTP whose tools answer what a test scripted."""
 
-import socket
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
+
+from tests.support.hosting import Hosted
 
 READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 
@@ -63,16 +62,8 @@ class ScriptedTools:
         return server
 
     def __enter__(self) -> Self:
-        # Named as TCP, or asyncio leaves Nagle on: 40 ms an answer.
-        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listening.bind(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-        app = self._server().streamable_http_app()
-        config = uvicorn.Config(app, log_config=None, lifespan="on")
-        self._uvicorn = uvicorn.Server(config)
-        run = self._uvicorn.run
-        self._thread = threading.Thread(target=run, kwargs={"sockets": [listening]}, daemon=True)
-        self._thread.start()
+        self._hosted = Hosted(self._server().streamable_http_app(), lifespan="on").__enter__()
+        self.url = f"{self._hosted.address}/mcp"
         return self
 
     def __exit__(
@@ -81,5 +72,4 @@ class ScriptedTools:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._uvicorn.should_exit = True
-        self._thread.join(10)
+        self._hosted.__exit__(kind, error, trace)
