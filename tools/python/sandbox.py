@@ -60,13 +60,13 @@ class Sandbox:
                 Python there.
         """
         where = f"[python] data_libraries = {str(self._venv)!r}"
+        if not (self._venv / "bin/python").exists():
+            raise BadConfiguration(f"{where} has no bin/python; name a virtual environment")
         if shutil.which(PROGRAM) is None:
             raise BadConfiguration(
                 f"{where} needs bubblewrap, which is not installed: install it (Debian: apt "
                 "install bubblewrap), or take the key out; without it Python runs without libraries"
             )
-        if not (self._venv / "bin/python").exists():
-            raise BadConfiguration(f"{where} has no bin/python; name a virtual environment")
         # Root's processes are not counted, so that nobody runs it where root would.
         for user in (NOBODY, None) if os.geteuid() == 0 else (None,):
             self._user = user
