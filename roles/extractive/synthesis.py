@@ -92,8 +92,8 @@ def _basis(bearing: list[str], task: SynthesiserTask) -> list[Statement]:
     titles = dict.fromkeys(
         each.title.partition(" — ")[0] for each in task.evidence if each.id in set(bearing)
     )
-    named = "; ".join(title for title in list(titles)[:_MOST_TITLES] if title)
-    return [Statement(text=f"It rests on: {named}.", evidence=bearing)] if named else []
+    named = " and in ".join(f"“{title}”" for title in list(titles)[:_MOST_TITLES] if title)
+    return [Statement(text=f"This stands in {named}.", evidence=bearing)] if named else []
 
 
 def _left_open(task: SynthesiserTask) -> list[str]:

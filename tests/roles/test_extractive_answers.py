@@ -140,7 +140,7 @@ def test_the_answer_cites_the_evidence_that_says_it() -> None:
     task = SynthesiserTask(question="Who?", answer="Anna Weber", evidence=EVIDENCE)
 
     assert [(s.text, s.evidence) for s in synthesise(task).summary] == [
-        ("Anna Weber.", ["E1"]), ("It rests on: Kickoff.", ["E1"]),
+        ("Anna Weber.", ["E1"]), ("This stands in “Kickoff”.", ["E1"]),
     ]  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def test_the_summary_is_the_answer_and_where_it_stands() -> None:
     report = synthesise(task())
 
     assert [(each.text, each.evidence) for each in report.summary] == [
-        ("Ada Marsh.", ["E1"]), ("It rests on: Selby Bridge.", ["E1"]),
+        ("Ada Marsh.", ["E1"]), ("This stands in “Selby Bridge”.", ["E1"]),
     ]  # fmt: skip
     assert report.conclusion is None
 
