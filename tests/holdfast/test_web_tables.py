@@ -92,7 +92,7 @@ async def test_table_that_is_not_right_says_what_to_write(
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ("[pyhton]\nenabled = false\n", "unknown table 'pyhton'; write [python]; known here"),
+        ("[pythons]\nenabled = false\n", "unknown table 'pythons'; write [python]; known here"),
         ('[tools.servers.kb]\ncommand = ["kb"]\n', "unknown table 'tools'; known here: agents"),
         ('[tables]\nfolder = "gone"\n', "tables.folder names no folder"),
         ('[python]\ndata_libraries = "gone"\n', "has no bin/python; name a virtual environment"),
