@@ -19,6 +19,7 @@ from tools.servers.tables import tables_server
 from tools.servers.web import AT_ONCE, web_server
 from tools.servers.wikipedia import wikipedia_server
 from tools.tables.shelf import read_shelf
+from tools.toml import check_tables
 from tools.web.opening import opened_web, opened_wiki
 from tools.web.settings import read_web, read_wikipedia
 
@@ -32,6 +33,8 @@ async def builtin_servers(
     Raises:
         BadConfiguration: a table of the file is not right; says what to write.
     """
+    if settings.config_file is not None:
+        check_tables(settings.config_file)
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(opened_embedder(settings))
         corpus = BuiltinServer(corpus_server(store, embedder), {"collection": "collection"})

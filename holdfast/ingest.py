@@ -16,6 +16,7 @@ from storage.corpus import CollectionWriter, Corpus, NewDocument, StoredDocument
 from storage.database import Database
 from tools.documents import ENDINGS, MAX_BYTES, check_ending, read_document
 from tools.passages import split_passages
+from tools.told import Giver
 
 Say = Callable[[str], object]
 Tell = Callable[[str, int, int], object]
@@ -120,23 +121,29 @@ class _Reading:
     def origin(self) -> str:
         return str(self.root)
 
-    async def take(self, address: str) -> None:
-        """Bring one file's document up to date, or note why not."""
+    async def take(self, place: str) -> None:
+        """Bring one file's document up to date, or note why not; `place` is below the root."""
+        # As it will be cited: by another address the document could not be found again.
+        address = Giver("corpus.read").address(place)
+        if address in self.kept:
+            self._skip(place, BadInput("has a name that reads as another file's: rename it"))
+            return
         known = self.known.get(address)
         # A document from before metadata was read is read again, once.
         sha256 = known.sha256 if known is not None and known.metadata else None
         try:
             # In a thread: a PDF takes seconds, and others may share this loop.
-            document = await asyncio.to_thread(_document, self.root, address, sha256)
+            document = await asyncio.to_thread(_document, self.root, place, sha256)
         except (BadInput, OSError) as error:
-            self._skip(address, error)
+            self._skip(place, error)
             return
         self.kept.add(address)
         if document is None:
             self.unchanged.append(address)
             return
         about = {**document.metadata, **self.manner.metadata}
-        self._read.append(replace(document, metadata=about, origin=self.origin))
+        named = replace(document, address=address, metadata=about, origin=self.origin)
+        self._read.append(named)
         is_large = sum(len(each.passages) for each in self._read) >= _BATCH
         if is_large or time.monotonic() - self._since > _BATCH_S:
             await self.flush()

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from holdfast.cover import confidence_line, cover_lines, gate_lines
 from models.evidence import BothSides, Citation, Conclusion, Report, ReportStatement
 from models.figures import ReportFigure
+from models.text import one_line
 
 Address = Callable[[ReportFigure], str | None]
 """Where a figure's image is; none where it may not be shown."""
@@ -189,8 +190,8 @@ def _place(citation: Citation) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text on one line in which Markdown finds nothing to interpret as HTML, a link or a mark."""
-    line = " ".join(text.split())
+    """Text on one line in which neither Markdown nor a terminal finds anything to interpret."""
+    line = " ".join(one_line(text).split())
     for sign in "\\`<[":
         line = line.replace(sign, f"\\{sign}")
     # At the start of a line these would open a heading, a quote or a list.

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from models.tools import ToolAnswer
 from tools.figures import read_figures
+from tools.marks import COMPUTED
 from tools.plain import plain_text
 from tools.told import Giver, passages_in, whole
 
@@ -40,7 +41,8 @@ def read_answer(
         text = plain_text(text)
     kept = storable(structured) if fits else None
     giver = Giver(tool, is_foreign=is_foreign)
-    passages = passages_in(kept, giver)
+    is_computed = (result.meta or {}).get(COMPUTED) is True
+    passages = None if is_computed else passages_in(kept, giver)
     if passages is None:
         passages = whole(text, giver)
     return ToolAnswer(

@@ -1,6 +1,7 @@
 """Whether a tool can be used at all, and whether what goes in and out fits its JSON schemas."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,9 @@ from mcp.types import CallToolResult, Tool
 
 from models.errors import ToolFailed
 from tools.bounded_schema import BoundedSchema, Unfollowable, schema_fault
+
+_NAME = re.compile(r"[^\s<>`'\"\\]{1,128}")
+"""A planner writes names into plans, people read them: nothing in one may look like more."""
 
 
 class CheckedTool:
@@ -77,8 +81,8 @@ def _place(error: ValidationError) -> str:
 
 
 def _fault(tool: Tool) -> str | None:
-    if not tool.name or not tool.name.isprintable():
-        return "its name cannot be written"
+    if not tool.name.isprintable() or not _NAME.fullmatch(tool.name):
+        return "its name must be 1 to 128 signs, without spaces, quotes and angle brackets"
     if tool.input_schema.get("type") != "object":
         return "its input schema is not of type 'object'"
     for name, schema in (("input", tool.input_schema), ("output", tool.output_schema or {})):

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.types import BlobResourceContents, ContentBlock, EmbeddedResource, ImageContent
 
 from models.figures import SVG, Figure, drawn
-from tools.plain import plain_text
+from models.text import one_line
 
 ABOUT = "holdfast/figure"
 """A key in the `_meta` of an image: its `title` and `caption`."""
@@ -104,4 +104,4 @@ def _about(meta: Mapping[str, Any], usual: str) -> dict[str, str]:
 
 
 def _line(value: object, most: int) -> str:
-    return plain_text(" ".join(value.split()))[:most] if isinstance(value, str) else ""
+    return " ".join(one_line(value).split())[:most] if isinstance(value, str) else ""

@@ -2,10 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, TypeVar
 
 from mcp import Client, MCPError
@@ -26,6 +27,8 @@ from tools.wires import Connect, status_words
 _CONNECT_S = 20.0
 _GRACE_S = 2.0
 """How much longer than a call's time the library gets to give up by itself and tell the server."""
+_MOST_TOOLS = 1_000
+"""A planner reads them all, and each is checked."""
 _TRIES = 3
 """After so many failed connects in a row callers no longer wait for the next one."""
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
@@ -209,8 +212,10 @@ class ServerLink:
             async with asyncio.timeout(_CONNECT_S) as limit, self._connect() as wire:
                 found = await _all_tools(wire.client)
                 limit.reschedule(None)
-                self.tools = {name: _promising(found[name], wire.withheld) for name in found}
-                self.refused = dict(wire.withheld.refused)
+                self.tools = {
+                    name: _promising(each, wire.withheld) for name, each in _first_of(found)
+                }
+                self.refused = dict(wire.withheld.refused) | _beyond(found)
                 self._client, self._failures = wire.client, 0
                 self._broken.clear()
                 self._settled.set()
@@ -252,8 +257,18 @@ async def _all_tools(client: Client) -> dict[str, Tool]:
         page = await client.list_tools(cursor=cursor, cache_mode="refresh")
         tools |= {tool.name: tool for tool in page.tools}
         cursor = page.next_cursor
-        if cursor is None:
+        if cursor is None or len(tools) > _MOST_TOOLS:
             return tools
+
+
+def _first_of(found: Mapping[str, Tool]) -> Iterator[tuple[str, Tool]]:
+    return islice(found.items(), _MOST_TOOLS)
+
+
+def _beyond(found: Mapping[str, Tool]) -> dict[str, str]:
+    """Why the first of those that are too many is left out, with all after it."""
+    why = f"the server lists more than {_MOST_TOOLS} tools; this and all after it are not taken"
+    return dict.fromkeys(islice(found, _MOST_TOOLS, _MOST_TOOLS + 1), why)
 
 
 def _promising(tool: Tool, withheld: Withheld) -> Tool:

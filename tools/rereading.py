@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from mcp.types import Tool
 
-READS = "holdfast/reads"
-"""A key in a tool's `_meta`: the parameter that takes an address, to give that document again."""
+from tools.marks import READS
 
 
 @dataclass(frozen=True)

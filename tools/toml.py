@@ -1,5 +1,6 @@
 """Reads `holdfast.toml`, whole or one table of it, or says what is wrong with it."""
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,23 @@ from models.base import Frozen
 from models.errors import BadConfiguration
 
 ShapeT = TypeVar("ShapeT", bound=Frozen)
+
+_TABLES = (
+    "agents", "embeddings", "prices", "python", "servers", "tables", "web", "wikipedia",
+)  # fmt: skip
+
+
+def check_tables(path: Path) -> None:
+    """Every table of the file is one that is read: a misspelt one would change nothing unsaid.
+
+    Raises:
+        BadConfiguration: names those that are not, and the nearest that is.
+    """
+    if odd := [each for each in read_toml(path) if each not in _TABLES]:
+        near = difflib.get_close_matches(odd[0].lower(), _TABLES, n=1)
+        meant = f"; write [{near[0]}]" if near else ""
+        known = ", ".join(_TABLES)
+        raise BadConfiguration(f"{path}: unknown table {odd[0]!r}{meant}; known here: {known}")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import logging
 
 import typer
 
+from holdfast.logs import configure_logs
 from holdfast.services.doctor import Finding, examine
 from holdfast.services.lifecycle import down, up
 from holdfast.settings import load_settings
@@ -38,6 +40,8 @@ def down_command(json_output: bool = False) -> None:
 
 def doctor_command(json_output: bool = False) -> None:
     """Look at every part that a job needs, and say how to mend what is broken."""
+    if not logging.getLogger().handlers:
+        configure_logs("ERROR")  # else an MCP server in this process would log in its own way
     findings = asyncio.run(examine())
     if json_output:
         typer.echo(json.dumps([finding.model_dump() for finding in findings]))

@@ -228,6 +228,17 @@ async def _wikipedia(settings: Settings, _: Endpoints | None) -> _Answer:
     return _Answer(True, f"on, at {table.api}")
 
 
+async def _builtin(settings: Settings, _: Endpoints | None) -> _Answer:
+    from holdfast.builtin import builtin_servers, unread_corpus
+    from tools.config import read_servers
+    from tools.hub import Hub
+
+    own = read_servers(settings.config_file) if settings.config_file else {}
+    async with builtin_servers(settings, unread_corpus()) as servers:
+        Hub(own, servers)  # as the worker makes it: a name may be taken
+        return _Answer(True, ", ".join(sorted(servers)))
+
+
 async def _get(address: str, headers: dict[str, str] | None = None) -> int | str:
     """The status of the answer, or in words why there is none."""
     import httpx2
@@ -247,6 +258,7 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
     ("Temporal UI", _temporal_ui),
     ("worker", _worker),
     ("model endpoint", _model),
+    ("built-in tools", _builtin),
     ("web", _web),
     ("wikipedia", _wikipedia),
 )

@@ -204,7 +204,9 @@ def test_broken_holdfast_toml_leaves_the_worker_that_runs_alone(
     message = running.holdfast("run", QUESTION, HOLDFAST_CONFIG=str(file)).refused()
 
     assert names in message
-    assert "this machine's worker runs" in running.holdfast("doctor").out
+    doctor = running.holdfast("doctor")
+    assert "this machine's worker runs" in doctor.out
+    assert doctor.err == ""
 
 
 @pytest.mark.slow

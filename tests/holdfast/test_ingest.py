@@ -15,6 +15,7 @@ from models.errors import BadInput
 from storage.corpus import Corpus
 from storage.database import Database
 from tools.documents import ENDINGS, MAX_BYTES
+from tools.told import Giver
 
 
 @pytest.fixture
@@ -123,7 +124,25 @@ async def test_a_name_that_is_not_utf8_is_skipped(database: Database, folder: Pa
 
     assert done.skipped == (("\\udcff.md", "has a name that is not UTF-8: rename it"),)
     (hit,) = await Corpus(database).search("c", "whale")
-    assert hit.passage.address == "\u202f名前 'é\n.md"
+    assert hit.passage.address == "名前 'é .md"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+async def test_a_document_has_the_address_that_it_is_cited_by(
+    database: Database, folder: Path
+) -> None:
+    (folder / "red\x1b[31m.md").write_text("The whale.")
+    (folder / "red\x07[31m.md").write_text("The seal.")
+
+    done = await ingest(database, folder, "c")
+    again = await ingest(database, folder, "c")
+
+    address = Giver("corpus.search").address("red\x1b[31m.md")
+    assert address in await _addresses(database, "c")
+    assert done.skipped == (
+        ("red\x1b[31m.md", "has a name that reads as another file's: rename it"),
+    )
+    assert _counts(again) == (0, 0, 4, 0)
 
 
 async def test_a_file_that_became_unreadable_leaves_the_collection(

@@ -59,6 +59,14 @@ def test_foreign_text_forges_neither_markup_nor_marks() -> None:
     assert "\\[a](javascript:b)" in text
 
 
+def test_markdown_is_a_file_that_steers_no_terminal() -> None:
+    text = "a\x1b[2Jb\u202ec\x07\x9bd\u2066e"
+    shown = to_markdown(report(text=text, quote=text))
+
+    assert "a \\[2Jbc de" in shown
+    assert not {"\x1b", "\x07", "\x9b", "\u202e", "\u2066"} & set(shown)
+
+
 @given(st.text())
 def test_any_text_makes_a_report(text: str) -> None:
     assert "<script" not in to_html(report(text=text, quote=text or "q"))

@@ -1,4 +1,4 @@
-"""The tables [web] and [wikipedia]: off unless written, and read by the worker and the doctor."""
+"""What holdfast.toml turns on: read by the worker, and by the doctor before it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.builtin import builtin_servers, unread_corpus
-from holdfast.services.doctor import Finding, _web, _wikipedia
+from holdfast.services.doctor import Finding, _builtin, _web, _wikipedia
 from holdfast.settings import Settings
 from models.errors import BadConfiguration
 from tools.place import BuiltinServer
@@ -87,3 +87,25 @@ async def test_table_that_is_not_right_says_what_to_write(
     assert words in str(refused.value)
     assert "sk-1" not in str(refused.value)
     assert "pass" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[pythons]\nenabled = false\n", "unknown table 'pythons'; write [python]; known here"),
+        ('[tools.servers.kb]\ncommand = ["kb"]\n', "unknown table 'tools'; known here: agents"),
+        ('[tables]\nfolder = "gone"\n', "tables.folder names no folder"),
+        ('[python]\ndata_libraries = "gone"\n', "has no bin/python; name a virtual environment"),
+        ('[embeddings]\nmodel = "m"\nkey_env = "NO_KEY_OF_TEST"\n', "NO_KEY_OF_TEST, which is not"),
+        ('[servers.corpus]\ncommand = ["kb"]\n', "'corpus' comes with Holdfast; rename yours"),
+    ],
+)
+async def test_doctor_says_what_keeps_a_worker_from_starting(
+    tmp_path: Path, toml: str, said: str
+) -> None:
+    with pytest.raises(BadConfiguration) as refused:
+        await _builtin(configured(tmp_path, toml), None)
+
+    assert said in str(refused.value)
+    right = await _builtin(configured(tmp_path, "[web]\n"), None)
+    assert right.found == "charts, corpus, python, web"

@@ -104,6 +104,17 @@ def _chart(points: Points) -> Chart:
     return Chart(mark=Mark.LINE, points=points, title="t", x_title="x", y_title="y")
 
 
+@pytest.mark.parametrize(
+    "years", [[2022, 2024], [2022, 2023, 2024], [2010, 2024], [*range(2010, 2023)]]
+)
+async def test_each_year_along_x_is_written_once(hub: Hub, years: list[int]) -> None:
+    rows = [{"year": year, "sales": 7.5 + number} for number, year in enumerate(years)]
+    shown = words(await drawn(hub, data=rows, series="")).split(" | ")
+
+    labels = [each for each in shown if re.fullmatch(r"2\d{3}", each)]
+    assert labels == [str(year) for year in years]
+
+
 async def test_signs_that_no_drawing_can_hold_are_left_out(hub: Hub) -> None:
     odd = "a\x01\x0b\ufffe\u2028b"
     rows = [{"x": odd, "y": 1}]

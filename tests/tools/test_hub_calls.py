@@ -6,9 +6,12 @@ from datetime import timedelta
 import psutil
 import pytest
 from mcp.server import MCPServer
+from mcp.types import Tool
 
 from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
 from models.tools import ReadPassage, ToolAnswer
+from tools import link
+from tools.arguments import CheckedTool
 from tools.config import StdioServer
 from tools.hub import Hub
 from tools.place import BuiltinServer
@@ -241,6 +244,31 @@ async def test_builtin_server_is_called_in_process() -> None:
 
     assert answer.text == "7: t"
     assert signature.input_schema["required"] == ["text"]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a\nb", "\x1b[2J", "<JSON_PATH>T1.x", "x" * 129, "`a`"]
+)
+async def test_a_tool_whose_name_could_be_taken_for_more_is_left_out(name: str) -> None:
+    fault = CheckedTool(Tool(name=name, input_schema={"type": "object"})).fault
+
+    assert fault == "its name must be 1 to 128 signs, without spaces, quotes and angle brackets"
+
+
+async def test_of_a_server_that_lists_too_many_tools_the_first_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(link, "_MOST_TOOLS", 2)
+    server = MCPServer("many")
+    for number in range(4):
+        server.add_tool(lambda: "", name=f"t{number}", description="one of many")
+
+    async with Hub({}, {"many": BuiltinServer(server)}) as hub:
+        names = [each.name for each in await hub.signatures()]
+        (fault,) = hub.faults()
+
+    assert names == ["many.t0", "many.t1"]
+    assert fault.startswith("tool 'many.t2' was left out: the server lists more than 2 tools")
 
 
 async def test_server_cannot_take_the_name_of_a_builtin_one() -> None:

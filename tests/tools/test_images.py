@@ -80,9 +80,15 @@ def test_titles_are_lines_of_bounded_length_and_resources_are_images_too() -> No
         EmbeddedResource(resource=resource),
     ).figures
 
-    assert first.title.startswith("a b\ufffdc")
+    assert first.title.startswith("a b c")
     assert (len(first.title), first.caption) == (200, "")
     assert second.title == "lab.plot 2"
+
+
+def test_a_title_steers_no_screen() -> None:
+    (figure,) = answer(image(PNG, title="a\x1b[2J\u202eb\x00", caption="\ud800c\u2066")).figures
+
+    assert (figure.title, figure.caption) == ("a [2Jb", "c")
 
 
 def test_the_bytes_are_not_written_with_the_answer() -> None:

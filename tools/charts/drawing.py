@@ -123,8 +123,8 @@ def _x(chart: Chart) -> dict[str, Any]:
             # Without a zone of its own the axis would be that of the machine.
             return axis | {"type": "temporal", "scale": {"type": "utc"}, "axis": _dates(chart)}
         case Scale.NUMBER:
-            counts = {"format": "d", "tickMinStep": 1} if _are_years(chart) else {}
-            return axis | {"type": "quantitative", "scale": {"zero": False}, "axis": counts}
+            ticks = _years(chart) if _are_years(chart) else {}
+            return axis | {"type": "quantitative", "scale": {"zero": False}, "axis": ticks}
         case Scale.NAMES:
             return axis | {"type": "nominal", "sort": None, "axis": {"labelAngle": _angle(chart)}}
 
@@ -137,6 +137,13 @@ def _dates(chart: Chart) -> dict[str, Any]:
     longest = max(len(each) for each in places)
     form = "%Y-%m" if longest <= 7 else "%Y-%m-%d" if longest <= 10 else "%Y-%m-%d %H:%M"
     return {"format": form, "values": [moment(each) for each in places], "labelOverlap": True}
+
+
+def _years(chart: Chart) -> dict[str, Any]:
+    """A tick at each year where they are few: the engine's half years would read as years twice."""
+    places = sorted({each.x for each in chart.points.points if isinstance(each.x, float)})
+    where = {"values": places, "labelOverlap": True} if len(places) <= _MOST_TICKS else {}
+    return {"format": "d", "tickMinStep": 1} | where
 
 
 def _are_years(chart: Chart) -> bool:

@@ -10,7 +10,7 @@ from models.base import Frozen
 from models.corpus import MetadataFilter, SearchMode
 from models.errors import DocumentGone, NotFound
 from tools.corpus_finding import CorpusPassage, Finding, PassageStore, QueryEmbedder
-from tools.rereading import READS
+from tools.marks import READS
 from tools.servers.saying import SayingServer
 
 _SAFE = ToolAnnotations(

@@ -10,6 +10,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, JsonValue
 
 from models.errors import BadInput
+from tools.marks import COMPUTED
 from tools.python.interpreter import Interpreter
 from tools.python.ran import Ran
 from tools.python.sandbox import Sandbox
@@ -71,4 +72,8 @@ async def _answered(run: _Run, code: str, inputs: Mapping[str, JsonValue]) -> Ca
     found: dict[str, JsonValue] = (
         {"printed": ran.printed} if ran.result is None else {"result": ran.result}
     )
-    return CallToolResult(content=[TextContent(text="\n".join(lines))], structured_content=found)
+    return CallToolResult(
+        content=[TextContent(text="\n".join(lines))],
+        structured_content=found,
+        _meta={COMPUTED: True},
+    )
