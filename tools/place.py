@@ -10,6 +10,7 @@ from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
 from models.errors import DocumentGone, HoldfastError, ToolBusy, ToolFailed
+from models.text import shortened
 from models.tools import ToolAnswer, ToolSignature
 from tools.answers import read_answer, read_text
 from tools.arguments import CheckedTool
@@ -23,6 +24,8 @@ from tools.vocabularies import Vocabularies
 from tools.vocabulary_sources import Source
 from tools.wires import configured, in_process
 
+_LONGEST_NAME = 80
+"""Characters of the name of a tool that cannot be used, in the reason."""
 _LONGEST_ERROR = 2_000
 """How many characters of a tool's own error message are passed on."""
 
@@ -88,7 +91,8 @@ class Place:
         left_out = dict(self.link.refused)
         left_out |= {each.tool.name: each.fault for each in self.tools.values() if each.fault}
         for name, reason in left_out.items():
-            yield self.veil.text(plain_text(f"tool '{server}.{name}' was left out: {reason}"))
+            shown = shortened(" ".join(name.split()), _LONGEST_NAME)
+            yield self.veil.text(plain_text(f"tool '{server}.{shown}' was left out: {reason}"))
         for fault in self.vocabularies.unfit(self.link.tools):
             yield self.veil.text(plain_text(f"server {server!r}: {fault}"))
 

@@ -102,7 +102,8 @@ async def test_a_query_answers_rows_and_lines_that_evidence_can_quote(hub: Hub) 
         {"firm": "Acme", "total": 3.75}, {"firm": "Bolt", "total": 4.0},
     ]  # fmt: skip
     (passage,) = answer.passages
-    assert (passage.address, passage.title, passage.heading) == ("kpis.csv", sql, "rows 1 to 2")
+    assert (passage.address, passage.heading) == ("query over kpis.csv", "rows 1 to 2")
+    assert passage.title == sql
     assert passage.text == "firm: Acme; total: 3.75\nfirm: Bolt; total: 4.0"
 
 
@@ -134,7 +135,7 @@ async def test_results_of_other_tasks_can_be_queried_beside_the_files(hub: Hub) 
     assert [list(each.values()) for each in answer.structured["rows"]] == [
         ["Acme", 3.0, None], ["Bolt", 2.5, '{"deep": [1]}'],
     ]  # fmt: skip
-    assert answer.passages[0].address == "kpis.csv, inputs:found"
+    assert answer.passages[0].address == "query over kpis.csv, inputs:found"
 
 
 async def test_what_is_too_much_is_cut_with_a_note(hub: Hub) -> None:

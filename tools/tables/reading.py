@@ -21,8 +21,11 @@ def answer_of(found: Rows, sql: str) -> dict[str, JsonValue]:
 
 
 def _passages(found: Rows, sql: str) -> list[JsonValue]:
-    """The address is the file's below the folder, or those of all that were asked."""
-    address = ", ".join(found.addresses)[:900] or "tables"
+    """The address names the files that were asked, but is not theirs.
+
+    What a query gives need not stand in any of them: `select 'any words' from kpis`.
+    """
+    address = f"query over {', '.join(found.addresses)[:900] or 'no table'}"
     asked = shortened(" ".join(sql.split()), _LONGEST_TITLE)
     if not found.rows:
         return [{"address": address, "title": asked, "text": "The query gives no rows."}]
