@@ -11,6 +11,7 @@ from models.plan import TaskStatus
 from models.tables import attempt_results, entities, evidence, tasks
 from planning.attempts import merged, supports
 from storage.database import JobWrite
+from storage.evidence import IS_SHOWN
 from storage.plans import OF_ATTEMPT
 
 
@@ -144,12 +145,7 @@ async def _evidence(write: JobWrite, task_id: str) -> list[SeenEvidence]:
         )
         .join(step, (step.c.job_id == evidence.c.job_id) & (step.c.id == evidence.c.task_id))
         .join(parent, (parent.c.job_id == evidence.c.job_id) & (parent.c.id == task_id))
-        .outerjoin(
-            entities,
-            (entities.c.job_id == evidence.c.job_id)
-            & (entities.c.task_id == evidence.c.task_id)
-            & (entities.c.name == evidence.c.entity),
-        )
+        .outerjoin(entities, IS_SHOWN)
         .where(evidence.c.job_id == write.job_id)
         .where((step.c.id == task_id) | (step.c.parent == task_id))
         .order_by(evidence.c.id)

@@ -13,6 +13,12 @@ from storage.database import Database, JobWrite
 
 RETRACTED = "evidence.retracted"
 """The event of a retraction; its facts keep the reason."""
+IS_SHOWN = and_(
+    entities.c.job_id == evidence.c.job_id,
+    entities.c.task_id == evidence.c.task_id,
+    entities.c.name == evidence.c.entity,
+)
+"""Condition: the entity is the one that the evidence shows."""
 
 
 async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
@@ -20,11 +26,6 @@ async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
 
     Words that were retracted support nothing when they are found again.
     """
-    values = and_(
-        entities.c.job_id == evidence.c.job_id,
-        entities.c.task_id == evidence.c.task_id,
-        entities.c.name == evidence.c.entity,
-    )
     query = (
         select(
             evidence.c.id,
@@ -48,7 +49,7 @@ async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
             sources.c.fetched_at,
         )
         .join(sources, sources.c.id == evidence.c.source_id)
-        .outerjoin(entities, values)
+        .outerjoin(entities, IS_SHOWN)
         .where(evidence.c.job_id == job_id, *supports())
         .order_by(evidence.c.id)
     )

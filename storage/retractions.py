@@ -8,7 +8,7 @@ from models.errors import BadInput, NotFound
 from models.evidence import EvidenceStatus
 from models.tables import entities, evidence
 from storage.database import Database, JobWrite
-from storage.evidence import supports
+from storage.evidence import IS_SHOWN, supports
 
 
 async def left_without(db: Database, job_id: str) -> Sequence[tuple[str, str]]:
@@ -16,14 +16,9 @@ async def left_without(db: Database, job_id: str) -> Sequence[tuple[str, str]]:
     place = (evidence.c.task_id, evidence.c.entity)
     active = func.count().filter(and_(*supports()))
     retracted = func.count().filter(evidence.c.status == EvidenceStatus.RETRACTED.value)
-    is_found = and_(
-        entities.c.job_id == evidence.c.job_id,
-        entities.c.task_id == evidence.c.task_id,
-        entities.c.name == evidence.c.entity,
-    )
     query = (
         select(*place)
-        .join(entities, is_found)
+        .join(entities, IS_SHOWN)
         .where(evidence.c.job_id == job_id)
         .group_by(*place)
         .having(active == 0, retracted > 0)

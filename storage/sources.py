@@ -20,6 +20,7 @@ from models.tables import (
 from models.tools import ReadPassage
 from storage.checks import checks_of
 from storage.database import Database
+from storage.evidence import IS_SHOWN
 
 
 async def source_view(db: Database, source_id: int) -> SourceView:
@@ -83,11 +84,6 @@ class Cited:
 
 async def cited(db: Database, job_id: str, evidence_ids: Sequence[int]) -> dict[int, Cited]:
     """The job's evidence of these numbers, whatever became of it."""
-    values = and_(
-        entities.c.job_id == evidence.c.job_id,
-        entities.c.task_id == evidence.c.task_id,
-        entities.c.name == evidence.c.entity,
-    )
     query = (
         select(
             evidence,
@@ -98,7 +94,7 @@ async def cited(db: Database, job_id: str, evidence_ids: Sequence[int]) -> dict[
             sources.c.end_char.label("source_end"),
         )
         .join(sources, sources.c.id == evidence.c.source_id)
-        .outerjoin(entities, values)
+        .outerjoin(entities, IS_SHOWN)
         .where(evidence.c.job_id == job_id, evidence.c.id.in_(evidence_ids))
     )
     async with db.reading() as connection:

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from models.calls import CallKey
 from models.checks import Drift, SourceCheck
 from models.tools import ReadPassage, ToolAnswer
-from storage import evidence, tasks
+from storage import evidence, sources, tasks
 from storage.checks import checks_of, keep_checks
 from storage.database import Database
 from storage.ledger import Ledger, recorded_answer
@@ -73,6 +73,22 @@ async def test_two_servers_that_give_the_same_words_are_two_sources(db: Database
         ("Honest", "2024", ""), ("Forged", "1999", "evil"), ("Honest", "2024", ""),
     ]  # fmt: skip
     assert found[0].source_id == found[2].source_id != found[1].source_id
+
+
+@pytest.mark.conformance("BEY-07")
+async def test_a_stored_text_that_was_changed_resolves_nothing(db: Database) -> None:
+    """Even where the quote still stands in it: the hash is of all that was read."""
+    order = await begun_job(db)
+    await tasks.finish(Ledger(db), order, "T1#1", attempt())
+    (item,) = await evidence.evidence_of(db, "job-1")
+    before = (await sources.cited(db, "job-1", [item.id]))[item.id].resolves
+
+    async with db.writing() as connection:
+        await connection.execute(text("update sources set text = text || ' by somebody else'"))
+
+    assert before
+    assert not (await sources.cited(db, "job-1", [item.id]))[item.id].resolves
+    assert not (await sources.source_view(db, item.source_id)).is_intact
 
 
 async def test_the_newest_look_that_found_something_counts(db: Database) -> None:
