@@ -159,9 +159,10 @@ class Planning:
         told: Estimate | None = None,
         is_reviewed: bool = False,
     ) -> PlanReceipt:
+        hub = self.hub.only((await self.requests.of(order)).servers)
         async with self.db.job(order.job_id, order.epoch) as write:
             await receipts.not_yet(write, key)
-            for fault in self.hub.faults():
+            for fault in hub.faults():
                 write.event("tool.left_out", fault=fault)
             number = await plans.store_revision(write, plan, change, roots)
             if told is not None:

@@ -35,7 +35,7 @@ class Hub:
     ) -> None:
         for name in servers.keys() & builtin.keys():
             raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
-        self._faults: tuple[str, ...] = ()
+        self._faults: dict[str, tuple[str, ...]] = {}
         self._places = {
             name: configured_place(name, server, patience, log_folder)
             for name, server in servers.items()
@@ -74,17 +74,16 @@ class Hub:
         """What can be called now, sorted by name; `faults` then says what was left out and why."""
         places = tuple(self._places.values())
         absences = await asyncio.gather(*(place.absence() for place in places))
-        faults: list[str] = []
         found: list[ToolSignature] = []
         for place, absence in zip(places, absences, strict=True):
-            faults += place.refusals() if absence is None else [absence]
+            faults = place.refusals() if absence is None else [absence]
+            self._faults[place.link.name] = tuple(faults)
             found += place.signatures() if absence is None else []
-        self._faults = tuple(sorted(faults))
         return tuple(sorted(found, key=lambda signature: signature.name))
 
     def faults(self) -> tuple[str, ...]:
         """What the last `signatures` left out: servers that were away, tools that are unusable."""
-        return self._faults
+        return tuple(sorted(fault for name in self._places for fault in self._faults.get(name, ())))
 
     async def call(
         self,

@@ -143,7 +143,9 @@ async def test_http_status_of_a_refusal_is_told_at_once(monkeypatch: pytest.Monk
                 await hub.call("wrong.echo", {"text": "x"}, timeout=MINUTE)
             assert (await hub.call("right.echo", {"text": "x"}, timeout=MINUTE)).text == "x"
             assert {each.name.split(".")[0] for each in await hub.signatures()} == {"right"}
-            assert len(hub.faults()) == 1
+            (fault,) = hub.faults()
+            assert hub.only(("wrong",)).faults() == (fault,)
+            assert hub.only(("right",)).faults() == ()
     finally:
         await lab.kill()
 
