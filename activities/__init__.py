@@ -1,1 +1,1 @@
-"""What touches the world: every function here is safe to repeat, and says how in `interfaces`."""
+"""Activities: the work of the engine on models, tools and PostgreSQL, each safe to repeat."""

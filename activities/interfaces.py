@@ -1,171 +1,183 @@
-"""Everything the engine does to the world: one typed stub per activity, its docstring the promise.
+"""Typed stubs of all activities; each docstring says what is stored and why repeating is safe.
 
 Workflows import this file and nothing else of `activities`, so they load without openai or SQL.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeAlias, TypeVar, get_type_hints
 
 from temporalio import activity
 
-from models.orders import (
+from models.jobs.activity_orders import (
+    AgentTaskOrder,
     AnswerOrder,
+    AttemptOrder,
     BeginOrder,
     ControlOrder,
     EndOrder,
     FailTaskOrder,
     JobBrief,
     JobOutcome,
-    NodeOrder,
     ReadTasksOrder,
     ReplanOrder,
     ReportOrder,
     RetryOrder,
     ReviseOrder,
-    RoundOrder,
     TaskOrder,
     TaskPage,
-    WorkOrder,
+    VerificationRoundOrder,
 )
-from models.state import (
+from models.jobs.job_state import (
+    AgentTaskReceipt,
     AnswerReceipt,
-    NodeReceipt,
     PlanReceipt,
     ReportReceipt,
-    RoundReceipt,
     TaskReceipt,
+    VerificationRoundReceipt,
 )
 
 OrderT = TypeVar("OrderT")
 ResultT = TypeVar("ResultT")
 SelfT = TypeVar("SelfT")
+Stub: TypeAlias = Callable[..., Awaitable[Any]]
+StubT = TypeVar("StubT", bound=Stub)
+
+STUBS: dict[str, Stub] = {}
+"""All stubs of this file by activity type; a worker registers one implementation of each."""
+
+_ACTIVITY_TYPE = "holdfast_activity_type"
 
 
-@activity.defn
+def _stub(function: StubT) -> StubT:
+    STUBS[function.__name__] = function
+    return activity.defn(function)
+
+
+@_stub
 async def begin_job(order: BeginOrder) -> JobBrief:
     """Take the job over and read its structure and statuses.
 
-    Repeating: the same run gets the same epoch. Another run gets the next one, and every write of
-    the older run is refused from then on.
+    Repeating: the same run gets the same epoch. Another run gets the next epoch, and every later
+    write of the older run is refused.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def read_tasks(order: ReadTasksOrder) -> TaskPage:
     """Read one page of the job's tasks. Repeating: reads only."""
     raise NotImplementedError
 
 
-@activity.defn
-async def make_plan(order: WorkOrder) -> PlanReceipt:
-    """Have the planner plan, check the plan, store it as revision 1.
+@_stub
+async def make_plan(order: AttemptOrder) -> PlanReceipt:
+    """Ask the planner for a plan, check the plan and store it as revision 1.
 
-    Repeating: gives the stored receipt; model calls that came back are taken from the ledger.
+    Repeating: returns the stored receipt; recorded model calls come from the call ledger.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def replan(order: ReplanOrder) -> PlanReceipt:
-    """Have the replanner continue from a failed task, check and store the revision.
+    """Ask the replanner for a continuation of a failed task, check it and store the plan change.
 
     Repeating: as `make_plan`.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def tool_task(order: TaskOrder) -> TaskReceipt:
-    """Call the task's tool, read the promised entities, check the KPIs, store what was found.
+    """Call the task's tool, extract the promised entities, check the KPIs and store the entities.
 
-    Repeating: gives the stored receipt; calls that came back are taken from the ledger. A tool
-    that is not declared safe to repeat is not called again after an unclear outcome.
+    Repeating: returns the stored receipt; recorded calls come from the call ledger. A tool that is
+    not declared safe to repeat is not called again after an unclear outcome.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def reasoning_task(order: TaskOrder) -> TaskReceipt:
-    """Have the reasoner conclude the task's entities from its inputs, check and store them.
+    """Ask the reasoner for the task's entities, check and store them.
 
     Repeating: as `tool_task`.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def fail_task(order: FailTaskOrder) -> TaskReceipt:
-    """Record a failure that the task could not record itself. Repeating: gives the receipt."""
+    """Record a failure that the task could not record itself. Repeating: returns the receipt."""
     raise NotImplementedError
 
 
-@activity.defn
-async def advance_node(order: NodeOrder) -> NodeReceipt:
-    """Let an agent task plan its steps, take the next one, or conclude; store what comes of it.
+@_stub
+async def advance_agent(order: AgentTaskOrder) -> AgentTaskReceipt:
+    """Let an agent take one turn: plan steps, take a step, ask or conclude; store its decision.
 
-    Repeating: gives the stored receipt of this round.
+    Repeating: returns the stored receipt of this turn.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def revise_plan(order: ReviseOrder) -> PlanReceipt:
-    """Have the reviser refine, add and remove unfinished tasks; a bad revision changes nothing.
+    """Ask the reviser to refine, add and remove unfinished tasks; a bad answer changes nothing.
 
     Repeating: as `make_plan`.
     """
     raise NotImplementedError
 
 
-@activity.defn
-async def verify_results(order: RoundOrder) -> RoundReceipt:
-    """Verify every result that was not complete before, and check the stop conditions.
+@_stub
+async def verify_results(order: VerificationRoundOrder) -> VerificationRoundReceipt:
+    """Verify each result without a complete verdict, and check the stop conditions.
 
     Repeating: as `make_plan`.
     """
     raise NotImplementedError
 
 
-@activity.defn
-async def fill_gaps(order: RoundOrder) -> PlanReceipt:
-    """Have every incomplete result worked again, and plan new tasks for what is missing.
+@_stub
+async def fill_gaps(order: VerificationRoundOrder) -> PlanReceipt:
+    """Retry every task whose result is incomplete, and plan new tasks for missing results.
 
     Repeating: as `make_plan`.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def record_answer(order: AnswerOrder) -> AnswerReceipt:
-    """Record an answer, and say what it means for the job. Repeating: recorded once."""
+    """Record an answer together with its effect on the job. Repeating: recorded once."""
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def write_report(order: ReportOrder) -> ReportReceipt:
-    """Have the report written and its sentences checked; deliver it if every gate is open.
+    """Write the report, check its sentences, and deliver it if all delivery checks pass.
 
-    Repeating: gives the stored receipt.
+    Repeating: returns the stored receipt.
     """
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def record_control(order: ControlOrder) -> None:
-    """Record what somebody did to the job. Repeating: recorded once under its key."""
+    """Record a person's control request. Repeating: recorded once under its key."""
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def retry_tasks(order: RetryOrder) -> None:
-    """Make tasks wait for another attempt and forget what they found. Repeating: done once."""
+    """Set tasks back to pending and delete their results. Repeating: done once."""
     raise NotImplementedError
 
 
-@activity.defn
+@_stub
 async def end_job(order: EndOrder) -> JobOutcome:
-    """Record how the job ended. Repeating: gives the stored outcome."""
+    """Record how the job ended. Repeating: returns the stored outcome."""
     raise NotImplementedError
 
 
@@ -174,16 +186,26 @@ def implements(
 ) -> Callable[
     [Callable[[SelfT, OrderT], Awaitable[ResultT]]], Callable[[SelfT, OrderT], Awaitable[ResultT]]
 ]:
-    """Mark a method as the implementation of a stub; a mismatch is refused by mypy and here."""
+    """Mark a method as the implementation of a stub.
+
+    Raises:
+        TypeError: the method's types are not the stub's, which mypy refuses as well.
+    """
 
     def mark(
         method: Callable[[SelfT, OrderT], Awaitable[ResultT]],
     ) -> Callable[[SelfT, OrderT], Awaitable[ResultT]]:
         if _shape(stub) != _shape(method):
-            raise TypeError(f"{method.__qualname__} has not the types of {stub.__name__}")
+            raise TypeError(f"{method.__qualname__} does not have the types of {stub.__name__}")
+        setattr(method, _ACTIVITY_TYPE, stub.__name__)
         return activity.defn(name=stub.__name__)(method)
 
     return mark
+
+
+def implemented_type(method: object) -> str | None:
+    """The activity type that a method implements; None if `implements` did not mark it."""
+    return getattr(method, _ACTIVITY_TYPE, None)
 
 
 def _shape(function: Callable[..., Any]) -> list[Any]:

@@ -1,1 +1,2 @@
-"""How fast Holdfast is and what a crash costs, measured against others in the same run."""
+"""Benchmarks: how fast Holdfast is and what a crash costs, compared with other systems in the same
+run."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...] [--json] [--rounds N]`: run all benchmarks, or those named."""
+"""Run all benchmarks, or the named ones: `python -m benchmarks [NAME...] [--json] [--rounds N]`."""
 
 import argparse
 import asyncio
@@ -6,20 +6,15 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks import (
-    corpus,
-    critical_path,
-    first_report,
-    growth,
-    hub,
-    memory,
-    overhead,
-    recovery,
-)
-from benchmarks.figures import Figure, as_data, as_table
-from holdfast.logs import configure_logs
+from benchmarks.corpus import corpus_search_time
+from benchmarks.durability import job_growth, kill_recovery
+from benchmarks.engine import critical_path_time, first_report_time, task_overhead
+from benchmarks.setup.benchmark_figures import MeasuredFigure, figures_as_data, figures_as_table
+from benchmarks.tools import hub_overhead
+from benchmarks.workers import worker_memory
+from holdfast.configuration.json_logs import configure_logs
 
-Measure = Callable[[], Awaitable[list[Figure]]]
+Measure = Callable[[], Awaitable[list[MeasuredFigure]]]
 
 
 def main() -> None:
@@ -30,23 +25,23 @@ def main() -> None:
     results = {}
     for name in arguments.names or known:
         figures = asyncio.run(_run(known[name]))
-        results[name] = as_data(figures)
+        results[name] = figures_as_data(figures)
         if not arguments.json:
-            print(f"\n{name}\n{as_table(figures)}", flush=True)
+            print(f"\n{name}\n{figures_as_table(figures)}", flush=True)
     if arguments.json:
         print(json.dumps(results, indent=1))
 
 
 def _benchmarks(rounds: int) -> dict[str, Measure]:
     return {
-        "overhead": partial(overhead.measure, rounds),
-        "critical_path": partial(critical_path.measure, rounds),
-        "memory": memory.measure,
-        "first_report": partial(first_report.measure, rounds),
-        "recovery": partial(recovery.measure, rounds),
-        "growth": growth.measure,
-        "hub": partial(hub.measure, rounds),
-        "corpus": corpus.measure,
+        "overhead": partial(task_overhead.measure, rounds),
+        "critical_path": partial(critical_path_time.measure, rounds),
+        "memory": worker_memory.measure,
+        "first_report": partial(first_report_time.measure, rounds),
+        "recovery": partial(kill_recovery.measure, rounds),
+        "growth": job_growth.measure,
+        "hub": partial(hub_overhead.measure, rounds),
+        "corpus": corpus_search_time.measure,
     }
 
 
@@ -58,7 +53,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _run(measure: Measure) -> list[Figure]:
+async def _run(measure: Measure) -> list[MeasuredFigure]:
     return await measure()
 
 

@@ -1,1 +1,1 @@
-"""How good the answers are: measured over public questions with the whole engine."""
+"""Evaluations: how good the answers are, measured over public questions with the whole engine."""

@@ -1,1 +1,1 @@
-"""The front door: command line, client, settings, logs and the embedded services."""
+"""Public entry points: Python client, command line, HTTP API, settings, embedded services."""

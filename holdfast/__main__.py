@@ -1,15 +1,22 @@
-"""`holdfast`: the command line, with every error in one line and no traceback for a mistake."""
+"""Run the `holdfast` command line and print each expected error as one line without a traceback."""
 
 import os
 import sys
 
+_EXIT_INTERRUPTED = 130
+
 
 def main() -> None:
-    """Run the command line and leave at once.
+    """Run the command line and exit at once.
 
-    Temporal's client can hang or crash an interpreter that shuts down in order, so it does not.
+    Temporal's client can hang or crash an interpreter that shuts down in order.
     """
-    code = _run()
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        # The command was still being imported: it has done nothing.
+        sys.stderr.write("interrupted: the command had not begun\n")
+        code = _EXIT_INTERRUPTED
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -19,18 +26,21 @@ def main() -> None:
 
 
 def _run() -> int:
+    """The exit code of the command."""
     from holdfast.cli.app import app
     from models.errors import BadConfiguration, BadInput, HoldfastError
 
     try:
-        _check_words(sys.argv[1:])
+        _check_arguments(sys.argv[1:])
         app()
     except SystemExit as leaving:
+        if _is_interrupted(leaving):
+            sys.stderr.write("\ninterrupted; jobs that were submitted continue\n")
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except HoldfastError as error:
-        from holdfast.cli.output import printable
+        from holdfast.cli.render.terminal_output import printable
 
-        # It may hold what a tool or a page wrote.
+        # The message may hold text that a tool or a page wrote.
         sys.stderr.write(f"error: {printable(str(error))}\n")
         return 2 if isinstance(error, BadInput | BadConfiguration) else 1
     except BrokenPipeError:
@@ -38,8 +48,14 @@ def _run() -> int:
     return 0
 
 
-def _check_words(words: list[str]) -> None:
-    """Bytes that are no text would fail deep inside, in a driver or in JSON.
+def _is_interrupted(leaving: SystemExit) -> bool:
+    """True if an interrupt ended the command before the command could say so itself."""
+    # Typer exits with 130 from a KeyboardInterrupt that reaches it.
+    return isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt)
+
+
+def _check_arguments(words: list[str]) -> None:
+    """Refuse bytes that are not text: they would fail deep inside, in a driver or in JSON.
 
     Raises:
         BadInput: a word of the command is not valid UTF-8.

@@ -1,6 +1,8 @@
-"""What the environment says about this installation, read once and validated."""
+"""Read and validate the settings of an installation from environment variables."""
 
+import difflib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,7 +17,7 @@ _DRIVER = "postgresql+psycopg://"
 
 
 class Settings(BaseSettings):
-    """One installation's settings; each comes from the variable that its name says."""
+    """The settings of one installation; `home` comes from HOLDFAST_HOME, and so on."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -31,7 +33,7 @@ class Settings(BaseSettings):
         description="the folder of the embedded services: their data, logs and state",
     )
     database_url: SecretStr | None = Field(
-        default=None, description="a PostgreSQL server; without it an embedded one is started"
+        default=None, description="a PostgreSQL server; by default an embedded one is started"
     )
     model: str = Field(
         default="extractive",
@@ -39,7 +41,7 @@ class Settings(BaseSettings):
         description="the model's name at the endpoint; `extractive` needs no endpoint",
     )
     preset: str = Field(
-        default="research", min_length=1, description="the strategy of a job that names none"
+        default="research", min_length=1, description="the preset of a job that names no preset"
     )
     openai_base_url: str = Field(
         default="https://api.openai.com/v1",
@@ -62,7 +64,7 @@ class Settings(BaseSettings):
     config_file: Path | None = Field(
         default=None,
         alias="HOLDFAST_CONFIG",
-        description="roles, tools and prices; ./holdfast.toml where there is one",
+        description="roles, tools and prices; by default ./holdfast.toml if it exists",
     )
     temporal_ui_url: str | None = Field(
         default=None,
@@ -70,7 +72,7 @@ class Settings(BaseSettings):
         description="the web address of your own Temporal UI",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="the least severe log line that is written"
+        default="INFO", description="log lines of this level and above are written"
     )
 
     @field_validator("home")
@@ -97,11 +99,11 @@ class Settings(BaseSettings):
 
     @field_validator("config_file")
     @classmethod
-    def _existing(cls, given: Path | None) -> Path | None:
-        chosen = (given or Path("holdfast.toml")).expanduser().absolute()
-        if given is not None and not chosen.is_file():
-            raise ValueError(f"names no file: {str(chosen)!r}")
-        return chosen if chosen.is_file() else None
+    def _existing(cls, file: Path | None) -> Path | None:
+        path = (file or Path("holdfast.toml")).expanduser().absolute()
+        if file is not None and not path.is_file():
+            raise ValueError(f"names no file: {str(path)!r}")
+        return path if path.is_file() else None
 
     @property
     def uses_embedded_database(self) -> bool:
@@ -109,12 +111,12 @@ class Settings(BaseSettings):
 
     @property
     def uses_embedded_temporal(self) -> bool:
-        """Whether neither a variable nor a profile names a Temporal server."""
+        """True if neither a variable nor a profile names a Temporal server."""
         return temporal_target() is None
 
     @property
     def has_model_endpoint(self) -> bool:
-        """Whether an endpoint was named, or a key for the default one given."""
+        """True if the environment names an endpoint, or has a key for the default endpoint."""
         return self.openai_api_key is not None or "openai_base_url" in self.model_fields_set
 
 
@@ -122,27 +124,48 @@ def load_settings() -> Settings:
     """The settings of this process.
 
     Raises:
-        BadConfiguration: a variable has a value that cannot be used; the message names it.
+        BadConfiguration: a variable has an unusable value; the message names the variable.
     """
     try:
         return Settings()
     except ValidationError as error:
-        # Only our own words: pydantic's text repeats the value, which may be a secret.
+        # Not pydantic's own text: it repeats the value, which may be a secret.
         faults = [f"{_variable(e['loc'])} {_readable(e['msg'])}" for e in error.errors()]
         raise BadConfiguration("; ".join(faults)) from None
+
+
+_INTERNAL_VARIABLES = frozenset(
+    {
+        "HOLDFAST_READY_FILE",  # from the supervisor to its worker
+        "HOLDFAST_DB_PASSWORD",  # docker-compose.yml
+        "HOLDFAST_DB_PORT",
+    }
+)
+
+
+def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """A sentence about each variable that looks like a setting but is none."""
+    known = {field.alias or PREFIX + name.upper() for name, field in Settings.model_fields.items()}
+    sentences = []
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in known | _INTERNAL_VARIABLES:
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {nearest[0]}?" if nearest else ""
+            sentences.append(f"{name} is not a setting of Holdfast{hint}")
+    return sentences
 
 
 def temporal_target() -> str | None:
     """The address of the Temporal server that the environment names, or None.
 
     Raises:
-        BadConfiguration: the Temporal profile or file that is named cannot be read.
+        BadConfiguration: the named Temporal profile or file cannot be read.
     """
     if address := os.environ.get("TEMPORAL_ADDRESS"):
         return address
     if not _names_a_profile():
         return None
-    # Here and not above, since it costs a third of a second that `--help` must not pay.
+    # Imported here: a third of a second that `--help` must not pay.
     from temporalio.envconfig import ClientConfig
 
     try:
@@ -152,7 +175,7 @@ def temporal_target() -> str | None:
 
 
 class Endpoints(BaseModel):
-    """Where the services of this installation are."""
+    """The addresses of the services of this installation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -167,7 +190,7 @@ class Endpoints(BaseModel):
 def _names_a_profile() -> bool:
     if os.environ.get("TEMPORAL_PROFILE") or os.environ.get("TEMPORAL_CONFIG_FILE"):
         return True
-    # The SDK's default place: Go's os.UserConfigDir(), see temporalio/envconfig.py.
+    # The SDK's default folder: Go's os.UserConfigDir(), see temporalio/envconfig.py.
     folder = platformdirs.user_config_path("temporalio")
     return (folder / "temporal.toml").is_file()
 

@@ -1,12 +1,14 @@
-"""How Alembic reaches the database: through the connection that `storage.migrate` holds."""
+"""Run Alembic on the database connection that `storage.core.schema_migration` has locked."""
 
 from alembic import context
 
-from models.tables import metadata
+from storage.core.tables.all_tables import metadata
 
 connection = context.config.attributes.get("connection")
 if connection is None:
-    raise SystemExit("run `python -m storage.migrate`: it takes the lock that migrations need")
+    raise SystemExit(
+        "run `python -m storage.core.schema_migration`: it takes the lock that migrations need"
+    )
 
 context.configure(connection=connection, target_metadata=metadata)
 with context.begin_transaction():

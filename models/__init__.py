@@ -1,1 +1,1 @@
-"""Every shape of data in Holdfast, valid by construction; nothing here touches the world."""
+"""Define every shape of data in Holdfast; models are valid by construction and do no I/O."""

@@ -1,4 +1,4 @@
-"""All errors that Holdfast raises, split by the one question callers have: can trying again help?
+"""Define all errors that Holdfast raises, divided by whether trying again can help.
 
 HoldfastError
 ├── Passing                 trying again may help
@@ -11,19 +11,19 @@ HoldfastError
 │   ├── QuotaExhausted      the account at the endpoint has no credit left
 │   └── BudgetReached       the job's cap leaves no room for the next model call
 └── Lasting                 trying again will not help
-├── BadInput            what the user gave cannot be used
-│   └── NotFound        a job, preset or setting of that name does not exist
-├── BadConfiguration    settings or holdfast.toml are wrong
-├── ModelRefused        401, 403, 404: carries `status`
-├── ModelUnusable       the endpoint answers, but not with what the protocol promises
-├── ContextTooLong      the request does not fit into the model's context
-├── ToolFailed          the tool answered with an error
-│   └── DocumentGone    the tool says that there is no such document
-├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
-├── Unresolved          a reference points to nothing
-├── ReportInvalid       no version of the report was valid
-├── StaleEpoch          a newer run of the job has taken over
-└── ServiceDown         an embedded or configured service cannot be reached
+    ├── BadInput            what the user gave cannot be used
+    │   └── NotFound        a job, preset or setting of that name does not exist
+    ├── BadConfiguration    settings or holdfast.toml are wrong
+    ├── ModelRefused        401, 403, 404: carries `status`
+    ├── ModelUnusable       the endpoint answers, but not with what the protocol promises
+    ├── ContextTooLong      the request does not fit into the model's context
+    ├── ToolFailed          the tool answered with an error
+    │   └── DocumentGone    the tool says that there is no such document
+    ├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
+    ├── Unresolved          a reference points to nothing
+    ├── ReportInvalid       no version of the report was valid
+    ├── StaleEpoch          a newer run of the job has taken over
+    └── ServiceDown         an embedded or configured service cannot be reached
 """
 
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ from enum import StrEnum
 
 
 class FailureClass(StrEnum):
-    """What kind of failure a task had; it decides retry, fallback, replanning or asking."""
+    """The class of a failure, which decides retry, fallback, replanning or asking."""
 
     TRANSPORT = "transport"
     QUOTA = "quota"
@@ -42,13 +42,13 @@ class FailureClass(StrEnum):
 
 
 class HoldfastError(Exception):
-    """The root; `failure_class` says what kind of failure this is."""
+    """The base class of all errors; `failure_class` is the class of the failure."""
 
     failure_class = FailureClass.STATE
 
 
 class Passing(HoldfastError):
-    """Trying again may help, after `after` where the other side named a time."""
+    """Trying again may help, after the time `after` if the other side named one."""
 
     failure_class = FailureClass.TRANSPORT
 
@@ -58,15 +58,15 @@ class Passing(HoldfastError):
 
 
 class ModelBusy(Passing):
-    """The model's endpoint is overloaded or unreachable for now."""
+    """The model's endpoint is overloaded or unreachable at the moment."""
 
 
 class ToolBusy(Passing):
-    """The tool's server is away and the call never left, so it is safe to repeat."""
+    """The tool's server is unreachable and the call was not sent, so repeating is safe."""
 
 
 class StorageAway(Passing):
-    """PostgreSQL does not answer, `since` when as far as this process knows."""
+    """PostgreSQL does not answer, as far as this process knows from the time `since` on."""
 
     def __init__(self, message: str, *, since: datetime | None = None) -> None:
         super().__init__(message)
@@ -74,15 +74,15 @@ class StorageAway(Passing):
 
 
 class Overtaken(Passing):
-    """Another attempt at the same work was stored first; trying again gives what it stored."""
+    """Another attempt at the same work was stored first; trying again returns its result."""
 
 
 class BudgetHeld(Passing):
-    """Calls under way hold the room that this one needs; once they are back there may be some."""
+    """Running calls reserve the budget that this call needs; try again when they have ended."""
 
 
 class Suspending(HoldfastError):
-    """Trying again helps once a person has acted; until then the job is paused, not failed."""
+    """Trying again helps after a person has acted; until then the job is paused."""
 
     failure_class = FailureClass.QUOTA
 
@@ -92,7 +92,7 @@ class QuotaExhausted(Suspending):
 
 
 class BudgetReached(Suspending):
-    """The next model call might pass the job's cap, so it was not made."""
+    """The next model call could exceed the job's budget, so it was not made."""
 
 
 class Lasting(HoldfastError):
@@ -100,13 +100,13 @@ class Lasting(HoldfastError):
 
 
 class BadInput(Lasting):
-    """What the user gave cannot be used; the message names it and the way out."""
+    """The user's input cannot be used; the message names the input and the remedy."""
 
     failure_class = FailureClass.POLICY
 
 
 class NotFound(BadInput):
-    """Nothing of that name exists; the message names near or known ones."""
+    """Nothing of that name exists; the message names similar or known names."""
 
 
 class BadConfiguration(Lasting):
@@ -116,7 +116,7 @@ class BadConfiguration(Lasting):
 
 
 class ModelRefused(Lasting):
-    """The endpoint will not serve this request, now or later: key, permission or name."""
+    """The endpoint refuses this request for good: key, permission or model name."""
 
     failure_class = FailureClass.POLICY
 
@@ -126,7 +126,7 @@ class ModelRefused(Lasting):
 
 
 class ModelUnusable(Lasting):
-    """The endpoint answers with something that is not a chat completion, or never a valid one."""
+    """The endpoint's answers are no chat completions, or never valid ones."""
 
     failure_class = FailureClass.SEMANTIC
 
@@ -144,11 +144,11 @@ class ToolFailed(Lasting):
 
 
 class DocumentGone(ToolFailed):
-    """The tool says that there is no such document, or none any more."""
+    """The tool reports that the document does not exist, or does not exist any more."""
 
 
 class OutcomeUnknown(Lasting):
-    """The call left, no answer came back, and the tool is not declared safe to repeat."""
+    """The call was sent, no answer arrived, and the tool is not declared safe to repeat."""
 
     failure_class = FailureClass.TOOL
 
@@ -160,16 +160,16 @@ class Unresolved(Lasting):
 
 
 class ReportInvalid(Lasting):
-    """No version of the report that the model wrote was valid; the message says what was wrong."""
+    """No version of the model's report was valid; the message lists the faults."""
 
     failure_class = FailureClass.SEMANTIC
 
 
 class StaleEpoch(Lasting):
-    """A newer run of this job has taken over; this one must not write."""
+    """A newer run of this job has taken over; this run must not write."""
 
 
 class ServiceDown(Lasting):
-    """A service that this command needs cannot be reached; the message says how to start it."""
+    """A required service cannot be reached; the message says how to start it."""
 
     failure_class = FailureClass.TRANSPORT

@@ -1,1 +1,1 @@
-"""What comes next, and whether a result keeps its promise: pure functions over `models`."""
+"""Decide what a job does next and check results: pure functions over `models`."""

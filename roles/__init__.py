@@ -1,1 +1,1 @@
-"""The model's roles, one file each, and the models that can play them."""
+"""Model roles, grouped by subject, and the models that can play them."""

@@ -1,1 +1,1 @@
-"""All SQL of Holdfast: jobs, plans, memory, the call ledger, evidence, events, the corpus."""
+"""Execute all SQL of Holdfast: jobs, plans, calls, evidence, questions, corpus and views."""

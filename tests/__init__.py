@@ -1,0 +1,1 @@
+"""Tests of Holdfast; the folders mirror the code."""

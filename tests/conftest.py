@@ -1,7 +1,10 @@
-"""Fixtures: one real PostgreSQL and one real Temporal server for the run, a database per test."""
+"""Fixtures of all tests: one real PostgreSQL and one real Temporal server per run, a database per
+test."""
 
 import json
+import shutil
 import sysconfig
+import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -17,12 +20,18 @@ from temporalio.common import SearchAttributeKey
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from storage.migrate import migrate
-from tests.support.engine import Engine, running_engine
-from tests.support.players import Players
-from tests.support.scripted_model import ScriptedModel
-from tests.support.scripted_tools import ScriptedTools
-from workflows.display import OWNER, PRESET, REPLANS, STATUS, TOKENS
+from storage.core.schema_migration import migrate_schema
+from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.tools.scripted_tools import ScriptedTools
+from workflows.temporal_display import (
+    OWNER_ATTRIBUTE,
+    PRESET_ATTRIBUTE,
+    REPLANS_ATTRIBUTE,
+    STATUS_ATTRIBUTE,
+    TOKENS_ATTRIBUTE,
+)
 
 # No deadlines: a test is no stopwatch. `pytest --hypothesis-profile=deep FILE` looks further.
 settings.register_profile("usual", deadline=None)
@@ -31,6 +40,21 @@ settings.load_profile("usual")
 
 CONFORMANCE = Path("build/conformance.json")
 _ROWS = "conformance"
+_OWN_ROOT = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a temporary folder of its own, which a run without failures removes.
+
+    pytest's folder is shared by all runs of a user, and each run that starts takes the rights of
+    other users away from the folder. PostgreSQL runs as another user where the tests run as root,
+    and would lose its data folder in the middle of the run. The name is short: the paths of
+    sockets have room for about a hundred characters.
+    """
+    if not hasattr(config, "workerinput") and config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="hf")
+        config.stash[_OWN_ROOT] = Path(config.option.basetemp)
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +66,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     _execute(url, "alter system set fsync = off")
     _execute(url, "select pg_reload_conf()")
     _execute(url, "create database template_holdfast")
-    migrate(_named(url, "template_holdfast"))
+    migrate_schema(_named(url, "template_holdfast"))
     yield url
     server.cleanup()
 
@@ -70,7 +94,13 @@ def _execute(url: str, statement: str) -> None:
 @pytest.fixture(scope="session")
 async def temporal() -> AsyncIterator[Client]:
     """A client of a real Temporal server."""
-    attributes: list[SearchAttributeKey] = [STATUS, PRESET, OWNER, REPLANS, TOKENS]
+    attributes: list[SearchAttributeKey] = [
+        STATUS_ATTRIBUTE,
+        PRESET_ATTRIBUTE,
+        OWNER_ATTRIBUTE,
+        REPLANS_ATTRIBUTE,
+        TOKENS_ATTRIBUTE,
+    ]
     async with await WorkflowEnvironment.start_local(
         dev_server_existing_path=str(Path(sysconfig.get_path("scripts"), "temporal")),
         search_attributes=attributes,
@@ -86,13 +116,13 @@ async def temporal() -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-def players() -> Players:
+def players() -> ScriptedRoles:
     """How the scripted model plays each role once its queue is empty."""
-    return Players()
+    return ScriptedRoles()
 
 
 @pytest.fixture
-def model(players: Players) -> Iterator[ScriptedModel]:
+def model(players: ScriptedRoles) -> Iterator[ScriptedModel]:
     """An OpenAI-compatible endpoint over real HTTP that answers what the test scripts."""
     with ScriptedModel(players) as model:
         yield model
@@ -105,13 +135,13 @@ def tools() -> Iterator[ScriptedTools]:
         yield tools
 
 
-EngineFactory = Callable[..., AbstractAsyncContextManager[Engine]]
+EngineFactory = Callable[..., AbstractAsyncContextManager[RunningEngine]]
 
 
 @pytest.fixture
 async def engine(
     temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[RunningEngine]:
     """A worker with the scripted model and the scripted tools."""
     async with running_engine(
         temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url
@@ -120,7 +150,9 @@ async def engine(
 
 
 @pytest.fixture
-async def idle_engine(temporal: Client, database_url: str, tmp_path: Path) -> AsyncIterator[Engine]:
+async def idle_engine(
+    temporal: Client, database_url: str, tmp_path: Path
+) -> AsyncIterator[RunningEngine]:
     """The parts of a worker that polls nothing."""
     async with running_engine(temporal, database_url, tmp_path, polls=False) as engine:
         yield engine
@@ -129,7 +161,7 @@ async def idle_engine(temporal: Client, database_url: str, tmp_path: Path) -> As
 @pytest.fixture
 async def scripted_engine(
     temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[RunningEngine]:
     """The same with the scripted model and tools: its activities are called by the tests."""
     async with running_engine(
         temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
@@ -162,3 +194,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         CONFORMANCE.parent.mkdir(exist_ok=True)
         ordered = {row: dict(sorted(_results[row].items())) for row in sorted(_results)}
         CONFORMANCE.write_text(json.dumps(ordered, indent=1) + "\n")
+    folder = session.config.stash.get(_OWN_ROOT, None)
+    if folder is not None and not session.testsfailed:
+        shutil.rmtree(folder, ignore_errors=True)

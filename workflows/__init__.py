@@ -1,1 +1,1 @@
-"""The durable part: carries out, step by step, what `planning` decides."""
+"""Workflows: carry out durably, step by step, the actions that planning decides."""

@@ -1,1 +1,1 @@
-"""The same job on other durable systems, as programs of an environment of their own."""
+"""The same job on other durable systems, as programs with an environment of their own."""

@@ -4,15 +4,15 @@ import asyncio
 
 from dbos import DBOS, SetWorkflowID
 
-from benchmarks.graphs import LAST, Graph
-from benchmarks.peers.calling import call, read_order, tell_done
+from benchmarks.peers.peer_program import call_endpoint, print_done, read_peer_order
+from benchmarks.setup.job_graphs import LAST_TASK, JobGraph
 
 _LOOK_AGAIN_S = 0.01
 
 
 @DBOS.step()
 async def work(address: str, name: str) -> str:
-    return await call(address, name)
+    return await call_endpoint(address, name)
 
 
 @DBOS.workflow()
@@ -23,13 +23,13 @@ async def job(address: str, layers: list[list[str]]) -> int:
     return done
 
 
-def _layers(graph: Graph) -> list[list[str]]:
-    names = [node.id for node in graph.nodes if node.id != LAST]
+def _layers(graph: JobGraph) -> list[list[str]]:
+    names = [task.id for task in graph.tasks if task.id != LAST_TASK]
     return [names[n : n + graph.slots] for n in range(0, len(names), graph.slots)]
 
 
 async def main() -> None:
-    order = read_order()
+    order = read_peer_order()
     # One version and one executor, so that a launch takes over what its predecessor left.
     DBOS(
         config={
@@ -47,7 +47,7 @@ async def main() -> None:
         with SetWorkflowID(order.job_id):
             handle = await DBOS.start_workflow_async(job, order.address, _layers(order.graph))
     assert await handle.get_result(polling_interval_sec=_LOOK_AGAIN_S) == order.graph.size
-    tell_done()
+    print_done()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The layered job as a LangGraph StateGraph with its PostgreSQL saver, durability `sync`."""
+"""The layered job as a LangGraph StateGraph with its PostgreSQL saver and durability `sync`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,8 +8,8 @@ from typing import Annotated, TypedDict
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.graph import END, START, StateGraph
 
-from benchmarks.graphs import LAST
-from benchmarks.peers.calling import Order, call, read_order, tell_done
+from benchmarks.peers.peer_program import PeerOrder, call_endpoint, print_done, read_peer_order
+from benchmarks.setup.job_graphs import LAST_TASK
 
 
 class State(TypedDict):
@@ -18,10 +18,10 @@ class State(TypedDict):
     found: Annotated[dict[str, str], or_]
 
 
-def _built(order: Order) -> StateGraph:
+def _built(order: PeerOrder) -> StateGraph:
     graph = StateGraph(State)
-    for node in order.graph.nodes:
-        if node.id == LAST:
+    for node in order.graph.tasks:
+        if node.id == LAST_TASK:
             graph.add_edge(list(node.needs), END)
             continue
         graph.add_node(node.id, _work(order.address, node.id))
@@ -31,13 +31,13 @@ def _built(order: Order) -> StateGraph:
 
 def _work(address: str, name: str) -> Callable[[State], Awaitable[State]]:
     async def work(_: State) -> State:
-        return {"found": {name: await call(address, name)}}
+        return {"found": {name: await call_endpoint(address, name)}}
 
     return work
 
 
 async def main() -> None:
-    order = read_order()
+    order = read_peer_order()
     async with AsyncPostgresSaver.from_conn_string(order.database_url) as saver:
         if not order.is_again:
             await saver.setup()
@@ -46,7 +46,7 @@ async def main() -> None:
         given = None if order.is_again else {"found": {}}
         state = await graph.ainvoke(given, config, durability="sync")
         assert len(state["found"]) == order.graph.size
-        tell_done()
+        print_done()
 
 
 if __name__ == "__main__":

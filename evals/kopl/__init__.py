@@ -1,4 +1,4 @@
-"""KoPL: a knowledge base with 27 look-up tools, and gold programs over it.
+"""KoPL: a knowledge base with 27 look-up tools, and gold programs over the knowledge base.
 
-Source: Cao et al., KQA Pro (ACL 2022); the semantics are those of THU-KEG/KoPL, written anew.
+Source: Cao et al., KQA Pro (ACL 2022); semantics of THU-KEG/KoPL, code of our own.
 """

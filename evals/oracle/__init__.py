@@ -1,1 +1,1 @@
-"""Oracle runs: right plans and tools that know all, so that the engine is what is measured."""
+"""Oracle runs: correct plans and perfect tools, so that only the engine is measured."""

@@ -1,4 +1,4 @@
-"""Presets with an oracle for a model: what the engine itself costs, and what a failure adds.
+"""Run presets with an oracle as the model: what the engine itself costs, and what a failure adds.
 
     python -m evals.oracle kopl-lab|kopl-small|kopl-empty|fanoutqa [--data DIR] [--limit N]
                            [--presets full-horizon,single-step] [--fail-every N] [--out DIR]
@@ -18,14 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from evals.oracle import economy
-from evals.oracle.composite import composed, composites
-from evals.oracle.gold import with_faults
-from evals.oracle.running import TASKS, Wanted, run, task_of
-from evals.records import Run
-from evals.summary import FULL, STEP, figures, ratio
-from evals.tables import lines, svg
-from holdfast.logs import configure_logs
+from evals.oracle import fault_costs
+from evals.oracle.composite_questions import compose_all, compose_question
+from evals.oracle.gold_programs import with_faults
+from evals.oracle.oracle_runs import ORACLE_TASKS, OracleRunOptions, load_oracle_task, run_oracle
+from evals.presets.comparison_output import comparison_svg, comparison_table_lines
+from evals.presets.comparison_summary import FULL_HORIZON, SINGLE_STEP, preset_figures, token_ratio
+from evals.presets.run_records import QuestionRun
+from holdfast.configuration.json_logs import configure_logs
 from models.errors import HoldfastError
 
 _DATA = Path(__file__).parents[3] / "shared/data"
@@ -34,24 +34,28 @@ _COMPOSITE = "composite"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the presets; the process's exit code."""
-    chosen = _chosen(arguments)
+    chosen = _arguments(arguments)
     configure_logs("WARNING")
     try:
         with TemporaryDirectory(prefix="holdfast-oracle-") as folder:
             out = chosen.out or Path(folder)
-            return _composite(chosen, out) if chosen.task == _COMPOSITE else _single(chosen, out)
+            return (
+                _run_composite(chosen, out)
+                if chosen.task == _COMPOSITE
+                else _run_single(chosen, out)
+            )
     except (HoldfastError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 2
 
 
-def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m evals.oracle",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", choices=(*TASKS, _COMPOSITE))
+    parser.add_argument("task", choices=(*ORACLE_TASKS, _COMPOSITE))
     parser.add_argument("--data", type=Path, default=_DATA)
     parser.add_argument("--presets")
     parser.add_argument("--limit", type=int)
@@ -68,40 +72,46 @@ def _presets(chosen: argparse.Namespace, default: Sequence[str]) -> Sequence[str
     return chosen.presets.split(",") if chosen.presets else default
 
 
-def _single(chosen: argparse.Namespace, out: Path) -> int:
-    task = task_of(chosen.task, chosen.data)
+def _run_single(chosen: argparse.Namespace, out: Path) -> int:
+    task = load_oracle_task(chosen.task, chosen.data)
     task = replace(task, golds=with_faults(task.golds, chosen.fail_every)[: chosen.limit])
-    runs = run(task, Wanted(_presets(chosen, (FULL, STEP)), out, chosen.jobs))
-    found, compared = figures(runs), ratio(runs)
+    runs = run_oracle(
+        task, OracleRunOptions(_presets(chosen, (FULL_HORIZON, SINGLE_STEP)), out, chosen.jobs)
+    )
+    found, compared = preset_figures(runs), token_ratio(runs)
     title = f"{chosen.task}, oracle, {len(task.golds)} questions"
-    (out / "figures.svg").write_text(svg(found, title), encoding="utf-8")
+    (out / "figures.svg").write_text(comparison_svg(found, title), encoding="utf-8")
     content = {
         "figures": [each.model_dump(mode="json") for each in found],
         "ratio": compared.model_dump(mode="json") if compared else None,
     }
-    print(json.dumps(content) if chosen.json else "\n".join(lines(found, compared)))
-    return _code(runs)
+    print(
+        json.dumps(content) if chosen.json else "\n".join(comparison_table_lines(found, compared))
+    )
+    return _exit_code(runs)
 
 
-def _composite(chosen: argparse.Namespace, out: Path) -> int:
-    task = task_of("kopl-lab", chosen.data)
-    clean = composites(task.golds, chosen.k)[: chosen.limit]
-    faulty = [composed(with_faults(each.parts, 1)) for each in clean]
-    presets = _presets(chosen, economy.PRESETS)
-    settings = {**economy.SETTINGS, "slots": chosen.slots}
+def _run_composite(chosen: argparse.Namespace, out: Path) -> int:
+    task = load_oracle_task("kopl-lab", chosen.data)
+    clean = compose_all(task.golds, chosen.k)[: chosen.limit]
+    faulty = [compose_question(with_faults(each.parts, 1)) for each in clean]
+    presets = _presets(chosen, fault_costs.PRESETS)
+    settings = {**fault_costs.SETTINGS, "slots": chosen.slots}
     without, with_ = (
-        run(replace(task, golds=golds), Wanted(presets, out / name, chosen.jobs, settings))
+        run_oracle(
+            replace(task, golds=golds), OracleRunOptions(presets, out / name, chosen.jobs, settings)
+        )
         for name, golds in (("clean", clean), ("faulty", faulty))
     )
-    found = economy.economies(without, with_)
+    found = fault_costs.preset_fault_costs(without, with_)
     content = {"economy": [each.model_dump(mode="json") for each in found]}
-    print(json.dumps(content) if chosen.json else "\n".join(economy.economy_lines(found)))
-    return _code([*without, *with_])
+    print(json.dumps(content) if chosen.json else "\n".join(fault_costs.fault_cost_lines(found)))
+    return _exit_code([*without, *with_])
 
 
-def _code(runs: Iterable[Run]) -> int:
+def _exit_code(runs: Iterable[QuestionRun]) -> int:
     """1 where a job did not end rightly, as the oracle always can: its tokens say nothing."""
-    wrong = [each for each in runs if not economy.is_right(each)]
+    wrong = [each for each in runs if not fault_costs.is_right_run(each)]
     for each in wrong:
         print(
             f"{each.preset}: {each.question} ended {each.stop_reason} with {each.answer!r}, not "

@@ -1,1 +1,1 @@
-"""The jobs over HTTP, to be looked at: nothing here changes anything."""
+"""Serve jobs, reports, figures and event logs over HTTP, read-only."""

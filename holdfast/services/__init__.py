@@ -1,7 +1,13 @@
-"""The services that Holdfast brings along: PostgreSQL, Temporal and a worker, in one folder."""
+"""Start, find, supervise and stop the embedded PostgreSQL, Temporal and worker."""
 
-from holdfast.services.lifecycle import attach, down, up
-from holdfast.services.running import worker_is_running
+from holdfast.services.service_discovery import is_worker_running
+from holdfast.services.service_lifecycle import attach_to_services, start_services, stop_services
 from holdfast.settings import Endpoints
 
-__all__ = ["Endpoints", "attach", "down", "up", "worker_is_running"]
+__all__ = [
+    "Endpoints",
+    "attach_to_services",
+    "is_worker_running",
+    "start_services",
+    "stop_services",
+]

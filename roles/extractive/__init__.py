@@ -1,1 +1,1 @@
-"""The built-in model: plays every role by rules over what the tools return, and writes no prose."""
+"""Built-in model that plays every role by rules over tool responses; it writes no prose."""

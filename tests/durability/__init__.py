@@ -1,0 +1,1 @@
+"""Tests of what survives crashes, outages and lost workers."""

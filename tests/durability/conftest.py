@@ -1,21 +1,21 @@
-"""An engine that only submits and looks, and worker processes beside it."""
+"""Fixtures of the durability tests: an engine that only submits jobs, and worker processes."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.durability.processes import Workers
-from tests.support.engine import Engine
+from tests.durability.worker_launcher import WorkerLauncher
+from tests.support.jobs.running_engine import RunningEngine
 
 
 @pytest.fixture
-def client_side(scripted_engine: Engine) -> Engine:
+def client_side(scripted_engine: RunningEngine) -> RunningEngine:
     return scripted_engine
 
 
 @pytest.fixture
-async def workers(client_side: Engine, tmp_path: Path) -> AsyncIterator[Workers]:
-    workers = Workers(client_side, tmp_path)
+async def workers(client_side: RunningEngine, tmp_path: Path) -> AsyncIterator[WorkerLauncher]:
+    workers = WorkerLauncher(client_side, tmp_path)
     yield workers
     workers.end()

@@ -1,4 +1,5 @@
-"""A worker is killed with a call in flight; another goes on, and the receipt says what that took."""
+"""Tests for crash receipts: a worker is killed with a call in flight, another continues, and the
+receipt states the cost."""
 
 import asyncio
 import signal
@@ -10,19 +11,20 @@ from datetime import UTC, datetime
 import pytest
 from temporalio.api.workflow.v1 import PendingActivityInfo
 
-from holdfast.services.lives import Death
-from holdfast.services.takeover import take_over
-from models.calls import CallView
-from models.recoveries import Cause, Recovery, Reused, SentAgain
-from roles.extractor import EXTRACTOR
-from storage import recoveries, views
-from storage.database import Database
-from tests.durability.processes import Workers
-from tests.support.engine import Engine
-from tests.support.plans import final, plan, ref, tool
-from tests.support.players import Players
-from tests.support.scripted_model import Asked, Reply
-from tests.support.scripted_tools import ScriptedTools
+from holdfast.services.worker_identity import WorkerDeath
+from holdfast.services.worker_takeover import take_over_work
+from models.calls.call_records import CallView
+from models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
+from roles.tasks.extractor import EXTRACTOR
+from storage.core.database import Database
+from storage.ledger import job_recovery_rows
+from storage.views import job_queries
+from tests.durability.worker_launcher import WorkerLauncher
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
 from worker import build_worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -31,7 +33,7 @@ _WITHIN_S = 40
 
 
 @asynccontextmanager
-async def second_worker(engine: Engine) -> AsyncIterator[None]:
+async def second_worker(engine: RunningEngine) -> AsyncIterator[None]:
     async with build_worker(engine.temporal, engine.parts, engine.holdfast.settings):
         yield
 
@@ -39,15 +41,15 @@ async def second_worker(engine: Engine) -> AsyncIterator[None]:
 class Extractor:
     """Answers T1; answers T2 with nonsense; then holds the correction until the worker is dead."""
 
-    def __init__(self, players: Players) -> None:
+    def __init__(self, players: ScriptedRoles) -> None:
         self._players = players
         self.is_in_flight, self.may_answer = threading.Event(), threading.Event()
 
-    def __call__(self, asked: Asked) -> object:
+    def __call__(self, asked: ReceivedRequest) -> object:
         if "T2" not in asked.task["description"]:
             return self._players._extractor(asked)
         if not asked.is_correction:
-            return Reply(content="not json")
+            return ScriptedReply(content="not json")
         self.is_in_flight.set()
         assert self.may_answer.wait(_WITHIN_S)
         return self._players._extractor(asked)
@@ -57,10 +59,12 @@ class Extractor:
 
 
 @pytest.fixture
-def extractor(players: Players, tools: ScriptedTools) -> Iterator[Extractor]:
+def extractor(players: ScriptedRoles, tools: ScriptedTools) -> Iterator[Extractor]:
     """How a job is stopped in the middle: T1 is done, T2 has called its tool and a model once."""
     players.plan = plan(
-        tool("T1", query="one"), tool("T2", "T1", query=ref("T1")), final("T3", "T2")
+        lookup_task("T1", query="one"),
+        lookup_task("T2", "T1", query=result_reference("T1")),
+        final_task("T3", "T2"),
     )
     tools.answers = lambda query: "what one says" if query == "one" else f"more about {query}"
     players.parts["extractor"] = extractor = Extractor(players)
@@ -68,7 +72,7 @@ def extractor(players: Players, tools: ScriptedTools) -> Iterator[Extractor]:
     extractor.may_answer.set()
 
 
-async def pending(engine: Engine, job_id: str) -> PendingActivityInfo:
+async def pending(engine: RunningEngine, job_id: str) -> PendingActivityInfo:
     """The one activity that the job has under way."""
     described = await engine.temporal.get_workflow_handle(job_id).describe()
     (activity,) = described.raw_description.pending_activities
@@ -81,7 +85,7 @@ async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def ended(engine: Engine, job_id: str) -> None:
+async def ended(engine: RunningEngine, job_id: str) -> None:
     async with asyncio.timeout(_WITHIN_S):
         await engine.holdfast.wait(job_id)
 
@@ -90,24 +94,24 @@ async def stored(database_url: str, job_id: str) -> list[Recovery]:
     """The receipts, as somebody finds them who was not there."""
     fresh = Database(database_url)
     try:
-        return await recoveries.of_job(fresh, job_id)
+        return await job_recovery_rows.recoveries_of(fresh, job_id)
     finally:
         await fresh.close()
 
 
-async def nonsense(engine: Engine, job_id: str) -> CallView:
+async def nonsense(engine: RunningEngine, job_id: str) -> CallView:
     """T2's first extraction, whose answer had been recorded when its worker died."""
-    found = await views.calls(engine.db, job_id)
+    found = await job_queries.job_calls(engine.db, job_id)
     return next(call for call in found if (call.role, call.task) == ("extractor", "T2"))
 
 
 @pytest.mark.conformance("BEY-01")
 @pytest.mark.parametrize("is_seen", [True, False], ids=["supervised", "unseen"])
 async def test_the_receipt_says_what_was_reused_and_what_was_sent_again(
-    client_side: Engine,
-    workers: Workers,
+    client_side: RunningEngine,
+    workers: WorkerLauncher,
     database_url: str,
-    players: Players,
+    players: ScriptedRoles,
     extractor: Extractor,
     *,
     is_seen: bool,
@@ -125,10 +129,10 @@ async def test_the_receipt_says_what_was_reused_and_what_was_sent_again(
     first.process.send_signal(signal.SIGKILL)
     await first.ended()
     extractor.may_answer.set()
-    death = Death(identity=lost, died_at=datetime.now(UTC))
+    death = WorkerDeath(identity=lost, died_at=datetime.now(UTC))
     async with second_worker(client_side):
         if is_seen:
-            await take_over(
+            await take_over_work(
                 client_side.temporal,
                 client_side.db,
                 client_side.holdfast.settings.task_queue,
@@ -139,40 +143,40 @@ async def test_the_receipt_says_what_was_reused_and_what_was_sent_again(
     view, first_try = await client_side.holdfast.show(job_id), await nonsense(client_side, job_id)
     (recovery,) = await stored(database_url, job_id)
     assert view.status == "done", view.message
-    assert (recovery.number, recovery.cause, recovery.lost) == (1, Cause.WORKER, lost)
-    assert recovery.reused == Reused(model=1, tool=1, tokens=sum(first_try.tokens.values()))
+    assert (recovery.number, recovery.cause, recovery.lost_worker) == (1, LossCause.WORKER, lost)
+    assert recovery.reused == ReusedCalls(model=1, tool=1, tokens=sum(first_try.tokens.values()))
     assert recovery.reused.tokens > 0
-    assert recovery.sent_again == SentAgain(model=1, tool=0)
+    assert recovery.sent_again == ResentCalls(model=1, tool=0)
     # T1, T2's nonsense, and its correction twice: the one in flight is all that was lost.
     assert players.count(EXTRACTOR) == 4
     if is_seen:
-        assert recovery.lost_at == death.died_at
+        assert recovery.last_seen_at == death.died_at
     else:
-        assert view.created_at < recovery.lost_at <= alive_at
-    assert recovery.lost_at < recovery.resumed_at
+        assert view.created_at < recovery.last_seen_at <= alive_at
+    assert recovery.last_seen_at < recovery.resumed_at
     assert recovery.seconds_to_end is not None
     assert 0 < recovery.seconds_until_resumed < recovery.seconds_to_end
-    events = await views.events_after(client_side.db, job_id, 0)
+    events = await job_queries.events_after(client_side.db, job_id, 0)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert [event.facts for event in events if event.kind == "job.recovered"] == [
         {"cause": "worker", "number": 1}
     ]
 
 
-async def test_a_busy_model_is_no_recovery(engine: Engine, players: Players) -> None:
-    told: list[Asked] = []
+async def test_a_busy_model_is_no_recovery(engine: RunningEngine, players: ScriptedRoles) -> None:
+    told: list[ReceivedRequest] = []
 
-    def busy_once(asked: Asked) -> object:
+    def busy_once(asked: ReceivedRequest) -> object:
         told.append(asked)
         if len(told) == 1:
             busy = {"message": "slow down"}
-            return Reply(status=429, error=busy, headers={"retry-after-ms": "10"})
+            return ScriptedReply(status=429, error=busy, headers={"retry-after-ms": "10"})
         return players._reasoner(asked)
 
-    players.plan = plan(final("T1"))
+    players.plan = plan(final_task("T1"))
     players.parts["reasoner"] = busy_once
 
     view = await engine.run("Why?")
 
     assert (view.status, len(told)) == ("done", 2)
-    assert await recoveries.of_job(engine.db, view.job_id) == []
+    assert await job_recovery_rows.recoveries_of(engine.db, view.job_id) == []

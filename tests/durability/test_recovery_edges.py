@@ -1,4 +1,5 @@
-"""Edges of recovery: cancelled while it writes, busy in the middle, stopped, not yet forked."""
+"""Tests for edge cases of recovery: cancelled while writing, busy in the middle, stopped, not yet
+forked."""
 
 import asyncio
 import json
@@ -22,28 +23,30 @@ from temporalio.client import (
     WorkflowExecutionDescription,
 )
 
-from holdfast.cli.demo import kill_in_mid_run
-from holdfast.services.lives import Death
-from holdfast.services.processes import named
-from holdfast.services.supervision import REFUSED
-from holdfast.services.takeover import take_over
-from models.calls import CallKey
-from models.completions import Completion, Message, ModelRequest
-from models.jobs import JobRequest
-from models.strategy import Strategy
-from roles.extractor import EXTRACTOR
-from roles.reasoner import REASONER
-from storage import jobs, recoveries, views
-from storage.database import Database
-from storage.ledger import Ledger
-from storage.patience import LONGEST_OUTAGE_S
-from tests.durability.processes import Workers
-from tests.support.engine import Engine
-from tests.support.plans import final, plan, tool
-from tests.support.players import Players
-from tests.support.postgres import own_postgres
-from tests.support.scripted_model import Asked, Reply
-from tests.support.scripted_tools import ScriptedTools
+from holdfast.cli.commands.demo_commands import kill_worker_mid_run
+from holdfast.services.detached_processes import find_process
+from holdfast.services.worker_identity import WorkerDeath
+from holdfast.services.worker_supervisor import EXIT_REFUSED
+from holdfast.services.worker_takeover import take_over_work
+from models.calls.call_records import CallKey
+from models.calls.model_requests import Completion, Message, ModelRequest
+from models.jobs.job_record import JobRequest
+from models.strategies.job_strategy import Strategy
+from roles.tasks.extractor import EXTRACTOR
+from roles.tasks.reasoner import REASONER
+from storage.core.database import Database
+from storage.core.database_outage import MAX_OUTAGE_S
+from storage.jobs import job_rows
+from storage.ledger import job_recovery_rows
+from storage.ledger.call_ledger import CallLedger
+from storage.views import job_queries
+from tests.durability.worker_launcher import WorkerLauncher
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.restartable_postgres import restartable_postgres
+from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 
@@ -93,14 +96,14 @@ class locked:  # noqa: N801 - reads as an adjective where it is used
         await self._watcher.close()
 
 
-async def announced(db: Database) -> tuple[Ledger, int]:
-    await jobs.submit(db, "job-1", _REQUEST, None)
-    ledger = Ledger(db)
+async def announced(db: Database) -> tuple[CallLedger, int]:
+    await job_rows.submit_job(db, "job-1", _REQUEST, None)
+    ledger = CallLedger(db)
     return ledger, (await ledger.open_model_call(_KEY, _ASKED)).row_id
 
 
 async def recorded(db: Database) -> object:
-    return (await Ledger(db).open_model_call(_KEY, _ASKED)).answer
+    return (await CallLedger(db).open_model_call(_KEY, _ASKED)).answer
 
 
 async def test_an_answer_is_kept_though_its_activity_is_cancelled_while_it_is_written(
@@ -109,7 +112,7 @@ async def test_an_answer_is_kept_though_its_activity_is_cancelled_while_it_is_wr
     async with database(database_url) as db:
         ledger, row_id = await announced(db)
 
-        async with locked(database_url, "llm_calls") as is_waited_for:
+        async with locked(database_url, "model_calls") as is_waited_for:
             writing = asyncio.create_task(ledger.close_model_call(row_id, _ANSWER))
             await eventually(is_waited_for)
             writing.cancel()
@@ -123,7 +126,7 @@ async def test_an_answer_is_kept_though_its_activity_is_cancelled_while_it_is_wr
 
 @pytest.mark.slow
 async def test_an_answer_gets_a_last_try_when_its_activity_is_cancelled_in_an_outage() -> None:
-    with own_postgres() as server:
+    with restartable_postgres() as server:
         async with database(server.url) as db:
             ledger, row_id = await announced(db)
             await asyncio.to_thread(server.kill)
@@ -145,7 +148,7 @@ async def test_an_answer_gets_a_last_try_when_its_activity_is_cancelled_in_an_ou
 
 async def test_whoever_is_cancelled_in_an_outage_ends_cancelled_and_not_with_the_outage() -> None:
     async with database("postgresql+psycopg://nobody@/none?host=/nowhere") as db:
-        ledger, begun = Ledger(db), asyncio.Event()
+        ledger, begun = CallLedger(db), asyncio.Event()
 
         async def work() -> None:
             try:
@@ -164,24 +167,24 @@ async def test_whoever_is_cancelled_in_an_outage_ends_cancelled_and_not_with_the
 
 
 def test_an_answer_is_held_at_least_as_long_as_any_usual_attempt() -> None:
-    assert Strategy().task_timeout.total_seconds() < LONGEST_OUTAGE_S
-    assert Strategy().task_patience.total_seconds() < LONGEST_OUTAGE_S
+    assert Strategy().task_timeout.total_seconds() < MAX_OUTAGE_S
+    assert Strategy().task_patience.total_seconds() < MAX_OUTAGE_S
 
 
 @pytest.mark.slow
 async def test_chunks_in_flight_are_not_sent_again_when_another_one_is_told_to_wait(
-    engine: Engine, players: Players, tools: ScriptedTools
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
-    players.plan = plan(tool("T1", query="a"), final("T2", "T1"))
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
     tools.answers = {"a": "\n\n".join(f"Page {n}. " + "Some words. " * 60 for n in range(6))}
 
-    def part(asked: Asked) -> object:
+    def part(asked: ReceivedRequest) -> object:
         text = " ".join(fragment["text"] for fragment in asked.task["response"])
         if "Page 0" in text and len(seen) == 0:
             seen.append(text)
             busy = {"message": "slow down"}
-            return Reply(status=429, error=busy, headers={"retry-after-ms": "10"})
-        return Reply.of(players._extractor(asked), delay=1.0)
+            return ScriptedReply(status=429, error=busy, headers={"retry-after-ms": "10"})
+        return ScriptedReply.of(players._extractor(asked), delay=1.0)
 
     seen: list[str] = []
     players.parts["extractor"] = part
@@ -190,7 +193,7 @@ async def test_chunks_in_flight_are_not_sent_again_when_another_one_is_told_to_w
 
     texts = [json.dumps(task["response"]) for task in players.tasks(EXTRACTOR)]
     again = [text for text in texts if texts.count(text) > 1 and "Page 0" not in text]
-    calls = await views.calls(engine.db, view.job_id)
+    calls = await job_queries.job_calls(engine.db, view.job_id)
     assert view.status == "done", view.message
     assert again == []
     assert len(texts) == len(set(texts)) + 1
@@ -198,11 +201,11 @@ async def test_chunks_in_flight_are_not_sent_again_when_another_one_is_told_to_w
 
 
 async def test_a_count_of_tokens_that_cannot_be_costs_no_paid_reply(
-    engine: Engine, players: Players
+    engine: RunningEngine, players: ScriptedRoles
 ) -> None:
     huge = {"prompt_tokens": 10**30, "completion_tokens": 10**30}
-    players.plan = plan(final("T1"))
-    players.parts["reasoner"] = lambda asked: Reply(
+    players.plan = plan(final_task("T1"))
+    players.parts["reasoner"] = lambda asked: ScriptedReply(
         content=json.dumps(players._reasoner(asked)), usage=huge
     )
 
@@ -237,15 +240,15 @@ class _Late(OutboundInterceptor):
 
 @pytest.mark.slow
 async def test_an_attempt_that_a_living_worker_began_during_the_sweep_is_left_alone(
-    workers: Workers, client_side: Engine, players: Players
+    workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:
-    def part(asked: Asked) -> object:
+    def part(asked: ReceivedRequest) -> object:
         if players.count(REASONER) == 1:
             busy = {"message": "slow down"}
-            return Reply(status=429, error=busy, headers={"retry-after": "4"})
-        return Reply.of(players._reasoner(asked), delay=2)
+            return ScriptedReply(status=429, error=busy, headers={"retry-after": "4"})
+        return ScriptedReply.of(players._reasoner(asked), delay=2)
 
-    players.plan = plan(final("T1"))
+    players.plan = plan(final_task("T1"))
     players.parts["reasoner"] = part
     first = await workers.start()
     job_id = await client_side.submit("Why?")
@@ -273,13 +276,13 @@ async def test_an_attempt_that_a_living_worker_began_during_the_sweep_is_left_al
 
     config = client_side.temporal.config()
     config["interceptors"] = [Late(begun_elsewhere)]
-    death = Death(identity=waiting.last_worker_identity, died_at=datetime.now(UTC))
+    death = WorkerDeath(identity=waiting.last_worker_identity, died_at=datetime.now(UTC))
     queue = client_side.holdfast.settings.task_queue
-    await take_over(Client(**config), client_side.db, queue, [death])
+    await take_over_work(Client(**config), client_side.db, queue, [death])
     await client_side.holdfast.wait(job_id)
 
     assert players.count(REASONER) == 2
-    assert await recoveries.of_job(client_side.db, job_id) == []
+    assert await job_recovery_rows.recoveries_of(client_side.db, job_id) == []
 
 
 @contextmanager
@@ -294,15 +297,15 @@ def sleeper() -> Iterator[psutil.Process]:
 
 @pytest.mark.slow
 async def test_a_worker_that_the_demonstration_stopped_goes_on_when_the_look_is_broken_off(
-    client_side: Engine, database_url: str
+    client_side: RunningEngine, database_url: str
 ) -> None:
     job_id = await client_side.submit("Why?")
     with sleeper() as process:
-        worker = named(process.pid)
+        worker = find_process(process.pid)
         assert worker
         async with locked(database_url, "tool_calls") as is_waited_for:
             killing = asyncio.create_task(
-                kill_in_mid_run(client_side.holdfast, job_id, lambda: worker)
+                kill_worker_mid_run(client_side.holdfast, job_id, lambda: worker)
             )
             await eventually(is_waited_for)
             assert process.status() == psutil.STATUS_STOPPED
@@ -315,15 +318,15 @@ async def test_a_worker_that_the_demonstration_stopped_goes_on_when_the_look_is_
 
 NO_ROOM = """
 import os, resource, signal, sys
-from holdfast.logs import configure_logs
-from holdfast.services.supervision import REFUSED, Supervisor
+from holdfast.configuration.json_logs import configure_logs
+from holdfast.services.worker_supervisor import EXIT_REFUSED, Supervisor
 configure_logs()
 _, most = resource.getrlimit(resource.RLIMIT_NPROC)
 resource.setrlimit(resource.RLIMIT_NPROC, (0, most))
 room = lambda *_: resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 signal.signal(signal.SIGUSR1, room)
 os.setuid(65534)
-sys.exit(Supervisor(lambda life: REFUSED, [sys.executable]).run())
+sys.exit(Supervisor(lambda life: EXIT_REFUSED, [sys.executable]).run())
 """
 
 
@@ -340,4 +343,4 @@ def test_a_supervisor_that_cannot_start_a_process_tries_again() -> None:
                 break
         supervisor.stderr.read()
 
-    assert (failures, supervisor.returncode) == (2, REFUSED)
+    assert (failures, supervisor.returncode) == (2, EXIT_REFUSED)

@@ -1,0 +1,1 @@
+"""Tests of jobs on the whole engine, by subject."""

@@ -1,9 +1,11 @@
+"""Tests for the settings from environment variables and `holdfast.toml`."""
+
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from holdfast.settings import load_settings
+from holdfast.settings import load_settings, unknown_variables
 from models.errors import BadConfiguration
 
 
@@ -106,3 +108,9 @@ def test_a_profile_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(BadConfiguration, match="cloud"):
         _ = load_settings().uses_embedded_temporal
+
+
+def test_a_misspelled_variable_is_named_with_the_nearest_setting() -> None:
+    sentences = unknown_variables({"HOLDFAST_HOEM": "1", "HOLDFAST_CONFIG": "x", "HOME": "/"})
+
+    assert sentences == ["HOLDFAST_HOEM is not a setting of Holdfast; did you mean HOLDFAST_HOME?"]

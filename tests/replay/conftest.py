@@ -1,4 +1,5 @@
-"""`pytest tests/replay --record` writes the histories anew: see docs/changing-workflows.md."""
+"""The option `--record` of `pytest tests/replay`, which writes the histories again (docs/changing-
+workflows.md)."""
 
 import pytest
 

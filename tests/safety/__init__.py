@@ -1,0 +1,1 @@
+"""Tests of what hostile pages, secrets and requests must not do."""

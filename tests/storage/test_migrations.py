@@ -1,4 +1,4 @@
-"""Migrations make the schema that the code expects, go down again, and run once."""
+"""Tests that migrations make the expected schema, can be reverted, and run once."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,8 +6,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from models.tables import metadata
-from storage.migrate import head_revision, migrate
+from storage.core.schema_migration import migrate_schema, newest_schema_version
+from storage.core.tables.all_tables import metadata
 
 
 def test_the_migrated_schema_is_the_one_of_the_tables(database_url: str) -> None:
@@ -21,11 +21,11 @@ def test_the_migrated_schema_is_the_one_of_the_tables(database_url: str) -> None
 
 
 def test_every_migration_goes_down_and_up_again(database_url: str) -> None:
-    migrate(database_url, "base")
+    migrate_schema(database_url, "base")
     engine = create_engine(database_url)
     left = set(inspect(engine).get_table_names())
 
-    migrate(database_url)
+    migrate_schema(database_url)
 
     assert left <= {"alembic_version"}
     assert set(metadata.tables) <= set(inspect(engine).get_table_names())
@@ -33,10 +33,10 @@ def test_every_migration_goes_down_and_up_again(database_url: str) -> None:
 
 
 def test_ten_at_once_migrate_once(database_url: str) -> None:
-    migrate(database_url, "base")
+    migrate_schema(database_url, "base")
 
     with ThreadPoolExecutor(10) as pool:
-        list(pool.map(lambda _: migrate(database_url), range(10)))
+        list(pool.map(lambda _: migrate_schema(database_url), range(10)))
 
     engine = create_engine(database_url)
     with engine.connect() as connection:
@@ -44,4 +44,4 @@ def test_ten_at_once_migrate_once(database_url: str) -> None:
             connection.execute(text("select version_num from alembic_version")).scalars().all()
         )
     engine.dispose()
-    assert versions == [head_revision()]
+    assert versions == [newest_schema_version()]

@@ -1,1 +1,2 @@
-"""What tests share: the scripted model, the only stand-in, which speaks the real protocol."""
+"""Shared parts of the tests; the only stand-in is the scripted model, which speaks the real
+protocol."""

@@ -1,1 +1,1 @@
-"""Charts: rows of data checked, written as a specification of ours, drawn as SVG and PNG."""
+"""Check rows of data, write a chart specification, and draw charts as SVG and PNG."""

@@ -1,1 +1,1 @@
-"""Python that a model wrote, run where it can reach nothing: in an interpreter of its own."""
+"""Run Python code that a model wrote, isolated from files and network."""

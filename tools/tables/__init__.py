@@ -1,1 +1,1 @@
-"""SQL over the tables in a folder: files are read, and nothing is ever written."""
+"""Answer SQL queries over the table files of a folder, read-only."""

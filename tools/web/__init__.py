@@ -1,1 +1,1 @@
-"""How Holdfast reaches the open web: guarded, polite, bounded, and only where it is turned on."""
+"""Search the web and read its pages, with guarded addresses and polite request rates."""

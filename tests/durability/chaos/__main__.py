@@ -1,4 +1,5 @@
-"""`python -m tests.durability.chaos [--rounds N] [--seed S] [--only ROUND] [--json FILE]`."""
+"""Run rounds of random kills: `python -m tests.durability.chaos [--rounds N] [--seed S] [--only
+ROUND] [--json FILE]`."""
 
 import argparse
 import asyncio
@@ -7,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.logs import configure_logs
-from tests.durability.chaos.installation import installed
-from tests.durability.chaos.rounds import Chaos
-from tests.durability.chaos.shapes import Pattern
-from tests.durability.chaos.table import Figures, line
+from holdfast.configuration.json_logs import configure_logs
+from tests.durability.chaos.chaos_installation import chaos_installation
+from tests.durability.chaos.chaos_results import ChaosResults, round_line
+from tests.durability.chaos.chaos_rounds import Chaos
+from tests.durability.chaos.job_shapes import PlanPattern
 
 _LOGS = Path("build/chaos")
 
@@ -31,13 +32,13 @@ def main() -> int:
     return 1
 
 
-def _patterns(names: str) -> tuple[Pattern, ...]:
-    return tuple(Pattern(name) for name in names.split(",")) if names else tuple(Pattern)
+def _patterns(names: str) -> tuple[PlanPattern, ...]:
+    return tuple(PlanPattern(name) for name in names.split(",")) if names else tuple(PlanPattern)
 
 
-async def _run(seed: int, numbers: Sequence[int], patterns: Sequence[Pattern]) -> Figures:
-    figures = Figures(seed)
-    async with installed(seed) as installation:
+async def _run(seed: int, numbers: Sequence[int], patterns: Sequence[PlanPattern]) -> ChaosResults:
+    figures = ChaosResults(seed)
+    async with chaos_installation(seed) as installation:
         try:
             await _work(Chaos(installation, seed, patterns), numbers, figures)
         finally:
@@ -46,17 +47,21 @@ async def _run(seed: int, numbers: Sequence[int], patterns: Sequence[Pattern]) -
     return figures
 
 
-async def _work(chaos: Chaos, numbers: Sequence[int], figures: Figures) -> None:
+async def _work(chaos: Chaos, numbers: Sequence[int], figures: ChaosResults) -> None:
     _say("every shape undisturbed first")
     await chaos.prepare(numbers)
     for number in numbers:
         this = await chaos.round(number)
         figures.rounds.append(this)
-        _say("\n".join((line(this), *(f"      {f.job}: {f.breach.what}" for f in this.findings))))
-    figures.of_the_whole = await chaos.last_look()
+        _say(
+            "\n".join(
+                (round_line(this), *(f"      {f.job}: {f.breach.what}" for f in this.findings))
+            )
+        )
+    figures.installation_breaches = await chaos.check_installation()
 
 
-def _how_to_repeat(figures: Figures) -> str:
+def _how_to_repeat(figures: ChaosResults) -> str:
     wrong = [str(each.number) for each in figures.rounds if each.findings]
     again = f"python -m tests.durability.chaos --seed {figures.seed} --only"
     return (

@@ -1,4 +1,4 @@
-"""Which addresses are asked for, as they are written and after the look-up."""
+"""Tests for which web addresses are requested, before and after name resolution."""
 
 import ipaddress
 
@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import ToolFailed
-from tools.web.addresses import Allowed, joined, refusal, target_of
+from tools.web.http_client.address_rules import (
+    AllowedHosts,
+    ip_refusal_reason,
+    parse_target,
+    resolve_redirect,
+)
 
-PUBLIC = Allowed()
+PUBLIC = AllowedHosts()
 
 REFUSED_ADDRESSES = [
     "ftp://example.org/",
@@ -84,7 +89,7 @@ REFUSED_ADDRESSES = [
 @pytest.mark.parametrize("address", REFUSED_ADDRESSES)
 def test_address_is_refused(address: str) -> None:
     with pytest.raises(ToolFailed, match="is not fetched"):
-        target_of(address, PUBLIC)
+        parse_target(address, PUBLIC)
 
 
 @pytest.mark.parametrize(
@@ -101,28 +106,28 @@ def test_address_is_refused(address: str) -> None:
     ],
 )
 def test_public_address_has_one_meaning(address: str, origin: str, path: str) -> None:
-    target = target_of(address, PUBLIC)
+    target = parse_target(address, PUBLIC)
 
     assert (target.origin, target.path) == (origin, path)
 
 
 def test_operator_opens_hosts_and_ports() -> None:
-    allowed = Allowed.of(("Intern.Example:8080", "10.0.0.7", "[fd00::7]:81"), (80, 443, 8443))
+    allowed = AllowedHosts.of(("Intern.Example:8080", "10.0.0.7", "[fd00::7]:81"), (80, 443, 8443))
 
-    assert target_of("http://intern.example:8080/", allowed).port == 8080
-    assert target_of("http://10.0.0.7/", allowed).host == "10.0.0.7"
-    assert target_of("http://[fd00::7]:81/", allowed).host == "fd00::7"
-    assert target_of("https://example.org:8443/", allowed).port == 8443
+    assert parse_target("http://intern.example:8080/", allowed).port == 8080
+    assert parse_target("http://10.0.0.7/", allowed).host == "10.0.0.7"
+    assert parse_target("http://[fd00::7]:81/", allowed).host == "fd00::7"
+    assert parse_target("https://example.org:8443/", allowed).port == 8443
     for other in ("http://10.0.0.8/", "http://10.0.0.7:8080/", "http://intern.example:81/"):
         with pytest.raises(ToolFailed):
-            target_of(other, allowed)
+            parse_target(other, allowed)
 
 
 def test_allowed_name_never_opens_the_metadata_of_a_cloud() -> None:
-    assert refusal("10.1.1.1", is_named=True) == ""
-    assert refusal("169.254.169.254", is_named=True)
-    assert refusal("fe80::1", is_named=True)
-    assert refusal("::ffff:10.1.1.1", is_named=True)
+    assert ip_refusal_reason("10.1.1.1", is_named=True) == ""
+    assert ip_refusal_reason("169.254.169.254", is_named=True)
+    assert ip_refusal_reason("fe80::1", is_named=True)
+    assert ip_refusal_reason("::ffff:10.1.1.1", is_named=True)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +142,14 @@ def test_allowed_name_never_opens_the_metadata_of_a_cloud() -> None:
 )
 def test_redirect_is_checked_like_any_address(location: str) -> None:
     with pytest.raises(ToolFailed, match="is not fetched"):
-        joined(target_of("https://example.org/a/b", PUBLIC), location, PUBLIC)
+        resolve_redirect(parse_target("https://example.org/a/b", PUBLIC), location, PUBLIC)
 
 
 def test_relative_redirect_is_joined() -> None:
-    base = target_of("https://example.org/a/b?c", PUBLIC)
+    base = parse_target("https://example.org/a/b?c", PUBLIC)
 
-    assert joined(base, "../d", PUBLIC).address == "https://example.org/d"
-    assert joined(base, "//other.example/e", PUBLIC).address == "https://other.example/e"
+    assert resolve_redirect(base, "../d", PUBLIC).address == "https://example.org/d"
+    assert resolve_redirect(base, "//other.example/e", PUBLIC).address == "https://other.example/e"
 
 
 @given(st.ip_addresses())
@@ -152,7 +157,7 @@ def test_refused_addresses_are_at_least_those_that_python_calls_not_global(
     found: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     if not found.is_global:
-        assert refusal(str(found), is_named=False)
+        assert ip_refusal_reason(str(found), is_named=False)
 
 
 _HOSTS = st.one_of(
@@ -174,14 +179,14 @@ _HOSTS = st.one_of(
 )
 def test_whatever_is_let_through_is_plain_and_keeps_its_meaning(address: str) -> None:
     try:
-        target = target_of(address, PUBLIC)
+        target = parse_target(address, PUBLIC)
     except ToolFailed:
         return
     assert target.scheme in {"http", "https"}
     assert target.port in {80, 443}
     assert target.path.isascii()
     assert not set(target.path) & set("\r\n \t\x00")
-    assert target_of(target.address, PUBLIC) == target, "reading it again changes nothing"
+    assert parse_target(target.address, PUBLIC) == target, "reading it again changes nothing"
     assert httpx2.URL(target.address).raw_host.decode() == target.host
     try:
         found = ipaddress.ip_address(target.host)

@@ -1,4 +1,4 @@
-"""Reading pages over real HTTP, through the hub: what a reader would see, and where it stands."""
+"""Tests for reading web pages over real HTTP through the hub."""
 
 import gzip
 import io
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen import canvas
 
+from models.calls.tool_signatures import ToolAnswer
 from models.errors import ToolBusy, ToolFailed
-from models.tools import ToolAnswer
-from tests.support.hostile_web import Answer, Seen, Site, redirect
-from tests.support.web import Web, open_web
-from tools.marks import READS
-from tools.passing import is_gone
+from tests.support.tools.hostile_web import ScriptedSite, SiteAnswer, SiteRequest, redirect
+from tests.support.tools.web_hub import WebHub, open_web_hub
+from tools.mcp.answers.error_results import is_gone
+from tools.mcp.meta_keys import READS_KEY
 
 ARTICLE = """<!doctype html><html><head><title>Bridges | The Daily</title>
 <meta property="og:title" content="The longest bridge">
@@ -30,14 +30,14 @@ Ten thousand people worked on it, and it has not needed any large repair since t
 
 
 @pytest.fixture(scope="module")
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
+async def site() -> AsyncIterator[ScriptedSite]:
+    async with ScriptedSite() as site:
         yield site
 
 
 @pytest.fixture(scope="module")
-async def web(site: Site) -> AsyncIterator[Web]:
-    async with open_web(site) as web:
+async def web(site: ScriptedSite) -> AsyncIterator[WebHub]:
+    async with open_web_hub(site) as web:
         yield web
 
 
@@ -45,7 +45,7 @@ def said(answer: ToolAnswer) -> str:
     return "\n".join(passage.text for passage in answer.passages)
 
 
-async def test_article_comes_with_title_date_and_author(web: Web, site: Site) -> None:
+async def test_article_comes_with_title_date_and_author(web: WebHub, site: ScriptedSite) -> None:
     site.pages["/bridge"] = ARTICLE
 
     answer = await web.fetch(site.url("/bridge#costs"))
@@ -62,9 +62,11 @@ async def test_article_comes_with_title_date_and_author(web: Web, site: Site) ->
     assert page["passages"][0]["date"] == "2026-03-14"
 
 
-async def test_long_page_comes_in_parts_that_give_the_whole(web: Web, site: Site) -> None:
+async def test_long_page_comes_in_parts_that_give_the_whole(
+    web: WebHub, site: ScriptedSite
+) -> None:
     text = "\n\n".join(f"Paragraph {n}: " + "a word or two more " * 30 for n in range(150))
-    site.pages["/long"] = Answer(text, type="text/plain")
+    site.pages["/long"] = SiteAnswer(text, type="text/plain")
 
     parts = [await web.fetch(site.url("/long"))]
     while (start := parts[-1].structured["next_start"]) is not None:
@@ -79,8 +81,8 @@ async def test_long_page_comes_in_parts_that_give_the_whole(web: Web, site: Site
         await web.fetch(site.url("/long"), start=10**6)
 
 
-async def test_fresh_page_comes_whole(web: Web, site: Site) -> None:
-    site.pages["/whole"] = Answer("\n\n".join(["word " * 100] * 100), type="text/plain")
+async def test_fresh_page_comes_whole(web: WebHub, site: ScriptedSite) -> None:
+    site.pages["/whole"] = SiteAnswer("\n\n".join(["word " * 100] * 100), type="text/plain")
 
     answer = await web.fetch(site.url("/whole"), fresh=True)
 
@@ -88,14 +90,14 @@ async def test_fresh_page_comes_whole(web: Web, site: Site) -> None:
     assert answer.structured["total_chars"] > 40_000
 
 
-async def test_pdf_is_read(web: Web, site: Site) -> None:
+async def test_pdf_is_read(web: WebHub, site: ScriptedSite) -> None:
     packed = io.BytesIO()
     sheet = canvas.Canvas(packed)
     sheet.setTitle("Annual report")
     sheet.drawString(72, 720, "Revenue was 41 million euros.")
     sheet.save()
     # Called something else: what it is counts.
-    site.pages["/report"] = Answer(packed.getvalue(), type="application/octet-stream")
+    site.pages["/report"] = SiteAnswer(packed.getvalue(), type="application/octet-stream")
 
     answer = await web.fetch(site.url("/report"))
 
@@ -103,10 +105,10 @@ async def test_pdf_is_read(web: Web, site: Site) -> None:
     assert answer.structured["title"] == "Annual report"
 
 
-async def test_json_and_text_are_read_as_they_stand(web: Web, site: Site) -> None:
+async def test_json_and_text_are_read_as_they_stand(web: WebHub, site: ScriptedSite) -> None:
     data = json.dumps({"price": "1.50", "names": ["Zoë"]}, ensure_ascii=False)
-    site.pages["/data"] = Answer(data, type="application/vnd.api+json")
-    site.pages["/notes.md"] = Answer("# Notes\n\nThe price is 1.50.", type="text/markdown")
+    site.pages["/data"] = SiteAnswer(data, type="application/vnd.api+json")
+    site.pages["/notes.md"] = SiteAnswer("# Notes\n\nThe price is 1.50.", type="text/markdown")
 
     assert said(await web.fetch(site.url("/data"))) == data
     answer = await web.fetch(site.url("/notes.md"))
@@ -125,9 +127,11 @@ async def test_json_and_text_are_read_as_they_stand(web: Web, site: Site) -> Non
         ("Größe", "utf-16"),
     ],
 )
-async def test_charset_that_the_server_says(web: Web, site: Site, body: str, charset: str) -> None:
+async def test_charset_that_the_server_says(
+    web: WebHub, site: ScriptedSite, body: str, charset: str
+) -> None:
     path = f"/charset/{charset}"
-    site.pages[path] = Answer(body.encode(charset), type=f"text/plain; charset={charset}")
+    site.pages[path] = SiteAnswer(body.encode(charset), type=f"text/plain; charset={charset}")
 
     assert said(await web.fetch(site.url(path))) == body
 
@@ -136,16 +140,18 @@ async def test_charset_that_the_server_says(web: Web, site: Site, body: str, cha
     ("encoded", "lie"),
     [("utf-8", "iso-8859-1"), ("cp1252", "utf-8"), ("utf-8", "utf-7"), ("utf-8", "rot13")],
 )
-async def test_charset_that_is_a_lie(web: Web, site: Site, encoded: str, lie: str) -> None:
+async def test_charset_that_is_a_lie(
+    web: WebHub, site: ScriptedSite, encoded: str, lie: str
+) -> None:
     path = f"/lie/{encoded}/{lie}"
     text = "The café of Zoë has 25 seats and is open every day of the week."
-    site.pages[path] = Answer(text.encode(encoded), type=f"text/plain; charset={lie}")
+    site.pages[path] = SiteAnswer(text.encode(encoded), type=f"text/plain; charset={lie}")
 
     assert said(await web.fetch(site.url(path))) == text
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw"])
-async def test_packed_page_is_unpacked(web: Web, site: Site, coding: str) -> None:
+async def test_packed_page_is_unpacked(web: WebHub, site: ScriptedSite, coding: str) -> None:
     packer = zlib.compressobj(wbits=-15)
     body = {
         "gzip": gzip.compress(ARTICLE.encode()),
@@ -153,13 +159,15 @@ async def test_packed_page_is_unpacked(web: Web, site: Site, coding: str) -> Non
         "raw": packer.compress(ARTICLE.encode()) + packer.flush(),
     }[coding]
     name = "deflate" if coding == "raw" else coding
-    site.pages[f"/{coding}"] = Answer(body, headers={"Content-Encoding": name})
+    site.pages[f"/{coding}"] = SiteAnswer(body, headers={"Content-Encoding": name})
 
     assert "8.5 billion" in said(await web.fetch(site.url(f"/{coding}")))
     assert site.seen[-1].headers["accept-encoding"] == "gzip, deflate"
 
 
-async def test_redirects_are_followed_and_the_end_is_the_address(web: Web, site: Site) -> None:
+async def test_redirects_are_followed_and_the_end_is_the_address(
+    web: WebHub, site: ScriptedSite
+) -> None:
     site.pages |= {
         "/old": redirect("/older", 301),
         "/older": redirect(site.url("/new?a=b"), 308),
@@ -171,8 +179,8 @@ async def test_redirects_are_followed_and_the_end_is_the_address(web: Web, site:
     assert {each.address for each in answer.passages} == {site.url("/new?a=b")}
 
 
-async def test_cookies_are_neither_kept_nor_sent(web: Web, site: Site) -> None:
-    site.pages["/login"] = Answer(
+async def test_cookies_are_neither_kept_nor_sent(web: WebHub, site: ScriptedSite) -> None:
+    site.pages["/login"] = SiteAnswer(
         status=302, headers={"Location": "/inside", "Set-Cookie": "session=abc; Path=/"}
     )
     site.pages["/inside"] = ARTICLE
@@ -182,7 +190,9 @@ async def test_cookies_are_neither_kept_nor_sent(web: Web, site: Site) -> None:
     assert not any("cookie" in each.headers for each in site.seen)
 
 
-async def test_young_page_is_remembered_and_fresh_asks_again(web: Web, site: Site) -> None:
+async def test_young_page_is_remembered_and_fresh_asks_again(
+    web: WebHub, site: ScriptedSite
+) -> None:
     site.pages["/twice"] = "<p>The first version of this page says ten.</p>"
     first = await web.fetch(site.url("/twice"))
     site.pages["/twice"] = "<p>The second version of this page says eleven.</p>"
@@ -193,15 +203,19 @@ async def test_young_page_is_remembered_and_fresh_asks_again(web: Web, site: Sit
     assert site.asked_for("/twice") == 2
 
 
-async def test_planner_sees_neither_fresh_nor_can_it_set_it(web: Web, site: Site) -> None:
+async def test_planner_sees_neither_fresh_nor_can_it_set_it(
+    web: WebHub, site: ScriptedSite
+) -> None:
     signature = next(each for each in await web.hub.signatures() if each.name == "web.fetch")
     assert set(signature.input_schema["properties"]) == {"url", "start"}
     assert signature.is_repeatable
-    assert (web.hub._places["web"].link.tools["fetch"].meta or {})[READS] == "url"
+    assert (web.hub._places["web"].link.tools["fetch"].meta or {})[READS_KEY] == "url"
 
 
-async def test_page_that_must_not_be_stored_is_asked_for_again(web: Web, site: Site) -> None:
-    site.pages["/private"] = Answer(ARTICLE, headers={"Cache-Control": "private, no-store"})
+async def test_page_that_must_not_be_stored_is_asked_for_again(
+    web: WebHub, site: ScriptedSite
+) -> None:
+    site.pages["/private"] = SiteAnswer(ARTICLE, headers={"Cache-Control": "private, no-store"})
 
     await web.fetch(site.url("/private"))
     await web.fetch(site.url("/private"))
@@ -210,12 +224,12 @@ async def test_page_that_must_not_be_stored_is_asked_for_again(web: Web, site: S
 
 
 async def test_old_page_is_asked_after_and_taken_if_unchanged() -> None:
-    def page(seen: Seen) -> Answer:
+    def page(seen: SiteRequest) -> SiteAnswer:
         if seen.headers.get("if-none-match") == '"v1"':
-            return Answer(status=304)
-        return Answer(ARTICLE, headers={"ETag": '"v1"'})
+            return SiteAnswer(status=304)
+        return SiteAnswer(ARTICLE, headers={"ETag": '"v1"'})
 
-    async with Site({"/page": page}) as site, open_web(site, cache_minutes=1e-6) as web:
+    async with ScriptedSite({"/page": page}) as site, open_web_hub(site, cache_minutes=1e-6) as web:
         first = await web.fetch(site.url("/page"))
         second = await web.fetch(site.url("/page"))
         await web.fetch(site.url("/page"), fresh=True)
@@ -225,9 +239,11 @@ async def test_old_page_is_asked_after_and_taken_if_unchanged() -> None:
     assert asked == [None, '"v1"', None], "a fresh reading takes nobody's word"
 
 
-async def test_page_that_is_gone_says_so_in_a_way_that_is_understood(web: Web, site: Site) -> None:
+async def test_page_that_is_gone_says_so_in_a_way_that_is_understood(
+    web: WebHub, site: ScriptedSite
+) -> None:
     for status, is_said in ((404, True), (410, True), (403, False)):
-        site.pages["/was"] = Answer(status=status)
+        site.pages["/was"] = SiteAnswer(status=status)
         link = web.hub._places["web"].link
         result = await link.call("fetch", {"url": site.url("/was")}, seconds=30, is_repeatable=True)
         assert result.is_error
@@ -238,17 +254,17 @@ async def test_page_that_is_gone_says_so_in_a_way_that_is_understood(web: Web, s
     ("status", "words"), [(404, "is not there"), (403, "does not let"), (410, "is gone")]
 )
 async def test_page_that_is_not_there_fails_for_good(
-    web: Web, site: Site, status: int, words: str
+    web: WebHub, site: ScriptedSite, status: int, words: str
 ) -> None:
-    site.pages[f"/{status}"] = Answer("<p>sorry</p>", status)
+    site.pages[f"/{status}"] = SiteAnswer("<p>sorry</p>", status)
 
     with pytest.raises(ToolFailed, match=words):
         await web.fetch(site.url(f"/{status}"))
 
 
 async def test_busy_host_is_left_alone_as_long_as_it_wants() -> None:
-    site = Site({"/page": Answer(status=429, headers={"Retry-After": "120"})})
-    async with site, open_web(site, robots="ignore") as web:
+    site = ScriptedSite({"/page": SiteAnswer(status=429, headers={"Retry-After": "120"})})
+    async with site, open_web_hub(site, robots="ignore") as web:
         with pytest.raises(ToolBusy, match="answers 429"):
             await web.fetch(site.url("/page"))
         site.pages["/page"] = ARTICLE
@@ -259,22 +275,22 @@ async def test_busy_host_is_left_alone_as_long_as_it_wants() -> None:
 
 
 async def test_host_that_wants_hours_or_fails_on_and_on_is_given_up() -> None:
-    site = Site({"/page": Answer(status=503)})
-    async with site, open_web(site, robots="ignore") as web:
+    site = ScriptedSite({"/page": SiteAnswer(status=503)})
+    async with site, open_web_hub(site, robots="ignore") as web:
         for _ in range(3):
             with pytest.raises(ToolBusy, match="answers 503"):
                 await web.fetch(site.url("/page"))
         with pytest.raises(ToolFailed, match="4 times in a row: use another source"):
             await web.fetch(site.url("/page"))
 
-    site = Site({"/page": Answer(status=503, headers={"Retry-After": "7200"})})
-    async with site, open_web(site, robots="ignore") as web:
+    site = ScriptedSite({"/page": SiteAnswer(status=503, headers={"Retry-After": "7200"})})
+    async with site, open_web_hub(site, robots="ignore") as web:
         with pytest.raises(ToolFailed, match="use another source"):
             await web.fetch(site.url("/page"))
 
 
 async def test_host_that_does_not_answer_passes() -> None:
-    async with Site() as site, open_web(site) as web:
+    async with ScriptedSite() as site, open_web_hub(site) as web:
         site._server.close()
         await site._server.wait_closed()
         with pytest.raises(ToolBusy, match="does not take the connection"):
@@ -283,10 +299,10 @@ async def test_host_that_does_not_answer_passes() -> None:
 
 async def test_robots_are_obeyed_unless_the_operator_says_otherwise() -> None:
     robots = "User-agent: *\nDisallow: /private\n\nUser-agent: holdfast\nDisallow: /not-for-us\n"
-    pages = {"/robots.txt": Answer(robots, type="text/plain")}
-    pages |= dict.fromkeys(("/private", "/not-for-us"), Answer(ARTICLE))
+    pages = {"/robots.txt": SiteAnswer(robots, type="text/plain")}
+    pages |= dict.fromkeys(("/private", "/not-for-us"), SiteAnswer(ARTICLE))
     pages |= {"/leads": redirect("/not-for-us")}
-    async with Site(pages) as site, open_web(site) as web:
+    async with ScriptedSite(pages) as site, open_web_hub(site) as web:
         for path in ("/not-for-us", "/leads"):
             with pytest.raises(ToolFailed, match=r"robots\.txt"):
                 await web.fetch(site.url(path))
@@ -294,13 +310,13 @@ async def test_robots_are_obeyed_unless_the_operator_says_otherwise() -> None:
 
         assert site.asked_for("/not-for-us") == 0
         assert site.asked_for("/robots.txt") == 1, "it is remembered"
-        async with open_web(site, robots="ignore") as careless:
+        async with open_web_hub(site, robots="ignore") as careless:
             await careless.fetch(site.url("/not-for-us"))
 
 
 async def test_robots_that_cannot_be_had_let_nothing_be_read() -> None:
-    pages = {"/robots.txt": Answer(status=500), "/page": ARTICLE}
-    async with Site(pages) as site, open_web(site) as web:
+    pages = {"/robots.txt": SiteAnswer(status=500), "/page": ARTICLE}
+    async with ScriptedSite(pages) as site, open_web_hub(site) as web:
         with pytest.raises(ToolBusy, match="answers 500"):
             await web.fetch(site.url("/page"))
 
@@ -308,7 +324,10 @@ async def test_robots_that_cannot_be_had_let_nothing_be_read() -> None:
 
 
 async def test_agent_says_who_it_is() -> None:
-    async with Site({"/": ARTICLE}) as site, open_web(site, contact="ada@example.org") as web:
+    async with (
+        ScriptedSite({"/": ARTICLE}) as site,
+        open_web_hub(site, contact="ada@example.org") as web,
+    ):
         await web.fetch(site.url("/"))
 
     agents = {each.headers["user-agent"] for each in site.seen}
@@ -318,10 +337,10 @@ async def test_agent_says_who_it_is() -> None:
 async def test_proxy_of_the_environment_is_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    async with Site({"/": "<p>I am the proxy of someone else.</p>"}) as proxy:
+    async with ScriptedSite({"/": "<p>I am the proxy of someone else.</p>"}) as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url())
-        async with Site({"/": ARTICLE}) as site, open_web(site) as web:
+        async with ScriptedSite({"/": ARTICLE}) as site, open_web_hub(site) as web:
             await web.fetch(site.url("/"))
 
     assert not proxy.seen

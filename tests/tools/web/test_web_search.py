@@ -1,4 +1,4 @@
-"""Search over real HTTP: each provider against an endpoint that answers in its documented shape."""
+"""Tests for web search over real HTTP: each provider against an endpoint in its documented format."""
 
 import json
 import logging
@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import BadConfiguration, ToolBusy, ToolFailed
-from tests.support.hostile_web import Answer, Seen, Site
-from tests.support.web import open_web
-from tools.web.opening import opened_web
-from tools.web.providers.known import PROVIDERS
-from tools.web.searching import asked_providers
-from tools.web.settings import ProviderTable, WebTable
+from tests.support.tools.hostile_web import ScriptedSite, SiteAnswer, SiteRequest
+from tests.support.tools.web_hub import open_web_hub
+from tools.network_setup import open_web_resources
+from tools.web.providers.provider_registry import PROVIDERS
+from tools.web.web_search import configure_providers
+from tools.web.web_settings import ProviderSettings, WebSettings
 
 KEY = "sk-planted-4711"
 
@@ -116,13 +116,15 @@ SHAPES: dict[str, tuple[str, Any]] = {
 }
 
 
-def answering(name: str) -> tuple[str, Answer]:
+def answering(name: str) -> tuple[str, SiteAnswer]:
     path, shape = SHAPES[name]
     body = shape if isinstance(shape, str) else json.dumps(shape)
-    return path, Answer(body, type="text/html" if isinstance(shape, str) else "application/json")
+    return path, SiteAnswer(
+        body, type="text/html" if isinstance(shape, str) else "application/json"
+    )
 
 
-def table(site: Site, name: str) -> dict[str, Any]:
+def table(site: ScriptedSite, name: str) -> dict[str, Any]:
     key = {"key_env": "SEARCH_KEY"} if PROVIDERS[name].needs_key else {}
     return {name: {"url": site.url("/").rstrip("/"), **key}}
 
@@ -130,9 +132,9 @@ def table(site: Site, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", sorted(PROVIDERS))
 async def test_provider_answers_in_one_shape(name: str) -> None:
     path, answer = answering(name)
-    async with Site({path: answer}) as site:
+    async with ScriptedSite({path: answer}) as site:
         environment = {"SEARCH_KEY": KEY}
-        async with open_web(providers=table(site, name), environment=environment) as web:
+        async with open_web_hub(providers=table(site, name), environment=environment) as web:
             found = await web.search("longest bridge", newer_than="2025-11-01", site="example.org")
 
     [hit] = found.structured["passages"]
@@ -194,20 +196,20 @@ def test_json_of_another_shape_breaks_nothing(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "trouble",
     [
-        Answer(status=503),
-        Answer(status=429, headers={"Retry-After": "60"}),
-        Answer("<html>maintenance</html>", type="text/html"),
-        Answer(status=401),
-        Answer(status=302, headers={"Location": "http://127.0.0.1/"}),
-        Answer(json.dumps({"results": []}), type="application/json"),
+        SiteAnswer(status=503),
+        SiteAnswer(status=429, headers={"Retry-After": "60"}),
+        SiteAnswer("<html>maintenance</html>", type="text/html"),
+        SiteAnswer(status=401),
+        SiteAnswer(status=302, headers={"Location": "http://127.0.0.1/"}),
+        SiteAnswer(json.dumps({"results": []}), type="application/json"),
     ],
     ids=["down", "limited", "no JSON", "refused", "redirect", "empty"],
 )
-async def test_next_provider_is_asked_where_one_has_nothing(trouble: Answer) -> None:
+async def test_next_provider_is_asked_where_one_has_nothing(trouble: SiteAnswer) -> None:
     path, answer = answering("searxng")
-    async with Site({"/search": trouble}) as bad, Site({path: answer}) as good:
+    async with ScriptedSite({"/search": trouble}) as bad, ScriptedSite({path: answer}) as good:
         providers = table(bad, "tavily") | table(good, "searxng")
-        async with open_web(providers=providers, environment={"SEARCH_KEY": KEY}) as web:
+        async with open_web_hub(providers=providers, environment={"SEARCH_KEY": KEY}) as web:
             found = await web.search("longest bridge", limit=1)
 
     assert [each.address for each in found.passages] == ["https://example.org/bridge"]
@@ -215,23 +217,23 @@ async def test_next_provider_is_asked_where_one_has_nothing(trouble: Answer) -> 
 
 
 async def test_without_any_answer_all_troubles_are_told_and_it_passes_if_one_does() -> None:
-    async with Site({"/search": Answer(status=401)}) as site:
+    async with ScriptedSite({"/search": SiteAnswer(status=401)}) as site:
         providers = table(site, "tavily") | {"brave": {"key_env": "NOT_SET"}}
-        async with open_web(providers=providers, environment={"SEARCH_KEY": KEY}) as web:
+        async with open_web_hub(providers=providers, environment={"SEARCH_KEY": KEY}) as web:
             with pytest.raises(ToolFailed) as failed:
                 await web.search("longest bridge")
             said = str(failed.value)
             assert "tavily: does not take the key (401)" in said
             assert "brave: NOT_SET is not set in the worker's environment" in said
-            site.pages["/search"] = Answer(status=503)
+            site.pages["/search"] = SiteAnswer(status=503)
             with pytest.raises(ToolBusy, match=r"tavily: 127\.0\.0\.1:\d+ answers 503"):
                 await web.search("longest bridge")
 
 
 async def test_nothing_found_is_an_empty_answer() -> None:
     async with (
-        Site({"/search": Answer('{"results": []}')}) as site,
-        open_web(providers=table(site, "searxng")) as web,
+        ScriptedSite({"/search": SiteAnswer('{"results": []}')}) as site,
+        open_web_hub(providers=table(site, "searxng")) as web,
     ):
         found = await web.search("longest bridge")
 
@@ -239,12 +241,12 @@ async def test_nothing_found_is_an_empty_answer() -> None:
 
 
 async def test_duckduckgo_that_wants_a_person_is_left_alone() -> None:
-    def page(seen: Seen) -> Answer:
-        return Answer('<div class="anomaly-modal__title">Select all ducks</div>', 202 - 2)
+    def page(seen: SiteRequest) -> SiteAnswer:
+        return SiteAnswer('<div class="anomaly-modal__title">Select all ducks</div>', 202 - 2)
 
     async with (
-        Site({"/html/": page}) as site,
-        open_web(providers=table(site, "duckduckgo")) as web,
+        ScriptedSite({"/html/": page}) as site,
+        open_web_hub(providers=table(site, "duckduckgo")) as web,
     ):
         with pytest.raises(ToolBusy, match="wants to see a person"):
             await web.search("longest bridge")
@@ -255,9 +257,9 @@ async def test_duckduckgo_that_wants_a_person_is_left_alone() -> None:
 
 async def test_place_of_a_provider_is_not_let_be_fetched() -> None:
     path, answer = answering("searxng")
-    async with Site({path: answer}) as site:
+    async with ScriptedSite({path: answer}) as site:
         providers = table(site, "searxng")
-        async with open_web(providers=providers, ports=(site.port,)) as web:
+        async with open_web_hub(providers=providers, ports=(site.port,)) as web:
             await web.search("longest bridge")
             with pytest.raises(ToolFailed, match="not public"):
                 await web.fetch(site.url("/search?q=secrets"))
@@ -274,27 +276,29 @@ async def test_place_of_a_provider_is_not_let_be_fetched() -> None:
 async def test_arguments_that_mean_nothing_say_what_to_write(
     arguments: dict[str, str], words: str
 ) -> None:
-    async with open_web() as web:
+    async with open_web_hub() as web:
         with pytest.raises(ToolFailed, match=words):
             await web.search(**arguments)
 
 
 async def test_without_providers_pages_can_be_read_only() -> None:
-    async with open_web(providers={}) as web:
+    async with open_web_hub(providers={}) as web:
         assert [each.name for each in await web.hub.signatures()] == ["web.fetch"]
 
 
 async def test_key_is_in_no_error_log_or_answer(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
 
-    def echo(seen: Seen) -> Answer:
-        return Answer(json.dumps({"detail": f"bad key {KEY}"}), answers.pop(), "application/json")
+    def echo(seen: SiteRequest) -> SiteAnswer:
+        return SiteAnswer(
+            json.dumps({"detail": f"bad key {KEY}"}), answers.pop(), "application/json"
+        )
 
     answers = [200, 500, 401, 400]
     said: list[str] = []
     async with (
-        Site({"/search": echo}) as site,
-        open_web(providers=table(site, "tavily"), environment={"SEARCH_KEY": KEY}) as web,
+        ScriptedSite({"/search": echo}) as site,
+        open_web_hub(providers=table(site, "tavily"), environment={"SEARCH_KEY": KEY}) as web,
     ):
         for _ in range(4):
             try:
@@ -321,13 +325,13 @@ def test_provider_that_lacks_something_says_what_to_write(
     name: str, entry: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadConfiguration, match=words):
-        asked_providers({name: ProviderTable.model_validate(entry)}, {})
+        configure_providers({name: ProviderSettings.model_validate(entry)}, {})
 
 
 async def test_key_is_not_shown_by_what_holds_it() -> None:
-    tables = {"brave": ProviderTable(key_env="B"), "mwmbl": ProviderTable()}
-    table = WebTable(providers=tables)
-    async with opened_web(table, {"B": KEY}) as parts:
+    tables = {"brave": ProviderSettings(key_env="B"), "mwmbl": ProviderSettings()}
+    table = WebSettings(providers=tables)
+    async with open_web_resources(table, {"B": KEY}) as parts:
         assert parts.search is not None
         assert KEY not in repr(parts.search)
         assert parts.search.secrets == (KEY,)

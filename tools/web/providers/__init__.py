@@ -1,1 +1,1 @@
-"""Search providers, one file each; `known` lists them, `base` says what one must do."""
+"""Search providers, one file each; `search_provider` defines the interface of a provider."""

@@ -1,17 +1,17 @@
-"""The search API of Brave."""
+"""Search with the API of Brave."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.web.providers.base import (
+from tools.web.providers.search_provider import (
     ApiRequest,
-    Hit,
-    Query,
-    day_in,
-    plain,
-    results_in,
-    text_in,
-    with_query,
+    SearchHit,
+    SearchQuery,
+    parse_day,
+    result_objects,
+    strip_markup,
+    text_field,
+    url_with_query,
 )
 
 
@@ -22,7 +22,7 @@ class Brave:
     url: str = "https://api.search.brave.com/res/v1"
     needs_key: bool = True
 
-    def request(self, url: str, key: str, query: Query) -> ApiRequest:
+    def request(self, url: str, key: str, query: SearchQuery) -> ApiRequest:
         parameters: dict[str, str | int] = {
             "q": query.words_with_site,
             "count": min(query.limit, 20),
@@ -31,13 +31,13 @@ class Brave:
         if query.newer_than:
             parameters["freshness"] = f"{query.newer_than}to{query.today}"
         headers = {"Accept": "application/json", "X-Subscription-Token": key}
-        return ApiRequest(with_query(f"{url}/web/search", parameters), headers=headers)
+        return ApiRequest(url_with_query(f"{url}/web/search", parameters), headers=headers)
 
-    def hits(self, body: bytes) -> Iterator[Hit]:
-        for found in results_in(body, "web", "results"):
-            yield Hit(
-                address=text_in(found, "url"),
-                title=plain(text_in(found, "title")),
-                snippet=plain(text_in(found, "description")),
-                date=day_in(text_in(found, "page_age")),
+    def hits(self, body: bytes) -> Iterator[SearchHit]:
+        for result in result_objects(body, "web", "results"):
+            yield SearchHit(
+                address=text_field(result, "url"),
+                title=strip_markup(text_field(result, "title")),
+                snippet=strip_markup(text_field(result, "description")),
+                date=parse_day(text_field(result, "page_age")),
             )

@@ -1,7 +1,7 @@
-"""DuckDuckGo's page for browsers without scripts: needs no key, and promises nothing.
+"""Search with the HTML page of DuckDuckGo, which needs no key and guarantees nothing.
 
-It is made for people, changes without notice and turns programs away when they ask often, so it
-is a best effort: put a provider with an API before it for more than a few questions an hour.
+The page is made for people, changes without notice and rejects programs that send many requests.
+For more than a few searches an hour, put a provider with an API before it.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from tools.web.providers.base import ApiRequest, Hit, Query, day_in, with_query
+from tools.web.providers.search_provider import (
+    ApiRequest,
+    SearchHit,
+    SearchQuery,
+    parse_day,
+    url_with_query,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -24,13 +30,15 @@ class DuckDuckGo:
     url: str = "https://html.duckduckgo.com"
     needs_key: bool = False
 
-    def request(self, url: str, _key: str, query: Query) -> ApiRequest:
+    def request(self, url: str, _key: str, query: SearchQuery) -> ApiRequest:
         parameters = {"q": query.words_with_site}
         if query.newer_than:
             parameters["df"] = f"{query.newer_than}..{query.today}"
-        return ApiRequest(with_query(f"{url}/html/", parameters), headers={"Accept": "text/html"})
+        return ApiRequest(
+            url_with_query(f"{url}/html/", parameters), headers={"Accept": "text/html"}
+        )
 
-    def hits(self, body: bytes) -> Iterator[Hit]:
+    def hits(self, body: bytes) -> Iterator[SearchHit]:
         if any(sign in body for sign in _ASKS_FOR_A_PERSON):
             raise ValueError("it wants to see a person")
         from lxml import etree, html
@@ -39,15 +47,15 @@ class DuckDuckGo:
             tree = html.document_fromstring(body.decode("utf-8", "replace").replace("\0", ""))
         except (etree.LxmlError, ValueError, AssertionError) as error:
             raise ValueError("its answer is not a page") from error
-        for found in tree.find_class("result"):
-            links = found.find_class("result__a")
-            if not links or "result--ad" in found.get("class", ""):
+        for result in tree.find_class("result"):
+            links = result.find_class("result__a")
+            if not links or "result--ad" in result.get("class", ""):
                 continue
-            yield Hit(
+            yield SearchHit(
                 address=_address(links[0].get("href", "")),
                 title=_words(links),
-                snippet=_words(found.find_class("result__snippet")),
-                date=day_in(_words(found.find_class("result__timestamp"))),
+                snippet=_words(result.find_class("result__snippet")),
+                date=parse_day(_words(result.find_class("result__timestamp"))),
             )
 
 
@@ -56,7 +64,7 @@ def _words(elements: list["HtmlElement"]) -> str:
 
 
 def _address(href: str) -> str:
-    """Where a link leads in the end: the page counts clicks on some of them."""
+    """Return the final address of a link: some links lead through a click counter."""
     try:
         link = urlsplit(f"https:{href}" if href.startswith("//") else href)
         counted = parse_qs(link.query).get("uddg") if link.path == "/l/" else None

@@ -1,10 +1,18 @@
-"""The search API of Exa."""
+"""Search with the API of Exa."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tools.web.providers.base import ApiRequest, Hit, Query, day_in, posted, results_in, text_in
+from tools.web.providers.search_provider import (
+    ApiRequest,
+    SearchHit,
+    SearchQuery,
+    json_post,
+    parse_day,
+    result_objects,
+    text_field,
+)
 
 _SNIPPET_CHARS = 600
 
@@ -16,7 +24,7 @@ class Exa:
     url: str = "https://api.exa.ai"
     needs_key: bool = True
 
-    def request(self, url: str, key: str, query: Query) -> ApiRequest:
+    def request(self, url: str, key: str, query: SearchQuery) -> ApiRequest:
         asked: dict[str, Any] = {
             "query": query.words,
             "numResults": query.limit,
@@ -26,20 +34,20 @@ class Exa:
             asked["includeDomains"] = [query.site]
         if query.newer_than:
             asked["startPublishedDate"] = f"{query.newer_than}T00:00:00.000Z"
-        return posted(f"{url}/search", {"x-api-key": key}, asked)
+        return json_post(f"{url}/search", {"x-api-key": key}, asked)
 
-    def hits(self, body: bytes) -> Iterator[Hit]:
-        for found in results_in(body, "results"):
-            yield Hit(
-                address=text_in(found, "url"),
-                title=text_in(found, "title"),
-                snippet=_snippet(found),
-                date=day_in(text_in(found, "publishedDate")),
+    def hits(self, body: bytes) -> Iterator[SearchHit]:
+        for result in result_objects(body, "results"):
+            yield SearchHit(
+                address=text_field(result, "url"),
+                title=text_field(result, "title"),
+                snippet=_snippet(result),
+                date=parse_day(text_field(result, "publishedDate")),
             )
 
 
-def _snippet(found: dict[str, Any]) -> str:
-    """The first highlight: it is copied from the page, and two that are joined stand nowhere."""
-    marked = found.get("highlights")
-    parts = [each for each in marked if isinstance(each, str)] if isinstance(marked, list) else []
-    return parts[0] if parts else text_in(found, "text")[:_SNIPPET_CHARS]
+def _snippet(result: dict[str, Any]) -> str:
+    """Return the first highlight, a quote of the page; joined highlights would not be a quote."""
+    marked = result.get("highlights")
+    parts = [part for part in marked if isinstance(part, str)] if isinstance(marked, list) else []
+    return parts[0] if parts else text_field(result, "text")[:_SNIPPET_CHARS]

@@ -1,17 +1,17 @@
-"""SearXNG, a metasearch engine that one hosts oneself; its `settings.yml` must allow `json`."""
+"""Search with a self-hosted SearXNG, whose `settings.yml` must allow `json`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.web.providers.base import (
+from tools.web.providers.search_provider import (
     ApiRequest,
-    Hit,
-    Query,
-    day_in,
-    plain,
-    results_in,
-    text_in,
-    with_query,
+    SearchHit,
+    SearchQuery,
+    parse_day,
+    result_objects,
+    strip_markup,
+    text_field,
+    url_with_query,
 )
 
 
@@ -22,23 +22,23 @@ class SearXNG:
     url: str = ""
     needs_key: bool = False
 
-    def request(self, url: str, key: str, query: Query) -> ApiRequest:
+    def request(self, url: str, key: str, query: SearchQuery) -> ApiRequest:
         parameters = {"q": query.words_with_site, "format": "json", "pageno": "1"}
         if query.newer_than:
-            # It knows no dates; hits that are older and say so are left out later.
+            # SearXNG has no date filter; hits with an older date are removed later.
             parameters["time_range"] = _range((query.today - query.newer_than).days)
         headers = {"Accept": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        return ApiRequest(with_query(f"{url}/search", parameters), headers=headers)
+        return ApiRequest(url_with_query(f"{url}/search", parameters), headers=headers)
 
-    def hits(self, body: bytes) -> Iterator[Hit]:
-        for found in results_in(body, "results"):
-            yield Hit(
-                address=text_in(found, "url"),
-                title=plain(text_in(found, "title")),
-                snippet=plain(text_in(found, "content")),
-                date=day_in(text_in(found, "publishedDate")),
+    def hits(self, body: bytes) -> Iterator[SearchHit]:
+        for result in result_objects(body, "results"):
+            yield SearchHit(
+                address=text_field(result, "url"),
+                title=strip_markup(text_field(result, "title")),
+                snippet=strip_markup(text_field(result, "content")),
+                date=parse_day(text_field(result, "publishedDate")),
             )
 
 

@@ -1,0 +1,246 @@
+"""Run one turn of an agent task, store the decision and return a receipt."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from activities import interfaces
+from activities.agents.agent_question_routing import AgentQuestion, RoutingResult, route_question
+from activities.agents.agent_turn_rules import AgentResult, AgentTurn, TurnDecision, failed_result
+from activities.agents.plan_ahead_turn import plan_ahead_decision
+from activities.agents.step_by_step_turn import step_by_step_decision
+from activities.interfaces import implements
+from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from activities.runtime.activity_services import Services
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.plan_receipts import added_states
+from activities.runtime.task_outcome import outcome_of_error, result_preview
+from activities.runtime.task_states import fit_tasks_to_page
+from models.errors import Lasting
+from models.jobs.activity_orders import AgentTaskOrder
+from models.jobs.job_record import JobRequest
+from models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
+from models.plans.plan_change import PlanChange
+from models.plans.research_plan import TaskStatus
+from models.strategies.job_strategy import Horizon
+from models.tasks.agent_role_task import AnsweredQuestion
+from models.tasks.stored_task import StoredTask, plan_of
+from models.tasks.task_failure import Component
+from models.wire import stored_keys
+from models.wire.event_kinds import EventKind
+from planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
+from planning.strategies.agent_catalogue import tools_of
+from storage.core.database import JobTransaction
+from storage.jobs.job_control_rows import CALL_AGAIN_NOTE
+from storage.plans import agent_task_rows, plan_change_rows, task_queries
+from storage.questions import question_rows
+
+
+@dataclass(frozen=True)
+class AgentActivities:
+    """The activity that lets an agent take a turn."""
+
+    services: Services
+
+    @implements(interfaces.advance_agent)
+    async def advance_agent(self, order: AgentTaskOrder) -> AgentTaskReceipt:
+        key = stored_keys.agent_turn_receipt(order.task_id, order.attempt, order.turn)
+        work = partial(self._turn, order)
+        return await work_once(self.services.db, order, key, AgentTaskReceipt, work)
+
+    async def _turn(self, order: AgentTaskOrder) -> Record[AgentTaskReceipt]:
+        services = self.services
+        request = await services.requests.of(order)
+        model_caller = await self._model_caller(order, request)
+        try:
+            view, decision, routed = await self._decide_or_route(order, request, model_caller)
+            halt = None
+        except Lasting as error:
+            outcome = outcome_of_error(error, Component.AGENT)
+            view, routed = await self._view(order), RoutingResult()
+            decision = TurnDecision(end=AgentResult(failure=outcome.failure))
+            halt = outcome.halt
+        tasks = await task_queries.load_tasks(services.db, order.job_id)
+        turn = _DecidedTurn(order, view, tasks, decision, routed, model_caller.tokens, halt)
+        return partial(_record_turn, turn)
+
+    async def _decide_or_route(
+        self, order: AgentTaskOrder, request: JobRequest, model_caller: ModelCaller
+    ) -> tuple[AgentContext, TurnDecision, RoutingResult]:
+        """The agent's decision; a question that the job can answer is answered first.
+
+        Raises:
+            Passing: the model is busy; the ledger keeps the calls that were answered.
+            Lasting: the model refused.
+        """
+        while True:
+            view = await self._view(order)
+            if absence := self.services.agents.absence(view.agent.name):
+                return view, TurnDecision(end=failed_result(absence)), RoutingResult()
+            turn = AgentTurn(model_caller, order, view, request.strategy)
+            decision = await _decide_turn(_apply_step_limit(turn))
+            if not decision.question:
+                return view, decision, RoutingResult()
+            question = AgentQuestion(
+                task_id=order.task_id, text=decision.question, default=decision.default or None
+            )
+            routed = await route_question(self.services.db, model_caller, question)
+            if routed.answer is None:
+                return view, decision, routed
+
+    async def _answers(self, order: AgentTaskOrder) -> tuple[AnsweredQuestion, ...]:
+        questions = await question_rows.answers_to_task(
+            self.services.db, order.job_id, order.task_id
+        )
+        return tuple(
+            AnsweredQuestion(
+                question=question.text,
+                answer=question.answer or "",
+                by=(question.origin or "").lower(),
+            )
+            for question in questions
+        )
+
+    async def _view(self, order: AgentTaskOrder) -> AgentContext:
+        services = self.services
+        tasks = await task_queries.load_agent_task(services.db, order.job_id, order.task_id)
+        agent = services.agents.profile(find_agent_task(tasks, order.task_id).task.agent)
+        request = await services.requests.of(order)
+        tools = tools_of(agent, await services.hub.only(request.servers).signatures())
+        return build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
+
+    async def _model_caller(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller:
+        services, model = self.services, request.model
+        if services.agents.has_own_models:
+            stored = await task_queries.load_task(services.db, order.job_id, order.task_id)
+            model = services.agents.model_of(stored.task.agent, model)
+        return ModelCaller.of(services, order, request, order.task_id, model=model)
+
+
+@dataclass(frozen=True)
+class _DecidedTurn:
+    """An agent's turn that is decided, and to be recorded."""
+
+    order: AgentTaskOrder
+    view: AgentContext
+    tasks: list[StoredTask]
+    decision: TurnDecision
+    routed: RoutingResult
+    tokens: int
+    halt: Halt | None
+
+
+async def _record_turn(turn: _DecidedTurn, tx: JobTransaction) -> Recorded[AgentTaskReceipt]:
+    order, decision = turn.order, turn.decision
+    notes = await agent_task_rows.begin_agent_attempt(tx, order.task_id, order.attempt)
+    if notes is None:
+        return Recorded(_stale_attempt_receipt(order, turn.tasks), ReceiptScope.NONE)
+    if not turn.view.used_ids and not notes.get("begun"):
+        tx.event(EventKind.TASK_STARTED, order.task_id)
+    await agent_task_rows.add_agent_notes(tx, order.task_id, decision.notes | {"begun": True})
+    if decision.question:
+        # After the answer the agent takes the same turn again; a question is asked once anyway.
+        return Recorded(await _store_question(tx, turn), ReceiptScope.NONE)
+    if decision.end is not None:
+        return Recorded(await _store_result(tx, turn, decision.end))
+    return Recorded(await _store_steps(tx, turn))
+
+
+def _apply_step_limit(turn: AgentTurn) -> AgentTurn:
+    """The turn with the limit of steps of the agent's profile."""
+    limit = turn.view.agent.max_steps
+    if limit is None:
+        return turn
+    lower = min(limit, turn.strategy.max_agent_steps)
+    strategy = turn.strategy.model_copy(update={"max_agent_steps": lower})
+    taken = sum(step.task.status.has_run for step in turn.view.steps)
+    order = turn.order
+    if taken >= limit and not order.must_end:
+        why = f"{taken} steps were taken (max_steps of agent {turn.view.agent.name!r})"
+        order = order.model_copy(update={"must_end": why})
+    return replace(turn, order=order, strategy=strategy)
+
+
+async def _decide_turn(turn: AgentTurn) -> TurnDecision:
+    """The agent's decision in this turn.
+
+    Raises:
+        Passing: the model is busy; the ledger keeps the calls that were answered.
+        Lasting: the model refused.
+    """
+    strategy = turn.strategy
+    takes_steps = Horizon.STEP in (strategy.horizon, strategy.agent_horizon)
+    return await (step_by_step_decision(turn) if takes_steps else plan_ahead_decision(turn))
+
+
+async def _store_result(
+    tx: JobTransaction, turn: _DecidedTurn, end: AgentResult
+) -> AgentTaskReceipt:
+    order = turn.order
+    await agent_task_rows.finish_agent_task(
+        tx,
+        turn.view.task,
+        order.attempt,
+        kept=end.kept,
+        failure=end.failure,
+        confidence=end.confidence,
+        contradicts=end.contradicts,
+    )
+    result = TaskReceipt(
+        task_id=order.task_id,
+        attempt=order.attempt,
+        status=TaskStatus.FAILED if end.failure else TaskStatus.DONE,
+        confidence=end.confidence,
+        preview=result_preview(end.kept, end.failure),
+        failure_class=end.failure.failure_class if end.failure else None,
+        contradicts_plan=bool(end.contradicts),
+        halt=turn.halt,
+        tokens=turn.tokens,
+    )
+    return AgentTaskReceipt(result=result)
+
+
+async def _store_question(tx: JobTransaction, turn: _DecidedTurn) -> AgentTaskReceipt:
+    """Make the agent task wait for a person, or for the tasks that are to answer."""
+    routed = turn.routed
+    await agent_task_rows.add_dependencies(tx, turn.order.task_id, routed.waits_for)
+    return AgentTaskReceipt(
+        result=_running_receipt(turn),
+        added=routed.added,
+        questions=() if routed.question is None else (routed.question,),
+        waits_for=routed.waits_for,
+    )
+
+
+async def _store_steps(tx: JobTransaction, turn: _DecidedTurn) -> AgentTaskReceipt:
+    order, decision = turn.order, turn.decision
+    change = PlanChange(
+        cause=decision.cause,
+        scope=order.task_id,
+        added=decision.steps,
+        superseded=decision.superseded,
+        explanation=decision.explanation,
+    )
+    attempt = order.attempt if turn.view.stored.notes.get(CALL_AGAIN_NOTE) else 1
+    await plan_change_rows.store_change(tx, plan_of(turn.tasks), change, attempt=attempt)
+    return AgentTaskReceipt(
+        result=_running_receipt(turn),
+        added=fit_tasks_to_page(added_states(change, attempt=attempt)),
+        superseded=change.superseded,
+    )
+
+
+def _running_receipt(turn: _DecidedTurn) -> TaskReceipt:
+    return TaskReceipt(
+        task_id=turn.order.task_id,
+        attempt=turn.order.attempt,
+        status=TaskStatus.RUNNING,
+        tokens=turn.tokens,
+    )
+
+
+def _stale_attempt_receipt(order: AgentTaskOrder, tasks: list[StoredTask]) -> AgentTaskReceipt:
+    """The receipt of an attempt that the plan has superseded, or replaced by another attempt."""
+    status = find_agent_task(tasks, order.task_id).task.status
+    return AgentTaskReceipt(
+        result=TaskReceipt(task_id=order.task_id, attempt=order.attempt, status=status)
+    )

@@ -1,0 +1,160 @@
+"""One turn of an agent task: the rules for its steps and the check of its result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from activities.runtime.model_call import ModelCaller
+from models.errors import FailureClass, Unresolved
+from models.jobs.activity_orders import AgentTaskOrder
+from models.plans.plan_change_cause import PlanChangeCause
+from models.plans.research_plan import Task, TaskStatus
+from models.strategies.job_strategy import Strategy
+from models.tasks.attempt_results import EntityValue
+from models.tasks.task_failure import Component, Failure
+from models.text.message_limits import MessageLimit, cut_message
+from models.text.storable_text import storable_value
+from planning.plans.agent_context import AgentContext
+from planning.plans.entity_references import references_in, resolve_references
+from planning.plans.plan_validation import PlanRules
+from planning.results.kpi_check import EntityCandidate, check_kpis
+from planning.results.kpi_failure import kpi_failure
+from roles.agents.assessor import ASSESSOR, Assessment
+from roles.agents.stepper import Output
+
+
+@dataclass(frozen=True)
+class AgentResult:
+    """An agent's result: what it kept, or why it failed."""
+
+    kept: tuple[EntityValue, ...] = ()
+    failure: Failure | None = None
+    confidence: float | None = None
+    contradicts: str = ""
+
+
+@dataclass(frozen=True)
+class TurnDecision:
+    """The decision of one turn: steps to take, a result, or a question."""
+
+    steps: tuple[Task, ...] = ()
+    end: AgentResult | None = None
+    question: str = ""
+    default: str = ""
+    notes: dict[str, JsonValue] = field(default_factory=dict)
+    """Notes of the agent to store."""
+    cause: PlanChangeCause = PlanChangeCause.STEPPED
+    explanation: str = ""
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AgentTurn:
+    """One turn of an agent task, before its decision."""
+
+    model_caller: ModelCaller
+    order: AgentTaskOrder
+    view: AgentContext
+    strategy: Strategy
+
+    def last_step_values(self) -> list[EntityCandidate]:
+        """Return the promised entities if one of the agent's steps found all of them.
+
+        The values are unchanged: a reference inside a tool's value is text and is not resolved.
+        """
+        wanted = {entity.name for entity in self.view.task.expects}
+        for step in reversed(self.view.steps):
+            if step.task.status is TaskStatus.DONE and wanted <= set(step.task.result):
+                return [
+                    EntityCandidate(
+                        name=n,
+                        value=step.task.result[n],
+                        confidence=_confidence_or_full(step.confidence),
+                    )
+                    for n in sorted(wanted)
+                ]
+        return []
+
+    async def assess(self) -> Assessment | Failure:
+        """Return the assessor's verdict on the steps so far, or the faults of its answers."""
+        asked = await self.model_caller.ask(
+            ASSESSOR, self.view.told(self.order), place=self.place()
+        )
+        if asked.answer is not None:
+            return asked.answer
+        return agent_failure(f"the assessor gave no valid verdict: {'; '.join(asked.faults)}")
+
+    def place(self, *more: str) -> str:
+        """The label of this turn's calls in the call ledger."""
+        asked = f"+{len(self.view.answers)}" if self.view.answers else ""
+        return "/".join((f"{self.order.turn}{asked}", *more))
+
+    def ground(self) -> PlanRules:
+        """The rules for the agent's steps."""
+        kept = {each.task.id: each.task for each in (*self.view.others, *self.view.steps)}
+        return PlanRules(
+            tools={tool.name: tool for tool in self.view.tools},
+            kept=kept,
+            used_ids=frozenset(self.view.used_ids),
+            requires_entities=self.strategy.extraction,
+            promise=self.view.task.expects,
+            prefix=f"{self.view.task.id}.",
+        )
+
+    def best_available_result(self, why: str) -> AgentResult:
+        """Return the result that the steps contain, or a failure with the reason."""
+        outputs = self.last_step_values()
+        if outputs or not why:
+            end = self.weighed(outputs, why)
+            if end.failure is None or not why:
+                return end
+        return failed_result(why)
+
+    def result_of_outputs(self, outputs: Sequence[Output], reason: str) -> AgentResult:
+        """Return the outputs with references resolved, after the KPI check."""
+        try:
+            found = [self._candidate(each) for each in outputs]
+        except Unresolved as error:
+            return failed_result(str(error))
+        return self.weighed(found, reason)
+
+    def weighed(self, candidates: Sequence[EntityCandidate], reason: str) -> AgentResult:
+        """Return the result of the KPI check of these values (KPI-07)."""
+        found = {each.name: each for each in candidates}
+        threshold = self.strategy.confidence_threshold
+        verdict = check_kpis(self.view.task.expects, found, threshold)
+        if verdict.is_success:
+            return AgentResult(kept=verdict.kept, confidence=verdict.confidence)
+        failure = kpi_failure(verdict, Component.AGENT, reason, threshold or 0.0)
+        return AgentResult(failure=failure, confidence=verdict.confidence)
+
+    def _candidate(self, output: Output) -> EntityCandidate:
+        sure = output.confidence
+        if sure is None:
+            by_id = {
+                each.task.id: each.confidence for each in (*self.view.others, *self.view.steps)
+            }
+            known = [by_id.get(each.task_id) for each in references_in(output.value)]
+            sure = min((each for each in known if each is not None), default=1.0)
+        value = storable_value(resolve_references(output.value, self.view.memory))
+        return EntityCandidate(name=output.name, value=value, confidence=sure)
+
+
+def _confidence_or_full(confidence: float | None) -> float:
+    return 1.0 if confidence is None else confidence
+
+
+def failed_result(why: str, confidence: float | None = None, contradicts: str = "") -> AgentResult:
+    """Return the result of an agent that failed."""
+    return AgentResult(failure=agent_failure(why), confidence=confidence, contradicts=contradicts)
+
+
+def agent_failure(why: str) -> Failure:
+    """Return the failure of an agent."""
+    return Failure(
+        component=Component.AGENT,
+        failure_class=FailureClass.SEMANTIC,
+        message=cut_message(f"The agent did not resolve it: {why}", MessageLimit.FAILURE),
+        reason=cut_message(why, MessageLimit.ENTRY),
+    )

@@ -1,0 +1,182 @@
+"""Record an answer to a question of the job, together with the effect of the answer."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.lifecycle.budget_cap_question import settle_budget
+from activities.plans.plan_approval import MAX_LINE, check_plan_edit, plan_refusal_receipt
+from activities.runtime.activity_frame import (
+    ReceiptScope,
+    Record,
+    Recorded,
+    record_once,
+    work_once,
+)
+from activities.runtime.activity_services import Services
+from models.errors import BadInput
+from models.jobs.activity_orders import AnswerOrder
+from models.jobs.job_state import AnswerReceipt
+from models.plans.plan_change import PlanChange
+from models.questions.user_questions import AnswerOrigin, QuestionKind, UserQuestion
+from models.text.message_limits import MessageLimit, cut_message
+from models.text.terminal_text import shorten_text
+from models.wire.event_kinds import EventKind
+from planning.plans.plan_edits import discard_change
+from planning.questions.answer_choices import (
+    NO_ANSWER_TEXT,
+    AnswerChoice,
+    answer_text,
+    check_answer,
+    parse_answer,
+)
+from storage.core.database import JobTransaction
+from storage.plans import plan_change_rows, task_queries
+from storage.questions import question_rows
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """A checked answer to record, with the edited plan if there is one."""
+
+    choice: str
+    words: str
+    edit: PlanChange | None = None
+
+
+@dataclass(frozen=True)
+class AnswerActivities:
+    """The activity that records answers; each is recorded in one transaction with its effect."""
+
+    services: Services
+
+    @implements(interfaces.record_answer)
+    async def record_answer(self, order: AnswerOrder) -> AnswerReceipt:
+        db = self.services.db
+        try:
+            work = partial(self._work, order)
+            return await work_once(db, order, order.key, AnswerReceipt, work)
+        except BadInput as error:
+            refuse = partial(_record_refusal, order, str(error))
+            return await record_once(db, order, order.key, AnswerReceipt, refuse)
+
+    async def _work(self, order: AnswerOrder) -> Record[AnswerReceipt]:
+        """Check the answer, and return the function that records it.
+
+        Raises:
+            BadInput: the answer does not fit the question, or the edited plan cannot run.
+        """
+        question = await question_rows.load_question(self.services.db, order.job_id, order.question)
+        if not question.is_open:
+            return _record_nothing
+        answer = await self._checked_answer(order, question)
+        return partial(self._record, order, question, answer)
+
+    async def _record(
+        self, order: AnswerOrder, question: UserQuestion, answer: CheckedAnswer, tx: JobTransaction
+    ) -> Recorded[AnswerReceipt]:
+        """Record the answer and its effect.
+
+        Raises:
+            BadInput: the answer to a budget question decides nothing.
+        """
+        origin = AnswerOrigin.DEFAULT if order.by_default else AnswerOrigin.USER
+        text = answer_text(answer.choice, answer.words)
+        await question_rows.answer_question(tx, question, text, origin, order.by)
+        await question_rows.delete_guidance(tx, order.words)
+        receipt = await self._apply_answer(tx, order, question, answer)
+        if receipt.ending is not None:
+            # A new run of the job sees by its stop reason that the job is about to end.
+            ending = receipt.ending
+            await tx.set(stop_reason=ending.reason.value, message=ending.message)
+        return Recorded(receipt)
+
+    async def _checked_answer(self, order: AnswerOrder, question: UserQuestion) -> CheckedAnswer:
+        """Return the checked answer.
+
+        Raises:
+            BadInput: the answer does not fit the question, or the edited plan cannot run.
+        """
+        if order.by_default:
+            default = question.default or NO_ANSWER_TEXT
+            choice, words = parse_answer(question.kind, default)
+        else:
+            choice = order.choice
+            words = await question_rows.proposed_guidance(
+                self.services.db, order.job_id, order.words
+            )
+            check_answer(question.kind, choice, has_words=bool(words))
+        edit = await self._edit(order, words) if choice == AnswerChoice.EDIT else None
+        return CheckedAnswer(choice, words, edit)
+
+    async def _edit(self, order: AnswerOrder, words: str) -> PlanChange:
+        request = await self.services.requests.of(order)
+        stored = await task_queries.load_plan(self.services.db, order.job_id)
+        return await check_plan_edit(self.services, request, stored, words, order.by)
+
+    async def _apply_answer(
+        self,
+        tx: JobTransaction,
+        order: AnswerOrder,
+        question: UserQuestion,
+        answer: CheckedAnswer,
+    ) -> AnswerReceipt:
+        match question.kind:
+            case QuestionKind.APPROVAL:
+                return await self._approved(tx, order, answer)
+            case QuestionKind.BUDGET:
+                return await _settle_budget_answer(tx, order, answer)
+        if question.kind is QuestionKind.ESCALATION and not answer.choice:
+            # The next attempt and the gap planner see this text.
+            await question_rows.add_accepted_guidance(
+                tx, f"{question.task_id}: {answer.words}", order.by
+            )
+        return AnswerReceipt()
+
+    async def _approved(
+        self, tx: JobTransaction, order: AnswerOrder, answer: CheckedAnswer
+    ) -> AnswerReceipt:
+        match answer.choice:
+            case AnswerChoice.REFUSE:
+                return plan_refusal_receipt(answer.words)
+            case AnswerChoice.EDIT:
+                assert answer.edit is not None
+                plan = await task_queries.load_plan(self.services.db, order.job_id)
+                await plan_change_rows.store_change(tx, plan, answer.edit)
+                return AnswerReceipt(restarts_run=True)
+            case AnswerChoice.REVISE:
+                await question_rows.add_accepted_guidance(tx, answer.words, order.by)
+                plan = await task_queries.load_plan(self.services.db, order.job_id)
+                change = discard_change(plan, "somebody wants another plan")
+                await plan_change_rows.store_change(tx, plan, change)
+                await plan_change_rows.delete_plan_receipt(tx)
+                return AnswerReceipt(restarts_run=True)
+        return AnswerReceipt()
+
+
+async def _record_nothing(_tx: JobTransaction) -> Recorded[AnswerReceipt]:
+    """The question was answered before: the job goes on with that answer."""
+    return Recorded(AnswerReceipt(), ReceiptScope.NONE)
+
+
+async def _record_refusal(
+    order: AnswerOrder, faults: str, tx: JobTransaction
+) -> Recorded[AnswerReceipt]:
+    """Record all faults for the person who answered; the question stays open."""
+    tx.event(
+        EventKind.ANSWER_REFUSED,
+        question=order.question,
+        by=order.by,
+        reason=cut_message(faults, MessageLimit.FAILURE),
+    )
+    return Recorded(AnswerReceipt(refused=shorten_text(faults, MAX_LINE)))
+
+
+async def _settle_budget_answer(
+    tx: JobTransaction, order: AnswerOrder, answer: CheckedAnswer
+) -> AnswerReceipt:
+    """Raise the cap, report or stop; a new workflow run reads changed settings."""
+    words = f"{answer.choice} {answer.words}".strip()
+    receipt = await settle_budget(tx, words, order.by)
+    return receipt.model_copy(update={"restarts_run": receipt.ending is None})

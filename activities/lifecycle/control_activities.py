@@ -1,0 +1,43 @@
+"""Record once each control request of a person: pause, resume, steer, cancel or retry."""
+
+from dataclasses import dataclass
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.lifecycle.budget_cap_question import open_budget_question
+from activities.runtime.activity_frame import Recorded, record_once
+from activities.runtime.activity_services import Services
+from models.frozen_model import Frozen
+from models.jobs.activity_orders import ControlOrder, RetryOrder
+from models.jobs.job_record import JobStatus
+from storage.core.database import JobTransaction
+from storage.jobs import job_control_rows
+
+
+class EmptyReceipt(Frozen):
+    """The receipt of an activity that returns nothing."""
+
+
+@dataclass(frozen=True)
+class ControlActivities:
+    """The activities behind the workflow's updates."""
+
+    services: Services
+
+    @implements(interfaces.record_control)
+    async def record_control(self, order: ControlOrder) -> None:
+        async def record(tx: JobTransaction) -> Recorded[EmptyReceipt]:
+            await job_control_rows.store_control(tx, order)
+            if order.is_over_budget and not JobStatus(tx.held.status).is_final:
+                await open_budget_question(tx, order.key)
+            return Recorded(EmptyReceipt())
+
+        await record_once(self.services.db, order, order.key, EmptyReceipt, record)
+
+    @implements(interfaces.retry_tasks)
+    async def retry_tasks(self, order: RetryOrder) -> None:
+        async def record(tx: JobTransaction) -> Recorded[EmptyReceipt]:
+            await job_control_rows.record_rerun(tx, order.tasks, order.rerun, order.by)
+            return Recorded(EmptyReceipt())
+
+        await record_once(self.services.db, order, order.key, EmptyReceipt, record)

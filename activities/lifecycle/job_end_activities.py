@@ -1,0 +1,43 @@
+"""Record how a job ended: its status, its stop reason and its message."""
+
+from dataclasses import dataclass
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
+from activities.runtime.activity_services import Services
+from models.jobs.activity_orders import EndOrder, JobOutcome
+from models.jobs.job_record import JobStatus
+from models.text.message_limits import MessageLimit, cut_message
+from models.wire import stored_keys
+from storage.core.database import JobTransaction
+from storage.jobs import job_rows
+from storage.plans import plan_change_rows
+
+
+@dataclass(frozen=True)
+class JobEndActivities:
+    """The activity that ends a job."""
+
+    services: Services
+
+    @implements(interfaces.end_job)
+    async def end_job(self, order: EndOrder) -> JobOutcome:
+        async def record(tx: JobTransaction) -> Recorded[JobOutcome]:
+            if order.status is JobStatus.CANCELLED:
+                await plan_change_rows.cancel_open_tasks(tx)
+            await job_rows.store_job_end(tx, order.status, order.reason, order.message)
+            return Recorded(_outcome(order), ReceiptScope.RUN)
+
+        return await record_once(
+            self.services.db, order, stored_keys.END_RECEIPT, JobOutcome, record
+        )
+
+
+def _outcome(order: EndOrder) -> JobOutcome:
+    return JobOutcome(
+        job_id=order.job_id,
+        status=order.status,
+        reason=order.reason,
+        message=cut_message(order.message, MessageLimit.ENTRY),
+    )

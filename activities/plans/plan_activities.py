@@ -1,0 +1,251 @@
+"""Make a plan or continue it from a failed task: ask the model, check the draft, store the plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.plans.plan_approval import ask_approval, needs_approval
+from activities.plans.planner_examples import examples_for
+from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from activities.runtime.activity_services import Services
+from activities.runtime.halt_from_error import halt_of_error
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.plan_receipts import plan_receipt
+from models.budget.cost_estimates import PlanEstimate
+from models.calls.tool_signatures import ToolSignature
+from models.errors import BadInput, Lasting
+from models.jobs.activity_orders import AttemptOrder, ReplanOrder
+from models.jobs.job_record import JobRequest, StopReason
+from models.jobs.job_state import Halt, PlanReceipt
+from models.plans.plan_change import PlanChange
+from models.plans.plan_change_cause import PlanChangeCause
+from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from models.plans.research_plan import Plan
+from models.strategies.agent_profiles import AgentBrief
+from models.strategies.job_strategy import Grain
+from models.tasks.replanner_input import ReplannerTask
+from models.tasks.stored_task import StoredTask, plan_of
+from models.text.message_limits import MessageLimit, cut_message
+from models.wire import stored_keys
+from models.wire.event_kinds import EventKind
+from models.wire.role_names import RoleName
+from planning.plans.fresh_task_ids import with_fresh_ids
+from planning.plans.plan_continuation import continuation_change
+from planning.plans.plan_draft_faults import draft_faults
+from planning.plans.plan_validation import PlanRules
+from planning.plans.replan_scope import ReplanKind, find_replan_target, rules_for_plan
+from planning.plans.tool_names import with_full_tool_names
+from planning.strategies.fixed_plans import fixed_plan
+from roles.dialogue.model_dialogue import DialogueResult
+from roles.dialogue.role_definition import Role, TaskT
+from roles.planning.planner import AGENT_TASK_PLANNER, PLANNER, PlannerTask
+from roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from storage.core.database import JobTransaction
+from storage.jobs.job_control_rows import guidance_of
+from storage.jobs.job_estimates import estimate_job, store_estimate
+from storage.plans import plan_change_rows, task_queries
+
+DraftT = TypeVar("DraftT", PlanDraft, AgentPlanDraft)
+_REPLANNERS: dict[ReplanKind, Role[ReplannerTask, Any]] = {
+    ReplanKind.PLAN: REPLANNER,
+    ReplanKind.AGENT_TASKS: AGENT_TASK_REPLANNER,
+    ReplanKind.STEPS: STEP_REPLANNER,
+}
+
+
+@dataclass(frozen=True)
+class PlanActivities:
+    """The activities that make and change plans."""
+
+    services: Services
+
+    @implements(interfaces.make_plan)
+    async def make_plan(self, order: AttemptOrder) -> PlanReceipt:
+        db, work = self.services.db, partial(self._planned, order)
+        return await work_once(db, order, stored_keys.PLAN_RECEIPT, PlanReceipt, work)
+
+    async def _planned(self, order: AttemptOrder) -> Record[PlanReceipt]:
+        services = self.services
+        request = await services.requests.of(order)
+        before = await task_queries.load_plan(services.db, order.job_id)
+        model_caller = ModelCaller.of(services, order, request, _planner_call_label(before))
+        try:
+            signatures = await services.hub.only(request.servers).signatures()
+            drafted = await self._drafted(order, request, model_caller, signatures)
+        except Lasting as error:
+            halt = _planning_error_halt(error, RoleName.PLANNER.value)
+            return partial(_record_halt, halt, model_caller.tokens)
+        if isinstance(drafted, Halt):
+            return partial(_record_halt, drafted, model_caller.tokens)
+        planned, explanation = drafted
+        plan = with_fresh_ids(planned, before.by_id)
+        change = PlanChange(
+            cause=PlanChangeCause.PLANNED, added=plan.tasks, explanation=explanation
+        )
+        prices = services.models.prices
+        estimate = await estimate_job(services.db, order.job_id, request, plan, prices)
+        return self._record(
+            request,
+            before,
+            change,
+            model_caller.tokens,
+            estimate=estimate,
+            is_reviewed=needs_approval(request.strategy),
+        )
+
+    async def _drafted(
+        self,
+        order: AttemptOrder,
+        request: JobRequest,
+        model_caller: ModelCaller,
+        signatures: tuple[ToolSignature, ...],
+    ) -> tuple[Plan, str] | Halt:
+        """The plan with its explanation, or the reason why there is no plan."""
+        agents = self.services.agents.usable_agents(signatures)
+        if request.strategy.has_fixed_plan:
+            return _fixed_plan_or_halt(request, agents)
+        is_graph = request.strategy.grain is Grain.AGENTS
+        ground = rules_for_plan(request, signatures, agents)
+        task = PlannerTask(
+            question=request.question,
+            tools=() if is_graph else signatures,
+            agents=agents if is_graph else (),
+            concludes=ground.needs_final,
+            guidance=await guidance_of(self.services.db, order.job_id),
+            examples=await examples_for(self.services.db, order.job_id, request, ground.tools),
+        )
+        dialogue: DialogueResult[AgentPlanDraft] | DialogueResult[PlanDraft]
+        if is_graph:
+            dialogue = await _ask_for_draft(model_caller, AGENT_TASK_PLANNER, task, ground)
+        else:
+            dialogue = await _ask_for_draft(model_caller, PLANNER, task, ground)
+        if dialogue.answer is None:
+            return _invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
+        draft = dialogue.answer
+        return with_full_tool_names(draft.to_plan(), ground.tools), draft.explanation
+
+    @implements(interfaces.replan)
+    async def replan(self, order: ReplanOrder) -> PlanReceipt:
+        tasks = await task_queries.load_tasks(self.services.db, order.job_id)
+        key = _replan_key(tasks, order.task_id)
+        work = partial(self._replanned, order, key, tasks)
+        return await work_once(self.services.db, order, key, PlanReceipt, work)
+
+    async def _replanned(
+        self, order: ReplanOrder, key: str, tasks: Sequence[StoredTask]
+    ) -> Record[PlanReceipt]:
+        services = self.services
+        request = await services.requests.of(order)
+        guidance = await guidance_of(services.db, order.job_id)
+        signatures = await services.hub.only(request.servers).signatures()
+        scope = find_replan_target(request, tasks, order, signatures, guidance, services.agents)
+        model_caller = ModelCaller.of(services, order, request, key, model=scope.model)
+        try:
+            dialogue = await _ask_for_draft(
+                model_caller, _REPLANNERS[scope.kind], scope.task, scope.ground
+            )
+        except Lasting as error:
+            halt = _planning_error_halt(error, RoleName.REPLANNER.value)
+            return partial(_record_halt, halt, model_caller.tokens)
+        if dialogue.answer is None:
+            halt = _invalid_plan_halt(RoleName.REPLANNER.value, dialogue.faults)
+            return partial(_record_halt, halt, model_caller.tokens)
+        continuation = scope.assign_parent(dialogue.answer.to_plan())
+        change = continuation_change(
+            scope.plan, order.task_id, continuation, scope.extent, dialogue.answer.explanation
+        )
+        # The new tasks continue the failed task's lineage, whose replans share one limit:
+        # T3 -> T3a -> T3b would otherwise never reach it.
+        root = next(stored.root for stored in tasks if stored.task.id == order.task_id)
+        return self._record(request, plan_of(tasks), change, model_caller.tokens, root=root)
+
+    def _record(
+        self,
+        request: JobRequest,
+        plan: Plan,
+        change: PlanChange,
+        tokens: int,
+        *,
+        root: str = "",
+        estimate: PlanEstimate | None = None,
+        is_reviewed: bool = False,
+    ) -> Record[PlanReceipt]:
+        """The function that records the plan change, its estimate and the question about it."""
+        hub = self.services.hub.only(request.servers)
+
+        async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
+            for fault in hub.faults():
+                tx.event(EventKind.TOOL_LEFT_OUT, fault=fault)
+            number = await plan_change_rows.store_change(tx, plan, change, root=root)
+            if estimate is not None:
+                await store_estimate(tx, estimate)
+            questions = await ask_approval(tx, number, len(change.added)) if is_reviewed else ()
+            return Recorded(
+                plan_receipt(number, change, root=root, questions=questions, tokens=tokens)
+            )
+
+        return record
+
+
+async def _record_halt(halt: Halt, tokens: int, tx: JobTransaction) -> Recorded[PlanReceipt]:
+    tx.event(
+        EventKind.PLAN_REFUSED,
+        reason=halt.reason.value,
+        message=cut_message(halt.message, MessageLimit.ENTRY),
+    )
+    return Recorded(PlanReceipt(halt=halt, tokens=tokens), ReceiptScope.RUN)
+
+
+def _planner_call_label(before: Plan) -> str:
+    """The label of the planner's calls in the ledger: another one for each discarded plan."""
+    return f"plan:{len(before.tasks)}" if before.tasks else ""
+
+
+def _replan_key(tasks: Sequence[StoredTask], failed: str) -> str:
+    """One key per task attempt: a task that a person had run again failed in another way."""
+    attempt = next(stored.attempt for stored in tasks if stored.task.id == failed)
+    return stored_keys.replan_receipt(failed, attempt)
+
+
+async def _ask_for_draft(
+    model_caller: ModelCaller, role: Role[TaskT, DraftT], task: TaskT, ground: PlanRules
+) -> DialogueResult[DraftT]:
+    """The role's draft, sent back with its faults until it has none."""
+
+    def check(draft: DraftT) -> Sequence[str]:
+        return draft_faults(draft, ground)
+
+    return await model_caller.ask(role, await model_caller.recorded_task(role, task), check=check)
+
+
+def _fixed_plan_or_halt(
+    request: JobRequest, agents: Sequence[AgentBrief]
+) -> tuple[Plan, str] | Halt:
+    """The plan of the strategy's agents that have a tool; a halt if no agent has one."""
+    usable = {agent.name for agent in agents}
+    named = [name for name in request.strategy.agents if name in usable]
+    if not named:
+        wanted = ", ".join(request.strategy.agents)
+        message = f"none of the agents can work: {wanted}; they have no tools, or do not exist"
+        return Halt(reason=StopReason.PLANNING_FAILED, message=message)
+    return fixed_plan(request.question, named), f"fixed: {', '.join(named)}"
+
+
+def _planning_error_halt(error: Lasting, who: str) -> Halt:
+    if isinstance(error, BadInput):
+        return Halt(
+            reason=StopReason.PLANNING_FAILED, message=cut_message(str(error), MessageLimit.FAILURE)
+        )
+    failed = f"the {who}'s model call failed"
+    return halt_of_error(error, failed, otherwise=StopReason.PLANNING_FAILED)
+
+
+def _invalid_plan_halt(who: str, faults: Sequence[str]) -> Halt:
+    listed = "; ".join(faults)
+    message = f"the {who} gave no valid plan. Faults of its last attempt: {listed}"
+    return Halt(
+        reason=StopReason.PLANNING_FAILED, message=cut_message(message, MessageLimit.FAILURE)
+    )

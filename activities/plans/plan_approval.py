@@ -1,0 +1,67 @@
+"""Ask a person to approve a plan, check an edited plan, and return the receipt of a refusal."""
+
+from activities.runtime.activity_services import Services
+from models.errors import BadInput
+from models.jobs.job_record import JobRequest, JobStatus, StopReason
+from models.jobs.job_state import AnswerReceipt, EndJob
+from models.plans.plan_change import PlanChange
+from models.plans.research_plan import Plan, TaskStatus
+from models.questions.user_questions import OpenQuestion, QuestionKind
+from models.strategies.job_strategy import Strategy
+from models.text.terminal_text import shorten_text
+from models.wire import stored_keys
+from planning.plans.plan_edits import edit_change, parse_plan
+from planning.plans.plan_validation import plan_faults
+from planning.plans.replan_scope import rules_for_plan
+from planning.plans.tool_names import with_full_tool_names
+from planning.questions.answer_choices import CHOICES_BY_KIND
+from storage.core.database import JobTransaction
+from storage.questions.question_rows import NewQuestion, open_question
+
+MAX_LINE = 200
+"""Characters of a person's words in a receipt."""
+
+
+def needs_approval(strategy: Strategy) -> bool:
+    """True if a person must approve the plan; a job that only plans needs no approval."""
+    return strategy.review and not strategy.plan_only
+
+
+async def ask_approval(tx: JobTransaction, revision: int, tasks: int) -> tuple[OpenQuestion, ...]:
+    """Ask a person to approve the plan; without a deadline, because silence is no approval."""
+    kind = QuestionKind.APPROVAL
+    new = NewQuestion(
+        key=stored_keys.approval_question(revision),
+        kind=kind,
+        text=f"Run this plan ({tasks} {'task' if tasks == 1 else 'tasks'})?",
+        choices=tuple(each.value for each in CHOICES_BY_KIND[kind]),
+    )
+    question = await open_question(tx, new)
+    return () if question is None else (question,)
+
+
+def plan_refusal_receipt(words: str) -> AnswerReceipt:
+    """The end of a job whose plan is not edited."""
+    why = shorten_text(" ".join(words.split()), MAX_LINE) or "the plan was refused"
+    reason = StopReason.PLAN_REFUSED
+    return AnswerReceipt(ending=EndJob(status=JobStatus.CANCELLED, reason=reason, message=why))
+
+
+async def check_plan_edit(
+    services: Services, request: JobRequest, stored: Plan, text: str, by: str
+) -> PlanChange:
+    """The change that turns the stored plan into the plan in `text`.
+
+    Raises:
+        BadInput: the text is no plan, or the plan cannot run; each fault is named with its task.
+    """
+    signatures = await services.hub.only(request.servers).signatures()
+    superseded = (task.id for task in stored.tasks if task.status is TaskStatus.SUPERSEDED)
+    rules = rules_for_plan(
+        request, signatures, services.agents.usable_agents(signatures), frozenset(superseded)
+    )
+    edited = with_full_tool_names(parse_plan(text), rules.tools)
+    faults = plan_faults(edited, rules)
+    if faults:
+        raise BadInput("; ".join(faults))
+    return edit_change(stored, edited, f"edited by {by}" if by else "edited")

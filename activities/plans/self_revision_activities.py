@@ -1,0 +1,173 @@
+"""Revise unfinished tasks in view of the results so far, and store the plan change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import ValidationError
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.runtime.activity_frame import Record, Recorded, work_once
+from activities.runtime.activity_services import Services
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.plan_receipts import plan_receipt
+from models.errors import Lasting
+from models.jobs.activity_orders import ReviseOrder
+from models.jobs.job_record import JobRequest
+from models.jobs.job_state import PlanReceipt
+from models.plans.kpi_chain_format import plan_for_prompt
+from models.plans.plan_change import PlanChange
+from models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from models.strategies.agent_profiles import AgentBrief
+from models.tasks.stored_task import StoredTask, plan_of
+from models.text.message_limits import MessageLimit, cut_message
+from models.wire import stored_keys
+from models.wire.event_kinds import EventKind
+from planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
+from planning.plans.plan_validation import PlanRules
+from roles.planning.reviser import REVISER, Refined, ReviserAnswer, ReviserTask
+from storage.core.database import JobTransaction
+from storage.jobs.job_control_rows import guidance_of
+from storage.plans import plan_change_rows, task_queries
+from storage.plans.agent_task_rows import CONTRADICTION_NOTE
+
+
+@dataclass(frozen=True)
+class SelfRevisionActivities:
+    """The activity that revises the plan by itself."""
+
+    services: Services
+
+    @implements(interfaces.revise_plan)
+    async def revise_plan(self, order: ReviseOrder) -> PlanReceipt:
+        key = stored_keys.revision_receipt(order.results_considered, order.attempt)
+        work = partial(self._revised, order, key)
+        return await work_once(self.services.db, order, key, PlanReceipt, work)
+
+    async def _revised(self, order: ReviseOrder, key: str) -> Record[PlanReceipt]:
+        services = self.services
+        request = await services.requests.of(order)
+        tasks = await task_queries.load_tasks(services.db, order.job_id)
+        whole = plan_of(tasks).with_started(order.under_way)
+        tools = await services.hub.only(request.servers).signatures()
+        agents = services.agents.usable_agents(tools)
+        guidance = await guidance_of(services.db, order.job_id)
+        inputs = _RevisionInputs(request, tasks, whole, agents, guidance)
+        model_caller = ModelCaller.of(services, order, request, key)
+        try:
+            answer, faults = await inputs.ask(model_caller)
+        except Lasting as error:
+            answer, faults = None, (str(error),)
+        if answer is None:
+            return partial(_record_refusal, order, faults, model_caller.tokens)
+        change = revision_change(
+            inputs.plan, proposal_from_answer(inputs.plan, answer), answer.explanation
+        )
+        return partial(_record_revision, order, inputs, change, model_caller.tokens)
+
+
+async def _record_refusal(
+    order: ReviseOrder, faults: Sequence[str], tokens: int, tx: JobTransaction
+) -> Recorded[PlanReceipt]:
+    """Change nothing: a plan that was good enough to run goes on."""
+    await tx.set(results_considered=order.results_considered)
+    why = cut_message("; ".join(faults), MessageLimit.ENTRY)
+    tx.event(EventKind.PLAN_CHANGE_REFUSED, results_considered=order.results_considered, reason=why)
+    return Recorded(PlanReceipt(tokens=tokens))
+
+
+async def _record_revision(
+    order: ReviseOrder,
+    inputs: "_RevisionInputs",
+    change: PlanChange,
+    tokens: int,
+    tx: JobTransaction,
+) -> Recorded[PlanReceipt]:
+    await tx.set(results_considered=order.results_considered)
+    if not change.has_changes:
+        return Recorded(PlanReceipt(tokens=tokens))
+    number = await plan_change_rows.store_change(tx, inputs.whole, change)
+    return Recorded(plan_receipt(number, change, inputs.tasks, tokens=tokens))
+
+
+@dataclass(frozen=True)
+class _RevisionInputs:
+    """The reviser's inputs, and the rules for its answer."""
+
+    request: JobRequest
+    tasks: Sequence[StoredTask]
+    whole: Plan
+    agents: tuple[AgentBrief, ...]
+    guidance: tuple[str, ...]
+    plan: Plan = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plan", self.whole.of(""))
+
+    @property
+    def changeable(self) -> tuple[str, ...]:
+        return tuple(task.id for task in self.plan.tasks if _has_not_begun(task))
+
+    @property
+    def ground(self) -> PlanRules:
+        return PlanRules(
+            tools={},
+            used_ids=frozenset(self.whole.by_id),
+            needs_final=not self.request.strategy.verify,
+            agents=frozenset(agent.name for agent in self.agents),
+        )
+
+    async def ask(self, model_caller: ModelCaller) -> tuple[ReviserAnswer | None, Sequence[str]]:
+        task = ReviserTask(
+            question=self.request.question,
+            plan=plan_for_prompt(self.plan.live),
+            changeable=self.changeable,
+            contradictions=tuple(
+                f"{each.task.id}: {each.notes[CONTRADICTION_NOTE]}"
+                for each in self.tasks
+                if each.notes.get(CONTRADICTION_NOTE)
+            ),
+            agents=self.agents,
+            used_ids=tuple(task.id for task in self.plan.tasks),
+            guidance=self.guidance,
+        )
+
+        def check(answer: ReviserAnswer) -> Sequence[str]:
+            try:
+                proposal = proposal_from_answer(self.plan, answer)
+            except ValidationError as error:
+                return [str(error).splitlines()[0]]
+            return revision_faults(self.plan, proposal, self.ground)
+
+        dialogue = await model_caller.ask(
+            REVISER, await model_caller.recorded_task(REVISER, task), check=check
+        )
+        return dialogue.answer, dialogue.faults
+
+
+def proposal_from_answer(plan: Plan, answer: ReviserAnswer) -> RevisionProposal:
+    """Return the reviser's answer as a proposal.
+
+    Raises:
+        pydantic.ValidationError: a value is out of its range.
+    """
+    return RevisionProposal(
+        refined=tuple(_refined_task(plan, each) for each in answer.refine),
+        added=tuple(each.to_task() for each in answer.add),
+        removed=tuple(answer.remove),
+    )
+
+
+def _refined_task(plan: Plan, wanted: Refined) -> Task:
+    """Return the refined task; an unknown task becomes a fault later."""
+    known = plan.by_id.get(wanted.id)
+    if known is None:
+        known = Task(id=wanted.id, kind=TaskKind.AGENT, description=wanted.description)
+    needs = known.depends_on if wanted.depends_on is None else wanted.depends_on
+    criteria = known.criteria if wanted.criteria is None else wanted.criteria
+    return known.with_description(wanted.description, criteria).with_dependencies(needs)
+
+
+def _has_not_begun(task: Task) -> bool:
+    return task.status is TaskStatus.PENDING

@@ -1,0 +1,252 @@
+"""Write the report of a job, check its sentences, run the delivery checks and store the report."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from activities import interfaces
+from activities.interfaces import implements
+from activities.reports.report_drafting import condense_if_long, draft_report
+from activities.reports.report_inputs import ReportInputs, read_report_inputs, synthesiser_task
+from activities.reports.sentence_checks import ReportSentenceChecks
+from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from activities.runtime.activity_services import Services
+from activities.runtime.halt_from_error import halt_of_error
+from activities.runtime.model_call import ModelCaller
+from models.errors import Lasting, ReportInvalid
+from models.evidence.evidence import CheckSummary, DeliveryCheck, Report, ReportContradiction
+from models.jobs.activity_orders import AttemptOrder, ReportOrder
+from models.jobs.job_record import JobRequest, StopReason
+from models.jobs.job_state import Halt, ReportReceipt
+from models.reports.report_writer_messages import Statement, SynthesiserAnswer, SynthesiserTask
+from models.strategies.job_strategy import EXTRACTIVE_MODEL
+from models.text.message_limits import MessageLimit, cut_message
+from models.text.value_text import value_as_text
+from models.wire import stored_keys
+from models.wire.event_kinds import EventKind
+from planning.reports.citation_marks import CitationMarks, cited_report
+from planning.reports.delivery_checks import (
+    failed_checks,
+    job_delivery_checks,
+    report_delivery_checks,
+)
+from planning.reports.evidence_selection import evidence_by_citation_id, evidence_of_both_sides
+from planning.reports.sentence_support import unsupported_parts
+from storage.core.database import JobTransaction
+from storage.evidence import evidence_rows
+from storage.jobs import job_rows
+from storage.ledger.figure_rows import figures_of
+from storage.questions import question_rows
+
+_REPORT_TASK_ID = "report"
+"""The task id of the report's own calls in the ledger."""
+_CORRECTION_LABEL = "again"
+_NOTHING_KEPT = "No sentence of the summary was carried by the sources; the rest of the report was."
+
+
+@dataclass(frozen=True)
+class ReportActivities:
+    """The activity that writes the report."""
+
+    services: Services
+
+    @implements(interfaces.write_report)
+    async def write_report(self, order: ReportOrder) -> ReportReceipt:
+        db, work = self.services.db, partial(self._work, order)
+        return await work_once(db, order, stored_keys.REPORT_RECEIPT, ReportReceipt, work)
+
+    async def _work(self, order: ReportOrder) -> Record[ReportReceipt]:
+        db = self.services.db
+        if order.withdraws_questions:
+            async with db.job(order.job_id, order.epoch) as tx:
+                await question_rows.withdraw_open_questions(tx)
+        job = await job_rows.load_job(db, order.job_id)
+        inputs = await read_report_inputs(db, job, _REPORT_TASK_ID)
+        failed = failed_checks(job_delivery_checks(inputs.facts, inputs.found))
+        if failed:
+            return partial(_record_refusal, _delivery_check_halt(failed), 0)
+        writer = self._model_caller(order, job.request)
+        judge = self._judge(order, job.request)
+        try:
+            report = await _write_report(writer, judge, inputs)
+        except Lasting as error:
+            tokens = _total_tokens(writer, judge)
+            return partial(_record_refusal, _report_error_halt(error), tokens)
+        return partial(_record_delivery, inputs, report, _total_tokens(writer, judge))
+
+    def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
+        """The caller of the model that judges sentences, if a model judges them.
+
+        It is the verifier's model, or the job's model unless that is the built-in one.
+        """
+        chosen = request.strategy.verifier_model
+        if not request.strategy.check_sentences or not (
+            chosen or request.model != EXTRACTIVE_MODEL
+        ):
+            return None
+        return self._model_caller(order, request, chosen or "")
+
+    def _model_caller(
+        self, order: AttemptOrder, request: JobRequest, model: str = ""
+    ) -> ModelCaller:
+        services = self.services
+        return ModelCaller.of(services, order, request, _REPORT_TASK_ID, model=model)
+
+
+async def _record_delivery(
+    inputs: ReportInputs, report: Report, tokens: int, tx: JobTransaction
+) -> Recorded[ReportReceipt]:
+    """Store the report, unless a delivery check fails now."""
+    # Somebody may have retracted evidence that the report cites while the report was written.
+    active = await evidence_rows.supporting_evidence_ids(tx)
+    evidence = [item for item in inputs.found if item.id in active]
+    checks = report_delivery_checks(inputs.plan, inputs.facts, report, evidence)
+    if failed := failed_checks(checks):
+        return await _record_refusal(_delivery_check_halt(failed), tokens, tx)
+    figures = await figures_of(tx.connection, tx.job_id)
+    delivered = report.model_copy(update={"delivery_checks": checks, "figures": figures})
+    await evidence_rows.keep_report(tx, delivered)
+    if report.answer != inputs.job.answer:
+        await tx.set(answer=report.answer)
+    _record_delivered(report, tx)
+    return Recorded(_delivery_receipt(report, tokens))
+
+
+def _record_delivered(report: Report, tx: JobTransaction) -> None:
+    counts = report.check_summary or CheckSummary()
+    tx.event(
+        EventKind.REPORT_DELIVERED,
+        citations=len(report.citations),
+        kept=counts.kept,
+        hedged=counts.hedged,
+        dropped=counts.dropped,
+    )
+
+
+def _delivery_receipt(report: Report, tokens: int) -> ReportReceipt:
+    return ReportReceipt(
+        statements=len(report.sentences),
+        citations=len(report.citations),
+        first_lines=" ".join(statement.text for statement in report.summary)[:300],
+        lacks_answer=report.answer is None,
+        tokens=tokens,
+    )
+
+
+async def _record_refusal(halt: Halt, tokens: int, tx: JobTransaction) -> Recorded[ReportReceipt]:
+    tx.event(EventKind.REPORT_REFUSED, message=cut_message(halt.message, MessageLimit.ENTRY))
+    return Recorded(ReportReceipt(halt=halt, tokens=tokens), ReceiptScope.RUN)
+
+
+async def _write_report(
+    writer: ModelCaller, judge: ModelCaller | None, inputs: ReportInputs
+) -> Report:
+    """The report with checked sentences, its contradictions and the summary of its checks.
+
+    Raises:
+        ReportInvalid: no version of the report was valid.
+        Passing: a model is busy.
+        Lasting: a model refused.
+    """
+    whole = synthesiser_task(inputs)
+    evidence = evidence_by_citation_id(inputs.found)
+    owners = {name: item.task_id for name, item in evidence.items()}
+    task = await condense_if_long(writer, whole, inputs.plan, owners)
+    checking = ReportSentenceChecks(
+        evidence, _permitted_texts(whole), _permitted_topics(whole), judge
+    )
+    answer = await _draft_with_one_correction(writer, task, checking)
+    kept, summary = checking.weighed(answer)
+    kept = _with_gap(_with_summary(kept), whole, inputs)
+    marks = CitationMarks(inputs.found)
+    report = cited_report(whole, kept, marks, await writer.written_by())
+    sides = tuple(_both_sides(inputs, marks))
+    stop = inputs.summary.stop if inputs.summary else None
+    return report.model_copy(
+        update={
+            "contradictions": sides,
+            "citations": marks.citations,
+            "check_summary": summary.model_copy(update={"stop": stop}),
+        }
+    )
+
+
+async def _draft_with_one_correction(
+    writer: ModelCaller, task: SynthesiserTask, checking: ReportSentenceChecks
+) -> SynthesiserAnswer:
+    """Draft the report; if sentences fail the checks, write it once more, with the reasons."""
+    first = await draft_report(writer, task)
+    refused = await checking.refused(first, place="")
+    if not refused:
+        return first
+    try:
+        again = task.model_copy(update={"refused": refused})
+        second = await draft_report(writer, again, place=_CORRECTION_LABEL)
+    except ReportInvalid:
+        return first  # what failed in it is dropped or hedged
+    await checking.refused(second, place=_CORRECTION_LABEL)
+    return second
+
+
+def _permitted_texts(task: SynthesiserTask) -> list[str]:
+    """The texts that every sentence may use: the question, the answer and the found values."""
+    results = (value for result in task.results for value in result.values.values())
+    values = [task.answer, *results, *(item.shows for item in task.evidence)]
+    return [task.question, *(value_as_text(value) for value in values if value is not None)]
+
+
+def _permitted_topics(task: SynthesiserTask) -> list[str]:
+    """The texts that a sentence without a citation may use: the sub-questions and the gaps."""
+    return [*(result.question for result in task.results), *task.gaps]
+
+
+def _with_summary(answer: SynthesiserAnswer) -> SynthesiserAnswer:
+    if answer.summary:
+        return answer
+    return answer.model_copy(update={"summary": [Statement(text=_NOTHING_KEPT)]})
+
+
+def _with_gap(
+    answer: SynthesiserAnswer, task: SynthesiserTask, inputs: ReportInputs
+) -> SynthesiserAnswer:
+    """The answer with a gap if its conclusion uses words that are in no source."""
+    if not task.concludes or answer.conclusion in (None, ""):
+        return answer
+    sources = [item.source_text for item in inputs.found]
+    conclusion = value_as_text(answer.conclusion)
+    if not unsupported_parts(conclusion, sources, _permitted_texts(task)):
+        return answer
+    gap = f"The short answer, {conclusion!r}, stands in no source in these words."
+    return answer.model_copy(update={"gaps": [*answer.gaps, gap]})
+
+
+def _both_sides(inputs: ReportInputs, marks: CitationMarks) -> Iterable[ReportContradiction]:
+    for each in inputs.facts.contradictions:
+        ones, others = evidence_of_both_sides(each, inputs.plan, inputs.found)
+        yield ReportContradiction(
+            one=marks.of(each.one, ones),
+            other=marks.of(each.other, others),
+            settled_by=each.settled_by,
+        )
+
+
+def _total_tokens(writer: ModelCaller, judge: ModelCaller | None) -> int:
+    return writer.tokens + (judge.tokens if judge else 0)
+
+
+def _delivery_check_halt(failed: Iterable[DeliveryCheck]) -> Halt:
+    reasons = "; ".join(f"{check.name}: {check.detail}" for check in failed)
+    message = cut_message(
+        f"the report was not delivered, a delivery check failed: {reasons}", MessageLimit.FAILURE
+    )
+    return Halt(reason=StopReason.REPORT_REFUSED, message=message)
+
+
+def _report_error_halt(error: Lasting) -> Halt:
+    if isinstance(error, ReportInvalid):
+        message = f"the report was not delivered: {error}"
+        return Halt(
+            reason=StopReason.REPORT_REFUSED, message=cut_message(message, MessageLimit.FAILURE)
+        )
+    failed = "the report could not be written"
+    return halt_of_error(error, failed, otherwise=StopReason.REPORT_REFUSED)

@@ -1,0 +1,158 @@
+"""Read the inputs of a report: the plan, the results, the evidence and the verdicts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from models.evidence.evidence import StoredEvidence
+from models.jobs.job_record import Job
+from models.plans.research_plan import Plan, TaskStatus
+from models.reports.report_writer_messages import (
+    OpposedClaims,
+    ResultItem,
+    SynthesiserTask,
+    VerificationResult,
+)
+from models.reports.verification_summary import VerificationSummary
+from models.tasks.stored_task import StoredTask
+from models.verification.verification_verdicts import Verification
+from planning.plans.downstream_tasks import downstream_tasks
+from planning.reports.delivery_checks import DeliveryFacts
+from planning.reports.evidence_selection import evidence_items, supporting_evidence
+from planning.reports.report_groups import group_of
+from planning.verification.contradiction_rules import distinct_contradictions
+from storage.core.database import Database
+from storage.evidence import evidence_rows, retraction_rows
+from storage.plans import task_queries
+from storage.views import report_input_queries
+
+EntityKey = tuple[str, str]
+"""The key of an entity: its task's id and its name."""
+
+
+@dataclass(frozen=True)
+class ReportInputs:
+    """The inputs of the report writer and of the delivery checks."""
+
+    job: Job
+    tasks: Sequence[StoredTask]
+    found: Sequence[StoredEvidence]
+    facts: DeliveryFacts
+    summary: VerificationSummary | None = None
+    retracted: Sequence[EntityKey] = ()
+    """Entities whose evidence is all retracted."""
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(tasks=tuple(each.task for each in self.tasks))
+
+
+async def read_report_inputs(db: Database, job: Job, task_id: str) -> ReportInputs:
+    """Read the inputs; calls of `task_id`, the report itself, do not count as unrecorded."""
+    tasks = await task_queries.load_tasks(db, job.id)
+    plan = Plan(tasks=tuple(each.task for each in tasks))
+    summary = await report_input_queries.verification_summary_of(db, job.id)
+    facts = DeliveryFacts(
+        open_questions=await report_input_queries.open_question_numbers(db, job.id),
+        calls_without_outcome=await report_input_queries.unrecorded_calls(db, job.id, task_id),
+        contradictions=distinct_contradictions(summary.verdicts) if summary else (),
+    )
+    found = supporting_evidence(plan, await evidence_rows.evidence_of(db, job.id))
+    retracted = await retraction_rows.entities_without_evidence(db, job.id)
+    return ReportInputs(job, tasks, found, facts, summary, retracted)
+
+
+def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
+    """Return the synthesiser's task, before groups are condensed."""
+    plan, summary = material.plan, material.summary
+    # Of all tasks: a cancelled final task means that no answer was found.
+    concludes = not any(task.is_final and not task.parent for task in plan.tasks)
+    return SynthesiserTask(
+        question=material.job.request.question,
+        answer=None if concludes else material.job.answer,
+        concludes=concludes,
+        confidence=_answer_confidence(material),
+        results=tuple(_result_items(material)),
+        evidence=evidence_items(material.found),
+        verification=None if summary is None else _verification_figures(summary),
+        contradictions=tuple(
+            OpposedClaims(**each.model_dump(exclude={"tasks"}))
+            for each in material.facts.contradictions
+        ),
+        gaps=(
+            *unfinished_task_gaps(plan),
+            *_incomplete_result_gaps(plan, summary),
+            *_retracted_evidence_gaps(plan, material.retracted),
+        ),
+    )
+
+
+def unfinished_task_gaps(plan: Plan) -> tuple[str, ...]:
+    """Return a gap for each task of the plan without a result."""
+    tasks = [task for task in plan.tasks if not task.parent]
+    failed = [task for task in tasks if task.status is TaskStatus.FAILED]
+    # An agent task that still ran when the job ended counts as unfinished.
+    waiting = [
+        task
+        for task in tasks
+        if (task.status.is_open or task.status is TaskStatus.CANCELLED) and not task.is_final
+    ]
+    return tuple(f"{task.id}: {task.description}" for task in (*failed, *waiting))
+
+
+def _incomplete_result_gaps(plan: Plan, summary: VerificationSummary | None) -> Iterable[str]:
+    """Return a gap for each missing aspect of an existing result."""
+    for verdict in () if summary is None else summary.incomplete:
+        task = plan.by_id[verdict.task_id]
+        if task.status is TaskStatus.DONE:
+            missing = f"; missing: {', '.join(verdict.missing)}" if verdict.missing else ""
+            yield f"{task.id}: {task.description} ({verdict.status.value}{missing})"
+
+
+def _retracted_evidence_gaps(plan: Plan, retracted: Iterable[EntityKey]) -> Iterable[str]:
+    for task_id, name in retracted:
+        after = ", ".join(downstream_tasks(plan, task_id))
+        rests = f"; on it rests what was found by {after}" if after else ""
+        yield f"{task_id}.{name}: its evidence was retracted{rests}"
+
+
+def _result_items(material: ReportInputs) -> Iterable[ResultItem]:
+    verdicts = {} if material.summary is None else material.summary.by_task
+    gone = set(material.retracted)
+    for each in material.tasks:
+        task = each.task
+        if task.parent or task.is_final or task.status is not TaskStatus.DONE:
+            continue
+        verdict = verdicts.get(task.id)
+        yield ResultItem(
+            task=task.id,
+            question=task.description,
+            agent=group_of(task),
+            status=verdict.status.value if verdict else task.status.value,
+            completeness=verdict.completeness if verdict else None,
+            confidence=_result_confidence(each, verdict),
+            values={n: v for n, v in task.result.items() if (task.id, n) not in gone},
+        )
+
+
+def _result_confidence(stored: StoredTask, verdict: Verification | None) -> float | None:
+    return verdict.confidence if verdict else stored.confidence
+
+
+def _answer_confidence(material: ReportInputs) -> float | None:
+    """Return the answer's confidence: the verifier's, the final task's, or the mean."""
+    if material.summary is not None and material.summary.confidence is not None:
+        return material.summary.confidence
+    done = [each for each in material.tasks if each.task.status is TaskStatus.DONE]
+    final = [each for each in done if each.task.is_final and each.confidence is not None]
+    known = [each.confidence for each in final or done if each.confidence is not None]
+    return round(sum(known) / len(known), 3) if known else None
+
+
+def _verification_figures(summary: VerificationSummary) -> VerificationResult:
+    return VerificationResult(
+        rounds=summary.rounds,
+        complete=summary.complete,
+        total=summary.total,
+        confidence=summary.confidence,
+        stopped_by=summary.stop,
+    )

@@ -1,0 +1,162 @@
+"""Check each sentence of a report against its evidence; hedge or drop unsupported sentences."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from activities.runtime.model_call import ModelCaller
+from models.evidence.evidence import CheckSummary, StoredEvidence
+from models.reports.report_writer_messages import RefusedSentence, Statement, SynthesiserAnswer
+from planning.reports.citation_marks import statements_by_part
+from planning.reports.evidence_selection import source_title
+from planning.reports.sentence_support import HEDGE_PREFIX, is_quotation, unsupported_parts
+from roles.verification.sentence_checker import (
+    SENTENCE_CHECKER,
+    CitedPassage,
+    CitingSentence,
+    SentenceCheckerAnswer,
+    SentenceCheckerTask,
+    SupportLevel,
+)
+
+_CONTEXT_CHARACTERS = 600
+"""Characters of the source on each side of a quote that the checker sees."""
+
+
+class CheckedSentence(NamedTuple):
+    """A sentence with its cited evidence."""
+
+    text: str
+    cites: tuple[str, ...]
+
+    @classmethod
+    def of(cls, statement: Statement) -> "CheckedSentence":
+        return cls(statement.text, tuple(dict.fromkeys(statement.evidence)))
+
+
+class SupportVerdict(NamedTuple):
+    """How far the evidence supports a sentence, and what is missing."""
+
+    support: SupportLevel
+    why: str = ""
+
+
+@dataclass
+class ReportSentenceChecks:
+    """The checks of one report: by rules, and by a model if there is a `model_caller`."""
+
+    found: Mapping[str, StoredEvidence]
+    """The evidence by the ids that sentences cite."""
+    known: Sequence[str]
+    """Texts that every sentence may use: the question, the answer and the found values."""
+    named: Sequence[str]
+    """Texts that a sentence without citation may use: the sub-questions and the gaps."""
+    model_caller: ModelCaller | None = None
+    _verdicts: dict[CheckedSentence, SupportVerdict] = field(default_factory=dict, init=False)
+
+    async def refused(self, draft: SynthesiserAnswer, *, place: str) -> tuple[RefusedSentence, ...]:
+        """Return the sentences of the draft that fail, with reasons; verdicts are reused.
+
+        Raises:
+            Passing: the checking model is busy.
+            Lasting: the checking model refused.
+        """
+        new = [each for each in dict.fromkeys(_sentences(draft)) if each not in self._verdicts]
+        self._verdicts |= {each: self._check_by_rules(each) for each in new}
+        asked = [each for each in new if self._needs_judgement(each)]
+        if asked and self.model_caller is not None:
+            self._verdicts |= await self._check_by_model(self.model_caller, asked, place)
+        failed = dict.fromkeys(s for s in _sentences(draft) if not self._is_supported(s))
+        return tuple(
+            RefusedSentence(text=each.text, why=self._verdicts[each].why) for each in failed
+        )
+
+    def weighed(self, draft: SynthesiserAnswer) -> tuple[SynthesiserAnswer, CheckSummary]:
+        """Return the draft with unsupported sentences dropped and others hedged, and the counts."""
+        counts = dict.fromkeys(SupportLevel, 0)
+        for each in _sentences(draft):
+            counts[self._verdicts[each].support] += 1
+        parts = {
+            name: self._kept(statements) for name, statements in statements_by_part(draft).items()
+        }
+        summary = CheckSummary(
+            checked=sum(counts.values()),
+            kept=counts[SupportLevel.SUPPORTED],
+            hedged=counts[SupportLevel.PARTLY],
+            dropped=counts[SupportLevel.UNSUPPORTED],
+            checked_by=self.model_caller.answered_by if self.model_caller is not None else "",
+        )
+        return draft.model_copy(update=parts), summary
+
+    def _kept(self, statements: Iterable[Statement]) -> list[Statement]:
+        kept = []
+        for each in statements:
+            support = self._verdicts[CheckedSentence.of(each)].support
+            if support is SupportLevel.PARTLY:
+                kept.append(each.model_copy(update={"text": f"{HEDGE_PREFIX}{each.text}"}))
+            elif support is SupportLevel.SUPPORTED:
+                kept.append(each)
+        return kept
+
+    def _is_supported(self, sentence: CheckedSentence) -> bool:
+        return self._verdicts[sentence].support is SupportLevel.SUPPORTED
+
+    def _check_by_rules(self, sentence: CheckedSentence) -> SupportVerdict:
+        known = self.known if sentence.cites else (*self.known, *self.named)
+        faults = unsupported_parts(sentence.text, self._texts(sentence), known)
+        support = SupportLevel.UNSUPPORTED if faults else SupportLevel.SUPPORTED
+        return SupportVerdict(support, "; ".join(faults)[:500])
+
+    def _needs_judgement(self, sentence: CheckedSentence) -> bool:
+        """True if a model must judge the sentence: it is not a verbatim quote of its evidence."""
+        if not sentence.cites or not self._is_supported(sentence):
+            return False
+        return not is_quotation(sentence.text, self._texts(sentence))
+
+    def _texts(self, sentence: CheckedSentence) -> list[str]:
+        items = [self.found[name] for name in sentence.cites]
+        return [f"{source_title(item)}\n{item.source_text}" for item in items]
+
+    async def _check_by_model(
+        self, model_caller: ModelCaller, sentences: Sequence[CheckedSentence], place: str
+    ) -> dict[CheckedSentence, SupportVerdict]:
+        named = {f"S{n}": each for n, each in enumerate(sentences, start=1)}
+        cited = dict.fromkeys(name for each in sentences for name in each.cites)
+        task = SentenceCheckerTask(
+            sentences=tuple(
+                CitingSentence(id=name, text=each.text, cites=each.cites)
+                for name, each in named.items()
+            ),
+            passages=tuple(_cited_passage(name, self.found[name]) for name in cited),
+        )
+
+        def check(answer: SentenceCheckerAnswer) -> Sequence[str]:
+            judged = [verdict.id for verdict in answer.verdicts]
+            return [
+                f"there is not one verdict on {name}" for name in named if judged.count(name) != 1
+            ]
+
+        dialogue = await model_caller.ask(SENTENCE_CHECKER, task, place=place, check=check)
+        if dialogue.answer is None:
+            # If the checker gave no verdict, treat the sentence as partly supported.
+            return dict.fromkeys(
+                sentences, SupportVerdict(SupportLevel.PARTLY, "it could not be checked")
+            )
+        return {
+            named[each.id]: SupportVerdict(each.verdict, each.why or each.verdict.value)
+            for each in dialogue.answer.verdicts
+            if each.id in named
+        }
+
+
+def _sentences(draft: SynthesiserAnswer) -> list[CheckedSentence]:
+    return [
+        CheckedSentence.of(each)
+        for statements in statements_by_part(draft).values()
+        for each in statements
+    ]
+
+
+def _cited_passage(name: str, item: StoredEvidence) -> CitedPassage:
+    start, end = max(0, item.start - _CONTEXT_CHARACTERS), item.end + _CONTEXT_CHARACTERS
+    return CitedPassage(id=name, title=source_title(item), text=item.source_text[start:end])

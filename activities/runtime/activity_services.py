@@ -1,0 +1,71 @@
+"""Services that all activities share: database, models, tools, agents, and the jobs' requests."""
+
+from dataclasses import dataclass, field
+
+from models.budget.token_prices import PriceList
+from models.errors import BadConfiguration
+from models.jobs.activity_orders import RunOrder
+from models.jobs.job_record import JobRequest
+from models.strategies.job_strategy import EXTRACTIVE_MODEL
+from planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
+from roles.dialogue.role_definition import Model
+from storage.core.database import Database
+from storage.jobs import job_rows
+from tools.mcp.tool_hub import Hub
+
+_MAX_CACHED_REQUESTS = 500
+
+
+@dataclass(frozen=True)
+class ModelRegistry:
+    """The models that a worker can use: the built-in model, and the models of its endpoint."""
+
+    extractive: Model
+    endpoint: Model | None = None
+    prices: PriceList = field(default_factory=PriceList)
+
+    def named(self, name: str) -> Model:
+        """The model that plays the roles of a job with the model `name`.
+
+        Raises:
+            BadConfiguration: this worker has no endpoint.
+        """
+        if name == EXTRACTIVE_MODEL:
+            return self.extractive
+        if self.endpoint is None:
+            raise BadConfiguration(
+                f"model {name!r} needs an endpoint, and this worker has none: set OPENAI_API_KEY "
+                f"or OPENAI_BASE_URL for the worker, or use --model {EXTRACTIVE_MODEL}"
+            )
+        return self.endpoint
+
+
+@dataclass(frozen=True)
+class RequestCache:
+    """The requests of jobs, each read once: within a workflow run a request never changes."""
+
+    db: Database
+    _by_run: dict[tuple[str, int], JobRequest] = field(default_factory=dict)
+
+    async def of(self, order: RunOrder) -> JobRequest:
+        """The request of the order's job."""
+        run = (order.job_id, order.epoch)
+        if run not in self._by_run:
+            if len(self._by_run) >= _MAX_CACHED_REQUESTS:
+                self._by_run.pop(next(iter(self._by_run)))
+            self._by_run[run] = (await job_rows.load_job(self.db, order.job_id)).request
+        return self._by_run[run]
+
+
+@dataclass(frozen=True)
+class Services:
+    """The opened services that every activity class takes."""
+
+    db: Database
+    models: ModelRegistry
+    hub: Hub
+    agents: AgentCatalogue = field(default_factory=built_in_agents)
+    requests: RequestCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "requests", RequestCache(self.db))

@@ -1,0 +1,253 @@
+"""Call a model through the call ledger: a recorded answer is reused and never paid for twice."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Self, TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from activities.runtime.activity_services import ModelRegistry, Services
+from activities.runtime.recovery_interceptor import current_recovery_id
+from models.budget.spend_breakdown import Phase
+from models.calls.call_records import CallKey, ReservationRequest
+from models.calls.model_requests import Completion, ModelRequest
+from models.errors import BudgetReached, HoldfastError, ModelBusy
+from models.frozen_model import Frozen
+from models.jobs.activity_orders import AttemptOrder
+from models.jobs.job_record import JobRequest
+from models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
+from models.text.storable_text import storable_text
+from planning.budget.role_phases import phase_of
+from planning.text.token_estimates import request_tokens
+from roles.dialogue.model_dialogue import DialogueResult, ask_role
+from roles.dialogue.role_definition import Role
+from storage.ledger.call_ledger import CallLedger
+
+TaskT = TypeVar("TaskT", bound=Frozen)
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+@dataclass
+class ModelCaller:
+    """The model calls of one activity: their place in the job, and the tokens spent so far."""
+
+    ledger: CallLedger
+    models: ModelRegistry
+    model: str
+    strategy: Strategy
+    job_id: str
+    epoch: int
+    task_id: str = ""
+    attempt: int = 1
+    tokens: int = field(default=0, init=False)
+    answered_by: str = field(default="", init=False)
+    """The model of the last answer."""
+
+    @classmethod
+    def of(
+        cls,
+        services: Services,
+        order: AttemptOrder,
+        request: JobRequest,
+        place: str,
+        *,
+        model: str = "",
+        may_wait: bool = False,
+    ) -> Self:
+        """The caller of one attempt; `place` is the task, or the label of its calls in the ledger.
+
+        `model` defaults to the job's model. A ledger that may wait writes the beginning of a call
+        together with its answer if nothing is lost by it.
+        """
+        return cls(
+            ledger=CallLedger(services.db, may_wait=may_wait, recovery=current_recovery_id()),
+            models=services.models,
+            model=model or request.model,
+            strategy=request.strategy,
+            job_id=order.job_id,
+            epoch=order.epoch,
+            task_id=place,
+            attempt=order.attempt,
+        )
+
+    async def ask(
+        self,
+        role: Role[TaskT, AnswerT],
+        task: TaskT,
+        *,
+        place: str = "",
+        check: Callable[[AnswerT], Sequence[str]] | None = None,
+    ) -> DialogueResult[AnswerT]:
+        """Return the role's answer; an invalid answer is sent back up to `plan_tries` times.
+
+        `place` distinguishes parallel calls of one role, such as those for chunks.
+
+        Raises:
+            Passing: the model is busy; the ledger keeps the calls that were answered.
+            BudgetReached: the job's cap leaves no room for the next call.
+            Lasting: the model refused.
+        """
+
+        async def send(request: ModelRequest, part: int) -> Completion:
+            return await self._send(request, _call_part(place, part))
+
+        return await ask_role(
+            role,
+            task,
+            model_name=self.model,
+            send=send,
+            tries=self.strategy.plan_tries,
+            check=check,
+        )
+
+    async def recorded_task(
+        self, role: Role[TaskT, AnswerT], task: TaskT, *, place: str = ""
+    ) -> TaskT:
+        """Reuse the prompt of the crashed attempt, so that its recorded answer is found.
+
+        Needed for prompts with changing content, such as the plan's statuses: another prompt would
+        be another request, and its answer would be paid for twice.
+        """
+        words = await self.ledger.first_prompt(
+            self.job_id, self.task_id, self.attempt, role.name, _call_part(place, 1)
+        )
+        if words is None:
+            return task
+        try:
+            return role.task.model_validate_json(words)
+        except ValidationError:
+            return task  # an earlier release wrote another form
+
+    async def written_by(self) -> str:
+        """Return the model of the last answer, with the others if a fallback was used."""
+        stand_ins = await self.ledger.stand_in_models(self.job_id)
+        others = " and ".join(name for name in stand_ins if name != self.answered_by)
+        return f"{self.answered_by}, with {others}" if others else self.answered_by
+
+    async def _send(self, request: ModelRequest, part: str) -> Completion:
+        """Return the reply of the request's model, or of the fallback if it is busy too long.
+
+        A report without room in the budget is written by the built-in model, at no cost.
+
+        Raises:
+            BudgetReached: the job's cap leaves no room for the call, and it was not made.
+        """
+        key = self._key(request, part)
+        try:
+            opened = await self.ledger.open_model_call(key, request, self._expense(request))
+        except BudgetReached:
+            if not _is_report(request):
+                raise
+            return await self._send(_addressed_to(request, EXTRACTIVE_MODEL), part)
+        if isinstance(opened.answer, Completion):
+            return self._counted(request, opened.answer)
+        instead = self._fallback(request)
+        if opened.refusal is None or instead is None:
+            try:
+                return await self._completed(request, opened.row_id)
+            except ModelBusy as busy:
+                if instead is None:
+                    raise
+                await self._raise_while_busy_may_end(busy, opened.row_id)
+                facts = _fallback_facts(request, instead, busy)
+                await self.ledger.record_fallback(key, opened.row_id, self.epoch, facts)
+        return await self._send(instead, part)
+
+    async def _completed(self, request: ModelRequest, row_id: int) -> Completion:
+        try:
+            completion = await self.models.named(request.model).complete(request)
+        except HoldfastError as error:
+            await self.ledger.fail_model_call(row_id, str(error), kind=type(error).__name__)
+            raise
+        completion = _storable_completion(completion)
+        await self.ledger.close_model_call(row_id, completion, self._cost(request, completion))
+        return self._counted(request, completion)
+
+    async def _raise_while_busy_may_end(self, busy: ModelBusy, row_id: int) -> None:
+        """Raise the error, so that Temporal tries again, while waiting for the model is allowed."""
+        left = self.strategy.fallback_after - await self.ledger.failing_duration(row_id)
+        if left > timedelta(0):
+            # The model may ask for a longer wait; the fallback is called after our limit.
+            busy.after = busy.after and min(busy.after, left)
+            raise busy
+
+    def _key(self, request: ModelRequest, part: str) -> CallKey:
+        return CallKey(
+            job_id=self.job_id,
+            task_id=self.task_id,
+            attempt=self.attempt,
+            part=part,
+            request_hash=request.hash,
+        )
+
+    def _fallback(self, request: ModelRequest) -> ModelRequest | None:
+        """Return the request to the fallback model, if there is another one."""
+        name = self.strategy.fallback_model
+        if not name or name == request.model:
+            return None
+        return _addressed_to(request, name)
+
+    def _expense(self, request: ModelRequest) -> ReservationRequest | None:
+        """Return the reservation for the call if the job has a cap; the built-in model is free."""
+        if request.model == EXTRACTIVE_MODEL or not self.strategy.is_capped:
+            return None
+        return ReservationRequest(
+            input_tokens=request_tokens(request),
+            price=self.models.prices.of(request.model),
+            is_report=_is_report(request),
+        )
+
+    def _cost(self, request: ModelRequest, completion: Completion) -> Decimal | None:
+        price = self.models.prices.of(request.model)
+        if price is None:
+            return None
+        return price.of(
+            input_tokens=completion.input_tokens,
+            output_tokens=completion.output_tokens,
+            cached_tokens=completion.cached_tokens,
+        )
+
+    def _counted(self, request: ModelRequest, completion: Completion) -> Completion:
+        self.answered_by = request.model
+        self.tokens += completion.input_tokens + completion.output_tokens
+        return completion
+
+
+def _call_part(place: str, number: int) -> str:
+    return f"{place}/{number}" if place else str(number)
+
+
+def _is_report(request: ModelRequest) -> bool:
+    return phase_of(request.role) is Phase.SYNTHESIS
+
+
+def _addressed_to(request: ModelRequest, name: str) -> ModelRequest:
+    """Return the same request for another model."""
+    # Not `model_copy`, which would keep the cached hash and so the ledger's key.
+    return ModelRequest.model_validate(request.model_dump() | {"model": name})
+
+
+def _fallback_facts(
+    request: ModelRequest, instead: ModelRequest, why: ModelBusy
+) -> dict[str, JsonValue]:
+    return {
+        "role": request.role,
+        "from": request.model,
+        "to": instead.model,
+        "reason": str(why)[:500],
+    }
+
+
+def _storable_completion(completion: Completion) -> Completion:
+    """Return the reply as the ledger stores it, so that a repeated dialogue is identical."""
+    refusal = completion.refusal and storable_text(completion.refusal)
+    return completion.model_copy(
+        update={
+            "text": storable_text(completion.text),
+            "model": storable_text(completion.model),
+            "finish": storable_text(completion.finish),
+            "refusal": refusal,
+        }
+    )

@@ -1,0 +1,124 @@
+"""Detect that the previous Temporal attempt was lost, and record the recovery of the job."""
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, TimeoutType
+from temporalio.exceptions import TimeoutError as OutOfTime
+from temporalio.worker import (
+    ActivityInboundInterceptor,
+    ExecuteActivityInput,
+    Interceptor,
+)
+
+from models.errors import StorageAway
+from models.jobs.job_recovery import LossCause, LostAttempt
+from storage.core.database import Database
+from storage.core.database_outage import retry_until_available
+from storage.ledger import job_recovery_rows
+
+_WORKER_DIED = "WorkerDied"
+"""The type of error with which a supervisor ends the attempts of a worker that it saw die."""
+_ASK_WITHIN = timedelta(seconds=5)
+_PATIENCE_S = 20.0
+"""Well below any activity's time limit: the next attempt must hear how this one ended."""
+
+_recovery_id: ContextVar[int | None] = ContextVar("recovery", default=None)
+
+log = structlog.get_logger(__name__)
+
+
+def current_recovery_id() -> int | None:
+    """The recovery during which this activity runs; None if no attempt was lost."""
+    return _recovery_id.get()
+
+
+class RecoveryInterceptor(Interceptor):
+    """Give an attempt that takes over from a lost attempt the number of its recovery.
+
+    A first attempt is not delayed. If the recovery is unknown, only its receipt is missing.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
+        return _RecoveryInbound(super().intercept_activity(next), self._db)
+
+
+class _RecoveryInbound(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, db: Database) -> None:  # noqa: A002 - the SDK's name
+        super().__init__(next)
+        self._db = db
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
+        if activity.info().attempt > 1:
+            _recovery_id.set(await _recovery_id_for(self._db, input.args[0]))
+        return await super().execute_activity(input)
+
+
+async def _recovery_id_for(db: Database, order: Any) -> int | None:  # noqa: ANN401 - whatever the activity takes
+    try:
+        loss = await _loss_of_previous_attempt()
+        if loss is None:
+            return None
+        return await _begin_recovery(db, order, loss)
+    except StorageAway:
+        # The activity cannot begin either; the next attempt reads since when.
+        raise
+    except Exception as error:
+        log.warning("recovery.not_noted", kind=type(error).__name__, error=str(error)[:500])
+        return None
+
+
+async def _begin_recovery(db: Database, order: Any, loss: LostAttempt) -> int | None:  # noqa: ANN401 - whatever the activity takes
+    epoch = getattr(order, "epoch", None)
+    return await retry_until_available(
+        lambda: job_recovery_rows.begin_recovery(db, order.job_id, loss, epoch),
+        patience_s=_PATIENCE_S,
+    )
+
+
+async def _loss_of_previous_attempt() -> LostAttempt | None:
+    """Return how the previous attempt was lost; None if it ended by itself."""
+    match await _error_of_previous_attempt():
+        case ApplicationError(type=kind, details=[facts]) if kind == _WORKER_DIED:
+            at = datetime.fromisoformat(facts["died_at"])
+            return LostAttempt(cause=LossCause.WORKER, lost_worker=facts["worker"], at=at)
+        case ApplicationError(type=kind, details=details) if kind == StorageAway.__name__:
+            return LostAttempt(cause=LossCause.DATABASE, at=_storage_lost_since(details))
+        # Not start_to_close: a worker that exceeds the time is alive, or it would miss heartbeats.
+        case OutOfTime(type=TimeoutType.HEARTBEAT):
+            return _loss_by_heartbeat()
+    return None
+
+
+async def _error_of_previous_attempt() -> BaseException | None:
+    info, client = activity.info(), activity.client()
+    handle = client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
+    described = await handle.describe(rpc_timeout=_ASK_WITHIN)
+    for pending in described.raw_description.pending_activities:
+        if pending.activity_id == info.activity_id and pending.HasField("last_failure"):
+            return await client.data_converter.decode_failure(pending.last_failure)
+    return None
+
+
+def _storage_lost_since(details: Any) -> datetime:  # noqa: ANN401 - the SDK's type
+    if details:
+        return datetime.fromisoformat(details[0]["since"])
+    return activity.info().current_attempt_scheduled_time
+
+
+def _loss_by_heartbeat() -> LostAttempt:
+    """Return the worker whose heartbeats stopped, if they were of the previous attempt."""
+    info = activity.info()
+    beat = info.heartbeat_details[0] if info.heartbeat_details else None
+    if isinstance(beat, Mapping) and beat.get("attempt") == info.attempt - 1:
+        at = datetime.fromisoformat(beat["at"])
+        return LostAttempt(cause=LossCause.WORKER, lost_worker=beat["worker"], at=at)
+    silent_for = info.heartbeat_timeout or timedelta(0)
+    return LostAttempt(cause=LossCause.WORKER, at=info.current_attempt_scheduled_time - silent_for)

@@ -1,0 +1,130 @@
+"""Call a tool through the call ledger: answers are recorded, identical calls are not repeated."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from models.calls.call_records import CallKey
+from models.calls.model_requests import canonical_hash
+from models.calls.tool_signatures import ToolAnswer, ToolSignature
+from models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
+from models.text.terminal_text import shorten_text
+from storage.ledger.call_ledger import CallLedger, LedgerEntry
+from tools.mcp.tool_hub import Hub
+
+_SHOWN = 400  # characters of the recorded answer
+
+
+@dataclass(frozen=True)
+class ToolCallResult:
+    """A tool's answer with notes, such as that another call's answer was reused."""
+
+    answer: ToolAnswer
+    note: str = ""
+
+    def with_note(self, more: str) -> "ToolCallResult":
+        """Return the result with one more note."""
+        return replace(self, note="; ".join(each for each in (self.note, more) if each))
+
+
+@dataclass(frozen=True)
+class ToolCaller:
+    """The tool calls of one task."""
+
+    ledger: CallLedger
+    hub: Hub
+    job_id: str
+    task_id: str
+    attempt: int
+    facts: dict[str, str]
+    timeout: timedelta
+    max_identical_calls: int | None = None
+    """The maximum of identical calls in the job; None or 0: no limit."""
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> ToolCallResult:
+        """Return the tool's answer to these arguments.
+
+        Raises:
+            ToolBusy: the server is unavailable, or reports a passing error.
+            ToolFailed: the tool answered with an error, or the same call was made too often.
+            OutcomeUnknown: the call was sent before, its outcome is unknown, and repeating is not
+                safe.
+        """
+        key = CallKey(
+            job_id=self.job_id,
+            task_id=self.task_id,
+            attempt=self.attempt,
+            request_hash=canonical_hash({"tool": tool, "arguments": arguments}),
+        )
+        opened = await self.ledger.open_tool_call(key, tool, arguments)
+        if isinstance(opened.answer, ToolAnswer):
+            return ToolCallResult(opened.answer)
+        if opened.refusal is not None:
+            raise ToolFailed(opened.refusal)
+        if opened.earlier is not None and not await self.hub.depends_on_history(tool):
+            return await self._reuse_answer(opened, *opened.earlier, tool)
+        if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:
+            raise await self._refuse_failing_call(opened, tool)
+        if opened.is_outcome_unknown and not await self._is_repeatable(tool):
+            error = OutcomeUnknown(
+                f"{tool} was called before, no answer came, and it is not declared safe to repeat"
+            )
+            await self.ledger.withhold_tool_call(opened.row_id, str(error))
+            raise error
+        return ToolCallResult(await self._call(opened.row_id, tool, arguments))
+
+    async def _reuse_answer(
+        self, opened: LedgerEntry, earlier: int, answer: ToolAnswer, tool: str
+    ) -> ToolCallResult:
+        """Return the recorded answer with a warning; beyond the limit, raise an error."""
+        if self.max_identical_calls and opened.number > self.max_identical_calls:
+            error = ToolFailed(_repeated_call_message(tool, opened.number - 1, answer))
+            await self.ledger.fail_tool_call(
+                opened.row_id, str(error), may_repeat=False, repeated_call_id=earlier
+            )
+            raise error
+        await self.ledger.close_tool_call(opened.row_id, answer, repeated_call_id=earlier)
+        times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
+        return ToolCallResult(
+            answer, f"{tool} was called with these arguments before in this job{times}"
+        )
+
+    async def _refuse_failing_call(self, opened: LedgerEntry, tool: str) -> ToolFailed:
+        """Refuse a call whose identical calls failed too often."""
+        error = ToolFailed(
+            f"{tool} was called with these arguments {opened.failed_before} times in this job, "
+            "failed each time, and is not called again. Change something: other arguments, or "
+            f"another tool.\nIt had failed with: {shorten_text(opened.failed_with, _SHOWN)}"
+        )
+        await self.ledger.fail_tool_call(
+            opened.row_id, str(error), may_repeat=False, repeated_call_id=opened.row_id
+        )
+        return error
+
+    async def _call(self, row_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
+        try:
+            answer = await self.hub.call(tool, arguments, timeout=self.timeout, facts=self.facts)
+        except HoldfastError as error:
+            may_repeat = isinstance(error, Passing)
+            await self.ledger.fail_tool_call(row_id, str(error), may_repeat=may_repeat)
+            raise
+        await self.ledger.close_tool_call(row_id, answer)
+        return answer
+
+    async def _is_repeatable(self, tool: str) -> bool:
+        return find_signature(await self.hub.signatures(), tool).is_repeatable
+
+
+def _repeated_call_message(tool: str, before: int, answer: ToolAnswer) -> str:
+    # The answer follows the first line, because only the first line goes to lists and histories.
+    shown = shorten_text(" ".join(answer.text.split()), _SHOWN)
+    return (
+        f"{tool} was called with these arguments {before} times in this job and is not called "
+        "again. Change something: other arguments, or another tool.\n"
+        f"What it answered begins: {shown}"
+    )
+
+
+def find_signature(signatures: tuple[ToolSignature, ...], tool: str) -> ToolSignature:
+    """Return the tool's signature; an unknown tool counts as not repeatable."""
+    return next((each for each in signatures if each.name == tool), ToolSignature(name=tool))

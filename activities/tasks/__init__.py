@@ -1,0 +1,1 @@
+"""Run one tool task or reasoning task of a plan and store its outcome."""

@@ -1,0 +1,144 @@
+"""Replace tool arguments unknown to the tool by values of its vocabulary before the call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.task_outcome import TaskOutcome
+from models.errors import ToolFailed
+from models.frozen_model import Frozen
+from models.text.message_limits import MessageLimit, cut_message
+from models.text.storable_text import storable_text, storable_value
+from models.text.terminal_text import shorten_text
+from planning.text.nearest_values import NEAREST_COUNT, Vocabulary
+from roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
+from tools.mcp.tool_hub import Hub
+from tools.vocabularies.server_vocabularies import KnownParameter
+
+_SHOWN = 80
+
+
+class Substitution(Frozen):
+    """An argument as planned, and the value that the tool was called with."""
+
+    parameter: str
+    given: str
+    used: str
+
+    def __str__(self) -> str:
+        given, used = shorten_text(self.given, _SHOWN), shorten_text(self.used, _SHOWN)
+        return f"{given!r} was not found; substituted with {used!r}"
+
+
+@dataclass(frozen=True)
+class GroundedArguments:
+    """The arguments of a tool call, with the substitutions made."""
+
+    arguments: dict[str, JsonValue]
+    substitutions: tuple[Substitution, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """Return the substitutions in one line; empty if there are none."""
+        return "; ".join(map(str, self.substitutions))
+
+    def add_note_to(self, outcome: TaskOutcome) -> TaskOutcome:
+        """Return the outcome with the substitutions in its trace and failure."""
+        if not self.substitutions:
+            return outcome
+        stored = [storable_value(each.model_dump()) for each in self.substitutions]
+        trace = {**outcome.trace, "note": storable_text(self.note), "substituted": stored}
+        failure = outcome.failure
+        if failure is not None:
+            message = cut_message(
+                f"{failure.message[:3000]}\nNote: {storable_text(self.note)}", MessageLimit.FAILURE
+            )
+            failure = failure.model_copy(update={"message": message})
+        return replace(outcome, trace=trace, failure=failure)
+
+
+@dataclass
+class ArgumentGrounder:
+    """The grounding of one call's arguments."""
+
+    model_caller: ModelCaller
+    hub: Hub
+    facts: Mapping[str, str]
+    tool: str
+    found: list[Substitution] = field(default_factory=list)
+
+    async def ground(self, arguments: Mapping[str, JsonValue]) -> GroundedArguments:
+        """Return the arguments with unknown values replaced by values of the tool's vocabulary.
+
+        Raises:
+            ToolFailed: an argument matches none of the tool's values (the message names the
+                nearest), or the values could not be listed.
+            Passing: the model or the server is busy.
+            BudgetReached: the job's cap leaves no room for asking the matcher.
+            Lasting: the model refused.
+        """
+        known = await self.hub.vocabularies(self.tool, tuple(arguments), facts=self.facts)
+        fitting = dict(arguments)
+        for name, parameter in known.items():
+            fitting[name] = await self._value(name, parameter, arguments[name])
+        return GroundedArguments(fitting, tuple(self.found))
+
+    async def _value(self, name: str, parameter: KnownParameter, value: JsonValue) -> JsonValue:
+        """Return the value if it is known, else its replacement; lists are checked by item."""
+        if isinstance(value, str):
+            return await self._ground_term(name, parameter, value)
+        if isinstance(value, list):
+            return [await self._value(name, parameter, item) for item in value]
+        return value
+
+    async def _ground_term(self, name: str, parameter: KnownParameter, given: str) -> str:
+        vocabulary = parameter.vocabulary
+        if given in vocabulary:
+            return given
+        if not self.model_caller.strategy.robust_tools:
+            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary, most=1))
+        used = vocabulary.same(given)
+        if used is not None:
+            return used
+        used = await self._ask_matcher(name, parameter, given)
+        if used is None:
+            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary))
+        self.found.append(Substitution(parameter=name, given=given, used=used))
+        return used
+
+    async def _ask_matcher(self, name: str, parameter: KnownParameter, given: str) -> str | None:
+        """Return the nearest value that the matcher confirms, or None."""
+        candidates = parameter.vocabulary.nearest(given)
+        if not candidates:
+            return None
+        task = MatcherTask(
+            argument=given,
+            tool=self.tool,
+            parameter=name,
+            description=parameter.description,
+            candidates=candidates,
+        )
+
+        def check(answer: MatcherAnswer) -> Sequence[str]:
+            if answer.match is None or answer.match in candidates:
+                return ()
+            return [f"{answer.match[:_SHOWN]!r} is none of the candidates; copy one, or give null"]
+
+        place = f"match:{name}"[:200]
+        asked = await self.model_caller.ask(MATCHER, task, place=place, check=check)
+        return asked.answer.match if asked.answer else None
+
+
+def _unknown_argument_message(
+    tool: str, name: str, given: str, vocabulary: Vocabulary, most: int = NEAREST_COUNT
+) -> str:
+    """Return why the tool is not called; the known values follow the first line."""
+    near = vocabulary.nearest(given, most)
+    begin = f"{tool} was not called: it knows no {name} {shorten_text(given, _SHOWN)!r}."
+    if not near:
+        first = ", ".join(repr(each[:200]) for each in vocabulary.values[:10])
+        return f"{begin}\nNone is spelt like it; the values begin with: {first}"
+    shown = ", ".join(repr(each[:200]) for each in near)
+    return f"{begin}\nNearest to it {'is' if len(near) == 1 else 'are'}: {shown}"

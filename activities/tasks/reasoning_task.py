@@ -1,0 +1,71 @@
+"""Run a reasoning task: one model call derives the task's values from its inputs."""
+
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure
+from models.errors import FailureClass
+from models.jobs.job_record import JobRequest
+from models.plans.research_plan import Task
+from models.tasks.named_value import NamedValue
+from models.tasks.task_failure import Component, Failure
+from models.text.storable_text import storable_value
+from planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
+from planning.results.kpi_failure import kpi_failure
+from roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
+
+
+async def run_reasoning_task(
+    model_caller: ModelCaller,
+    request: JobRequest,
+    task: Task,
+    inputs: tuple[NamedValue, ...],
+    context: tuple[NamedValue, ...],
+) -> TaskOutcome:
+    """The reasoner's conclusion; failed, null or missing outputs are a failure (KPI-09)."""
+    dialogue = await model_caller.ask(
+        REASONER,
+        ReasonerTask(
+            question=request.question,
+            description=task.description,
+            inputs=inputs,
+            context=context,
+            outputs=task.expects,
+        ),
+    )
+    if dialogue.answer is None:
+        return TaskOutcome(failure=invalid_answer_failure(Component.REASONER, dialogue.faults))
+    answer = dialogue.answer
+    verdict = check_kpis(
+        task.expects, _reasoned_candidates(answer), request.strategy.confidence_threshold
+    )
+    trace = {"reasoning_steps": answer.reasoning_steps, "explanation": answer.explanation}
+    if verdict.is_success and answer.status == "completed":
+        return TaskOutcome(kept=verdict.kept, confidence=verdict.confidence, trace=trace)
+    return TaskOutcome(
+        failure=_reasoning_failure(answer, verdict, request),
+        confidence=verdict.confidence,
+        trace=trace,
+    )
+
+
+def _reasoned_candidates(answer: ReasonerAnswer) -> dict[str, EntityCandidate]:
+    return {
+        each.name: EntityCandidate(
+            name=each.name,
+            value=storable_value(each.value),
+            confidence=1.0 if each.confidence is None else each.confidence,
+        )
+        for each in answer.outputs
+    }
+
+
+def _reasoning_failure(answer: ReasonerAnswer, verdict: KpiVerdict, request: JobRequest) -> Failure:
+    threshold = request.strategy.confidence_threshold or 0.0
+    reason = answer.explanation or "; ".join(answer.reasoning_steps[-2:])
+    if not verdict.is_success:
+        return kpi_failure(verdict, Component.REASONER, reason, threshold)
+    return Failure(
+        component=Component.REASONER,
+        failure_class=FailureClass.SEMANTIC,
+        message=f"The reasoner says it failed: {reason}",
+        reason=reason,
+    )

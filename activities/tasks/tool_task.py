@@ -1,0 +1,272 @@
+"""Run a tool task: call one MCP tool and extract the promised entities from its answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import JsonValue
+
+from activities.runtime.bounded_gather import gather_bounded
+from activities.runtime.model_call import ModelCaller
+from activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure, outcome_of_error
+from activities.runtime.tool_call import ToolCaller, ToolCallResult
+from activities.tasks.argument_grounding import ArgumentGrounder, GroundedArguments
+from models.calls.tool_signatures import SourcePassage, ToolAnswer
+from models.errors import FailureClass, OutcomeUnknown, ToolFailed
+from models.evidence.evidence import LocatedQuote
+from models.jobs.activity_orders import TaskOrder
+from models.jobs.job_record import JobRequest
+from models.plans.research_plan import ExpectedEntity, Task
+from models.tasks.named_value import NamedValue
+from models.tasks.task_failure import Component, Failure
+from models.text.storable_text import storable_value
+from planning.results.kpi_check import EntityCandidate, KpiVerdict, best_candidates, check_kpis
+from planning.results.kpi_failure import kpi_failure
+from planning.text.passage_chunks import split_into_chunks
+from planning.text.quote_location import best_sentences, locate_quote
+from roles.dialogue.model_dialogue import DialogueResult
+from roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
+from tools.mcp.tool_hub import Hub
+
+_CHUNKS_AT_ONCE = 4
+_UNSHOWN_CONFIDENCE = 0.5
+"""The confidence limit of an entity whose quote and value are not in the response."""
+_DIRECT_EVIDENCE = 3
+RESULT_ENTITY = ExpectedEntity(name="result", description="what the tool returned")
+
+
+@dataclass(frozen=True)
+class ToolTaskContext:
+    """What a tool task works with."""
+
+    hub: Hub
+    model_caller: ModelCaller
+    request: JobRequest
+    order: TaskOrder
+
+
+async def run_tool_task(
+    work: ToolTaskContext,
+    task: Task,
+    inputs: tuple[NamedValue, ...],
+    context: tuple[NamedValue, ...],
+) -> TaskOutcome:
+    """The outcome of one tool call: entities that passed the KPI check, or the failure.
+
+    Raises:
+        Lasting: the tool has no argument of a given name, and was not called.
+    """
+    written = {item.name: item.value for item in inputs}
+    grounded = await ArgumentGrounder(
+        work.model_caller, work.hub, _call_facts(work), task.tool
+    ).ground(written)
+    try:
+        outcome = await _call_and_extract(work, task, grounded, context)
+    except (ToolFailed, OutcomeUnknown) as error:
+        outcome = outcome_of_error(error, Component.TOOL)
+    return grounded.add_note_to(outcome)
+
+
+async def _call_and_extract(
+    work: ToolTaskContext, task: Task, grounded: GroundedArguments, context: tuple[NamedValue, ...]
+) -> TaskOutcome:
+    arguments = grounded.arguments
+    called = (await _tool_caller(work).call(task.tool, arguments)).with_note(grounded.note)
+    if _is_empty(called.answer):
+        return TaskOutcome(failure=_empty_answer_failure(task))
+    if not work.request.strategy.extraction:
+        return _outcome_without_extraction(work, task, called.answer)
+    return await _outcome_of_extraction(work, task, called, arguments, context)
+
+
+def _tool_caller(work: ToolTaskContext) -> ToolCaller:
+    return ToolCaller(
+        ledger=work.model_caller.ledger,
+        hub=work.hub,
+        job_id=work.order.job_id,
+        task_id=work.order.task_id,
+        attempt=work.order.attempt,
+        facts=_call_facts(work),
+        timeout=work.request.strategy.tool_timeout,
+        max_identical_calls=work.request.strategy.max_identical_calls,
+    )
+
+
+def _call_facts(work: ToolTaskContext) -> dict[str, str]:
+    return {"collection": work.request.collection, "job": work.order.job_id}
+
+
+def _is_empty(answer: ToolAnswer) -> bool:
+    """True if the answer has no text, or is an empty list or a result without passages."""
+    if answer.structured in ([], {}, "", {"result": []}, {"passages": []}):
+        return True
+    return not answer.text.strip() and answer.structured is None
+
+
+def _empty_answer_failure(task: Task) -> Failure:
+    return Failure(
+        component=Component.TOOL,
+        failure_class=FailureClass.TOOL,
+        message=f"{task.tool} found nothing for these arguments; try others, or another tool.",
+        missing=tuple(entity.name for entity in task.expects if entity.required),
+    )
+
+
+def _outcome_without_extraction(
+    work: ToolTaskContext, task: Task, answer: ToolAnswer
+) -> TaskOutcome:
+    """The tool's result as the task's entities, for strategies without an extractor."""
+    expects = task.expects or (RESULT_ENTITY,)
+    candidates = {each.name: _direct_candidate(each, expects, answer) for each in expects}
+    verdict = check_kpis(expects, candidates, work.request.strategy.confidence_threshold)
+    if not verdict.is_success:
+        reason = "the tool's result has no such value"
+        failure = kpi_failure(verdict, Component.TOOL, reason, 0.0)
+        return TaskOutcome(failure=failure, confidence=verdict.confidence, read=answer.passages)
+    quotes = best_sentences(expects[0].name, task.description, answer.passages, _DIRECT_EVIDENCE)
+    return TaskOutcome(
+        kept=verdict.kept,
+        confidence=verdict.confidence,
+        read=answer.passages,
+        found=tuple(quotes),
+    )
+
+
+def _direct_candidate(
+    entity: ExpectedEntity, expects: Sequence[ExpectedEntity], answer: ToolAnswer
+) -> EntityCandidate:
+    value: JsonValue = None
+    if isinstance(answer.structured, dict) and entity.name in answer.structured:
+        value = answer.structured[entity.name]
+    elif entity.required and sum(each.required for each in expects) == 1:
+        value = _whole_answer(entity, answer)
+    return EntityCandidate(name=entity.name, value=storable_value(value), confidence=1.0)
+
+
+def _whole_answer(entity: ExpectedEntity, answer: ToolAnswer) -> JsonValue:
+    if entity.type.value == "string" or answer.structured is None:
+        return "\n\n".join(passage.text for passage in answer.passages) or answer.text
+    value: JsonValue = answer.structured
+    return value
+
+
+async def _outcome_of_extraction(
+    work: ToolTaskContext,
+    task: Task,
+    called: ToolCallResult,
+    arguments: dict[str, JsonValue],
+    context: tuple[NamedValue, ...],
+) -> TaskOutcome:
+    answers, faults = await _ask_extractor(work, task, called, arguments, context)
+    if not answers:
+        return TaskOutcome(
+            failure=invalid_answer_failure(Component.EXTRACTOR, faults), read=called.answer.passages
+        )
+    shown = [_locate_quote(each, called.answer.passages) for each in _extracted_candidates(answers)]
+    best = best_candidates(candidate for candidate, _ in shown)
+    summary = " ".join(answer.summary for answer in answers if answer.summary)[:4000]
+    threshold = work.request.strategy.confidence_threshold
+    verdict = check_kpis(task.expects, best, threshold)
+    quotes = {
+        candidate.name: quote
+        for candidate, quote in shown
+        if quote and candidate.quote == best[candidate.name].quote
+    }
+    return _outcome_of_verdict(verdict, called.answer.passages, quotes, summary, threshold or 0.0)
+
+
+def _outcome_of_verdict(
+    verdict: KpiVerdict,
+    read: tuple[SourcePassage, ...],
+    quotes: Mapping[str, LocatedQuote],
+    summary: str,
+    threshold: float,
+) -> TaskOutcome:
+    trace = {"summary": summary}
+    if not verdict.is_success:
+        failure = kpi_failure(verdict, Component.EXTRACTOR, summary, threshold)
+        return TaskOutcome(failure=failure, confidence=verdict.confidence, read=read, trace=trace)
+    kept = {entity.name for entity in verdict.kept}
+    return TaskOutcome(
+        kept=verdict.kept,
+        confidence=verdict.confidence,
+        read=read,
+        found=tuple(quote for name, quote in quotes.items() if name in kept),
+        trace=trace,
+    )
+
+
+async def _ask_extractor(
+    work: ToolTaskContext,
+    task: Task,
+    called: ToolCallResult,
+    arguments: dict[str, JsonValue],
+    context: tuple[NamedValue, ...],
+) -> tuple[list[ExtractorAnswer], tuple[str, ...]]:
+    """Ask the extractor for each chunk in parallel; return its answers and the faults of one."""
+    pieces = _passage_chunks(called.answer.passages, work.request.strategy.chunk_tokens)
+    if len(pieces) > 1:
+        await work.model_caller.ledger.disable_deferral()
+
+    async def read(number: int, piece: Sequence[SourcePassage]) -> DialogueResult[ExtractorAnswer]:
+        job = ExtractorTask(
+            description=task.description,
+            arguments=arguments,
+            entities=task.expects,
+            response=tuple(_fragment(passage) for passage in piece),
+            context=context,
+            note=called.note,
+        )
+        place = f"chunk{number}" if len(pieces) > 1 else ""
+        return await work.model_caller.ask(EXTRACTOR, job, place=place)
+
+    reads = [partial(read, number, piece) for number, piece in enumerate(pieces, start=1)]
+    dialogues = await gather_bounded(reads, at_once=_CHUNKS_AT_ONCE)
+    faults = next((dialogue.faults for dialogue in dialogues if dialogue.answer is None), ())
+    answers = [dialogue.answer for dialogue in dialogues if dialogue.answer is not None]
+    return answers, faults
+
+
+def _passage_chunks(
+    passages: tuple[SourcePassage, ...], limit: int
+) -> Sequence[tuple[SourcePassage, ...]]:
+    # No text has more tokens than characters, and counting tokens takes 1 ms for 2 KB.
+    if passages and sum(max(1, len(passage.text)) for passage in passages) <= limit:
+        return (passages,)
+    return split_into_chunks(passages, limit)
+
+
+def _fragment(passage: SourcePassage) -> Fragment:
+    return Fragment(
+        address="" if passage.address.startswith("tool:") else passage.address,
+        title=passage.title,
+        heading=passage.heading,
+        text=passage.text,
+    )
+
+
+def _extracted_candidates(answers: Sequence[ExtractorAnswer]) -> list[EntityCandidate]:
+    return [
+        EntityCandidate(
+            name=each.name,
+            value=storable_value(each.value),
+            confidence=answer.confidence if each.confidence is None else each.confidence,
+            quote=each.quote,
+        )
+        for answer in answers
+        for each in answer.entities
+    ]
+
+
+def _locate_quote(
+    candidate: EntityCandidate, passages: Sequence[SourcePassage]
+) -> tuple[EntityCandidate, LocatedQuote | None]:
+    """Locate the candidate's quote; cap its confidence if quote and value are not in the text.
+
+    The model made up a quote that is not in the response, and a value that is not there either.
+    """
+    quote = locate_quote(candidate.name, candidate.value, candidate.quote, passages)
+    if quote is None and candidate.quote and candidate.value is not None:
+        least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)
+        return candidate.model_copy(update={"confidence": least}), None
+    return candidate, quote

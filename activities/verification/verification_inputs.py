@@ -1,0 +1,84 @@
+"""Read the tasks, findings, rulings and earlier verdicts that a verification round needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from models.jobs.job_record import JobRequest
+from models.plans.research_plan import Plan, Task, TaskStatus
+from models.tasks.stored_task import StoredTask
+from models.tasks.task_finding import TaskFinding
+from models.verification.verification_verdicts import Contradiction, StopLogEntry, Verification
+from planning.verification.contradiction_rules import unsettled_contradictions
+from planning.verification.verification_round_rules import (
+    accept_verdict,
+    is_carried_over,
+    verdict_without_model,
+    verdicts_by_task,
+    verifiable_tasks,
+)
+from storage.core.database import Database
+from storage.evidence import verification_rows
+from storage.plans import task_finding_queries, task_queries
+from storage.questions import escalation_rows
+from storage.questions.escalation_rows import Ruling
+
+
+@dataclass(frozen=True)
+class VerificationInputs:
+    """The inputs of a verification round."""
+
+    request: JobRequest
+    tasks: tuple[StoredTask, ...]
+    findings: Mapping[str, TaskFinding]
+    ledger: Sequence[StopLogEntry]
+    before: Mapping[str, Verification]
+    """The verdicts of the last round."""
+    rulings: Mapping[str, Ruling]
+
+    @property
+    def sub_questions(self) -> tuple[Task, ...]:
+        return tuple(each.task for each in self.tasks)
+
+    def dispute_of(self, task_id: str) -> Contradiction | None:
+        """Return the contradiction that this tie-breaker task settles."""
+        pair = frozenset(self.findings[task_id].tie_breaker_for)
+        open_ones = unsettled_contradictions(self.before.values()) if pair else ()
+        return next((each for each in open_ones if frozenset(each.tasks) == pair), None)
+
+    def standing(self, stored: StoredTask) -> Verification | None:
+        """Return the verdict that needs no model call, if there is one."""
+        task, last = stored.task, self.before.get(stored.task.id)
+        ruling = self.rulings.get(task.id)
+        if last and ruling and ruling.accepts and ruling.attempt == last.attempt:
+            return accept_verdict(last)
+        if last and is_carried_over(task, stored.attempt, last):
+            return last.model_copy(update={"is_carried_over": True})
+        if task.status is not TaskStatus.DONE:
+            why = stored.failure.first_line if stored.failure else ""
+            return verdict_without_model(task, stored.attempt, why)
+        return None
+
+    @property
+    def repairs(self) -> dict[str, tuple[str, ...]]:
+        """Return the tie-breaker tasks with the tasks whose contradiction they settle."""
+        found = ((each.id, self.findings[each.id].tie_breaker_for) for each in self.sub_questions)
+        return {name: pair for name, pair in found if pair}
+
+
+async def load_verification_inputs(
+    db: Database, job_id: str, request: JobRequest
+) -> VerificationInputs:
+    """Load the tasks to verify with their findings and earlier verdicts."""
+    tasks = await task_queries.load_tasks(db, job_id)
+    asked = {each.id for each in verifiable_tasks(Plan(tasks=tuple(e.task for e in tasks)))}
+    ledger = await verification_rows.verification_rounds_of(db, job_id)
+    verdicts = await verification_rows.verdicts_of(db, job_id)
+    last = verdicts.get(ledger[-1].round, ()) if ledger else ()
+    return VerificationInputs(
+        request=request,
+        tasks=tuple(each for each in tasks if each.task.id in asked),
+        findings=await task_finding_queries.findings_of(db, job_id),
+        ledger=ledger,
+        before=verdicts_by_task(last),
+        rulings=await escalation_rows.rulings_of(db, job_id),
+    )

@@ -1,0 +1,1 @@
+"""Benchmarks of the corpus: storing and searching, compared with other search systems."""

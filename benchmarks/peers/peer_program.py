@@ -1,0 +1,41 @@
+"""Arguments of the peer programs, and their call of the counting endpoint by plain HTTP."""
+
+import asyncio
+import sys
+from typing import NamedTuple
+
+from benchmarks.setup.job_graphs import JobGraph, layered_graph
+
+
+class PeerOrder(NamedTuple):
+    """What a program is started with; `is_again` after its predecessor was killed."""
+
+    database_url: str
+    address: str
+    job_id: str
+    is_again: bool
+    graph: JobGraph
+
+
+def read_peer_order() -> PeerOrder:
+    database_url, address, job_id, again, width, depth = sys.argv[1:]
+    graph = layered_graph(int(width), int(depth), int(width))
+    return PeerOrder(database_url, address, job_id, again == "again", graph)
+
+
+async def call_endpoint(address: str, name: str) -> str:
+    """The answer of the endpoint that counts; nothing is imported for it that takes time."""
+    host, _, port = address.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET /work/{name} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    status, _, _ = answer.partition(b"\r\n")
+    if b" 200 " not in status:
+        raise RuntimeError(status.decode())
+    return answer.partition(b"\r\n\r\n")[2].decode()
+
+
+def print_done() -> None:
+    """The benchmark reads this line."""
+    print("done", flush=True)

@@ -1,0 +1,1 @@
+"""Shared parts of the benchmarks: services, job graphs, stand-ins, figures."""

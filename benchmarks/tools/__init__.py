@@ -1,0 +1,1 @@
+"""Benchmarks of tool calls through the hub."""

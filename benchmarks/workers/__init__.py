@@ -1,0 +1,1 @@
+"""Benchmarks of a worker process: its memory."""

@@ -1,0 +1,1 @@
+"""Questions, the engine that works them, and the measures of answers and citations."""

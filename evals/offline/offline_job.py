@@ -1,0 +1,297 @@
+"""Run one question with the built-in model as the engine would, without services."""
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from pydantic import BaseModel, JsonValue
+
+from evals.measures.answer_metrics import best_f1
+from evals.measures.question_files import EvaluationQuestion, QuestionParagraph
+from models.calls.model_requests import Message, ModelRequest
+from models.calls.tool_signatures import ToolSignature
+from models.frozen_model import Frozen
+from models.plans.kpi_chain_format import to_listing
+from models.plans.plan_drafts import DraftTask, PlanDraft
+from models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
+from models.tasks.named_value import NamedValue
+from models.tasks.replanner_input import ReplannerTask
+from roles.dialogue.role_definition import Role
+from roles.extractive.extractive_model import ExtractiveModel
+from roles.extractive.text.words_and_sentences import stems
+from roles.planning.planner import PLANNER, PlannerTask
+from roles.planning.replanner import REPLANNER
+from roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
+from roles.tasks.reasoner import REASONER, ReasonerTask
+
+THRESHOLD = 0.7
+MAX_REPLANS = 3
+DEFAULT_HITS = 5
+
+SEARCH = ToolSignature(
+    name="corpus.search",
+    description="Searches the user's documents.",
+    read_only=True,
+    input_schema={
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["query"],
+    },
+)
+_REFERENCE = re.compile(r"<JSON_PATH>\s*([^<.]+)\.([^<]+?)(?:\[\*\])?\s*</JSON_PATH>")
+TaskT = TypeVar("TaskT", bound=Frozen)
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+class OfflineCorpus:
+    """A stand-in for `corpus.search`: passages by the summed idf of the query's words."""
+
+    def __init__(self, paragraphs: Sequence[QuestionParagraph]) -> None:
+        self._words = [frozenset(stems(f"{each.title} {each.text}")) for each in paragraphs]
+        self._counts = Counter(word for words in self._words for word in words)
+
+    def search(self, query: str) -> list[int]:
+        """The indexes of all passages that hold a word of the query, best first."""
+        wanted, size = set(stems(query)), len(self._words)
+        scores = [
+            math.fsum(math.log(1 + size / self._counts[word]) for word in wanted & words)
+            for words in self._words
+        ]
+        ranked = sorted(range(size), key=lambda at: -scores[at])
+        return [at for at in ranked if scores[at] > 0]
+
+
+class ExtractionCheck(NamedTuple):
+    """An extracted value with its confidence, and whether the value is right."""
+
+    is_passage: bool
+    confidence: float
+    is_right: bool
+
+
+@dataclass
+class OfflineJob:
+    """One question with its tasks and what they found."""
+
+    question: EvaluationQuestion
+    fixed_hits: bool = False
+    """True if the search ignores `limit`, so that a second search reads no further."""
+    model: ExtractiveModel = field(default_factory=ExtractiveModel)
+    tasks: dict[str, DraftTask] = field(default_factory=dict)
+    status: dict[str, TaskStatus] = field(default_factory=dict)
+    memory: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
+    cited: dict[str, list[int]] = field(default_factory=dict)
+    """The indexes of the passages that each task quotes."""
+    replans_of: dict[str, int] = field(default_factory=dict)
+    replans: int = 0
+    answer: str = ""
+    seconds: float = 0.0
+    """The time that the model took; the search is left out."""
+    log: list[str] = field(default_factory=list)
+    checks: list[ExtractionCheck] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.corpus = OfflineCorpus(self.question.paragraphs)
+
+    async def run(self) -> None:
+        """Plan, run and replan until the plan ends."""
+        task = PlannerTask(question=self.question.text, tools=(SEARCH,))
+        self._add(await self._ask(PLANNER, task))
+        while (ready := self._next()) is not None:
+            feedback = await self._run_task(ready)
+            if feedback is None:
+                self.status[ready.id] = TaskStatus.DONE
+            elif not await self._replan(ready, feedback):
+                return
+
+    async def _ask(self, role: Role[TaskT, AnswerT], task: TaskT) -> AnswerT:
+        request = ModelRequest(
+            model="extractive",
+            role=role.name,
+            messages=(
+                Message(role="system", content=role.instructions),
+                Message(role="user", content=task.model_dump_json()),
+            ),
+        )
+        started = time.perf_counter()
+        completion = await self.model.complete(request)
+        self.seconds += time.perf_counter() - started
+        return role.answer.model_validate_json(completion.text)
+
+    def _add(self, draft: PlanDraft) -> None:
+        draft.to_plan()
+        for task in draft.tasks:
+            assert task.id not in self.tasks, task.id
+            self.tasks[task.id] = task
+            self.status[task.id] = TaskStatus.PENDING
+            self.log.append(
+                f"  {task.id} {task.kind.value} {[i.value for i in task.inputs]} -> "
+                f"{[(e.name, e.description[:60]) for e in task.expects]}"
+            )
+
+    def _next(self) -> DraftTask | None:
+        for task in self.tasks.values():
+            is_pending = self.status[task.id] is TaskStatus.PENDING
+            if is_pending and all(
+                self.status.get(need) is TaskStatus.DONE for need in task.depends_on
+            ):
+                return task
+        return None
+
+    async def _run_task(self, task: DraftTask) -> str | None:
+        """Run a task; the feedback if it did not keep its promise."""
+        if task.kind is TaskKind.TOOL:
+            return await self._search(task)
+        return await self._reason(task)
+
+    async def _search(self, task: DraftTask) -> str | None:
+        arguments = {each.name: self._resolved(each.value) for each in task.inputs}
+        hits = self._hits(arguments)
+        paragraphs = [self.question.paragraphs[at] for at in hits]
+        answer = await self._ask(
+            EXTRACTOR,
+            ExtractorTask(
+                description=task.description,
+                arguments=arguments,
+                entities=tuple(ExpectedEntity(**each.model_dump()) for each in task.expects),
+                response=tuple(Fragment(title=p.title, text=p.text) for p in paragraphs),
+                context=self._context(task),
+            ),
+        )
+        return self._keep(task, answer, hits)
+
+    def _hits(self, arguments: dict[str, JsonValue]) -> list[int]:
+        limit = DEFAULT_HITS if self.fixed_hits else arguments.get("limit", DEFAULT_HITS)
+        hits = self.corpus.search(str(arguments["query"]))
+        return hits[: limit if isinstance(limit, int) else DEFAULT_HITS]
+
+    def _keep(self, task: DraftTask, answer: ExtractorAnswer, hits: Sequence[int]) -> str | None:
+        """Store the values that are sure enough; the feedback if a required one is missing."""
+        paragraphs = self.question.paragraphs
+        kept = [
+            entity
+            for entity in answer.entities
+            if entity.value is not None and (entity.confidence or 0.0) >= THRESHOLD
+        ]
+        self.memory[task.id] = {entity.name: entity.value for entity in kept}
+        self.cited[task.id] = [
+            next(at for at in hits if entity.quote in paragraphs[at].text) for entity in kept
+        ]
+        self.log += [
+            f"    {task.id}.{entity.name} = {entity.value!r:.90} ({entity.confidence})"
+            for entity in answer.entities
+        ]
+        self._check(answer, hits)
+        names = {entity.name for entity in kept}
+        failed = [each.name for each in task.expects if each.required and each.name not in names]
+        return f"{failed} below {THRESHOLD}. {answer.summary}" if failed else None
+
+    def _check(self, answer: ExtractorAnswer, hits: Sequence[int]) -> None:
+        """Note for every value if it is right: the answer, or a quote of a gold passage."""
+        read = [self.question.paragraphs[at] for at in hits]
+        for entity in answer.entities:
+            if entity.value is None or "_of_" in entity.name:
+                continue
+            is_passage = entity.value == entity.quote
+            quotes_gold = any(p.is_gold and entity.quote in p.text for p in read if entity.quote)
+            is_right = quotes_gold if is_passage else self._is_right(str(entity.value))
+            self.checks.append(ExtractionCheck(is_passage, entity.confidence or 0.0, is_right))
+
+    def _is_right(self, value: str) -> bool:
+        if best_f1(value, self.question.answers) >= 0.5:
+            return True
+        titles = (p.title for p in self.question.paragraphs if p.is_gold)
+        return best_f1(value, (re.sub(r"\(.*?\)", "", title) for title in titles)) >= 0.6
+
+    async def _reason(self, task: DraftTask) -> str | None:
+        inputs = tuple(
+            NamedValue(name=each.name, value=self._resolved(each.value)) for each in task.inputs
+        )
+        answer = await self._ask(
+            REASONER,
+            ReasonerTask(
+                question=self.question.text,
+                description=task.description,
+                inputs=inputs,
+                context=self._context(task),
+                outputs=tuple(ExpectedEntity(**each.model_dump()) for each in task.expects),
+            ),
+        )
+        if answer.status == "failed":
+            return answer.explanation
+        low = [each for each in answer.outputs if (each.confidence or 1.0) < THRESHOLD]
+        self.answer = str(answer.outputs[0].value)
+        self.log.append(f"    {task.id} answers {self.answer!r:.90} {answer.reasoning_steps}"[:300])
+        return f"{low[0].name} below {THRESHOLD}" if low else None
+
+    def _context(self, task: DraftTask) -> tuple[NamedValue, ...]:
+        if not task.include_context:
+            return ()
+        return tuple(
+            NamedValue(name=f"{need}.{name}", value=value)
+            for need in task.depends_on
+            for name, value in self.memory[need].items()
+        )
+
+    def _resolved(self, value: JsonValue) -> JsonValue:
+        def put(reference: re.Match[str]) -> str:
+            entity = self.memory[reference.group(1)][reference.group(2)]
+            assert entity is not None, reference.group()
+            return str(entity)
+
+        return _REFERENCE.sub(put, value) if isinstance(value, str) else value
+
+    async def _replan(self, failed: DraftTask, feedback: str) -> bool:
+        used = self.replans_of.get(failed.id, 0)
+        self.status[failed.id] = TaskStatus.FAILED
+        self.log.append(f"    {failed.id} FAILED {feedback[:250]}")
+        if used >= MAX_REPLANS:
+            return False
+        replaced = self._with_pending_dependents(failed.id)
+        draft = await self._ask(REPLANNER, self._replanner_task(failed, feedback, replaced))
+        for task_id in replaced:
+            self.status[task_id] = TaskStatus.SUPERSEDED
+        self.replans += 1
+        self.replans_of |= {added.id: used + 1 for added in draft.tasks}
+        self._add(draft)
+        return True
+
+    def _replanner_task(
+        self, failed: DraftTask, feedback: str, replaced: Sequence[str]
+    ) -> ReplannerTask:
+        return ReplannerTask(
+            question=self.question.text,
+            tools=(SEARCH,),
+            failed_task_id=failed.id,
+            current_plan=tuple(
+                to_listing(task.to_task().model_copy(update={"status": self.status[task.id]}))
+                for task in self.tasks.values()
+            ),
+            feedback=feedback,
+            replaced=tuple(replaced),
+            used_ids=tuple(self.tasks),
+        )
+
+    def _with_pending_dependents(self, failed: str) -> list[str]:
+        replaced = [failed]
+        for task in self.tasks.values():
+            is_pending = self.status[task.id] is TaskStatus.PENDING
+            if is_pending and not set(replaced).isdisjoint(task.depends_on):
+                replaced.append(task.id)
+        return replaced
+
+    @property
+    def passages_cited(self) -> list[int]:
+        """The indexes of the passages behind the final answer; without one, of all done tasks."""
+        done = [task_id for task_id in self.tasks if self.status[task_id] is TaskStatus.DONE]
+        final = [each for each in done if self.tasks[each].expects[0].name == FINAL_ANSWER]
+        wanted, frontier = set[str](), final or done
+        while frontier:
+            wanted.update(frontier)
+            frontier = [need for each in frontier for need in self.tasks[each].depends_on]
+        cited = (self.cited.get(each, []) for each in self.tasks if each in wanted)
+        return list(dict.fromkeys(at for indexes in cited for at in indexes))

@@ -1,0 +1,1 @@
+"""Compare presets over the same questions (`holdfast eval`): run, judge, print."""

@@ -1,0 +1,103 @@
+"""Bind the listening socket and run the HTTP server until a signal stops the server."""
+
+import ipaddress
+import signal
+import socket
+from datetime import timedelta
+from types import FrameType
+
+import uvicorn
+
+from holdfast.api.api_routes import JobApi, build_application
+from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
+from holdfast.api.server_sent_events import READER_TIMEOUT
+from holdfast.client import Holdfast
+from models.errors import BadInput
+
+_SHUTDOWN_TIMEOUT_S = 5
+
+
+class ApiServer(uvicorn.Server):
+    """Shut down gracefully at the first signal, and immediately at the second."""
+
+    def __init__(self, config: uvicorn.Config, following: EventFeed) -> None:
+        super().__init__(config)
+        self._following = following
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
+        # uvicorn would record the signal and raise it again after the shutdown.
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # An event stream does not end by itself while its job runs.
+        self._following.close()
+        await super().shutdown(sockets)
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 selects a free port.
+
+    Raises:
+        BadInput: the host is not an address of this computer, or the port is in use.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise BadInput(f"--host {host!r} has no address ({error}); give another host") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise BadInput(
+            f"cannot listen at {host!r}, port {port}: {error.strerror}; give another --host or "
+            "--port (0 takes a free port)"
+        ) from error
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the URL of the server, such as `http://127.0.0.1:8765`."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(listening: socket.socket) -> bool:
+    """True if only this computer can reach the server."""
+    return ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def build_server(
+    holdfast: Holdfast,
+    listening: socket.socket,
+    *,
+    look_every: timedelta = POLL_INTERVAL,
+    reads_within: timedelta = READER_TIMEOUT,
+) -> tuple[ApiServer, EventFeed]:
+    """Build a server of this installation; start it with `serve(sockets=[listening])`."""
+    following = EventFeed(holdfast.db, look_every=look_every)
+    app = build_application(
+        JobApi(holdfast, following, reads_within), _allowed_host_names(listening)
+    )
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
+    )
+    return ApiServer(config, following), following
+
+
+def _allowed_host_names(listening: socket.socket) -> frozenset[str] | None:
+    """Return the allowed host names; None if other computers may connect by unknown names."""
+    if not is_loopback(listening):
+        return None
+    return frozenset({"localhost", "127.0.0.1", "::1", listening.getsockname()[0]})

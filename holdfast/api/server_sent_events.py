@@ -1,0 +1,89 @@
+"""Stream the event log of a job as Server-Sent Events that a client can resume."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from holdfast.api.event_feed import EventFeed
+from models.errors import BadInput
+from models.views.job_views import EventView
+from storage.core.database import Database
+from storage.views.progress_queries import JobProgress, load_job_progress
+
+_PING_INTERVAL_S = 15
+READER_TIMEOUT = timedelta(seconds=60)
+"""A reader that accepts no data for this time is disconnected; it can resume later."""
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class EventStreamResponse(EventSourceResponse):
+    """Send entries as events, and pings, until the job ends or the reader disconnects."""
+
+    def __init__(self, events: AsyncIterator[ServerSentEvent], reads_within: timedelta) -> None:
+        within_s = reads_within.total_seconds()
+        super().__init__(events, sep="\n", ping=_PING_INTERVAL_S, send_timeout=within_s)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            # The server closes the connection of an incomplete response.
+            return
+
+
+async def event_stream_response(
+    db: Database, following: EventFeed, job_id: str, request: Request, *, reads_within: timedelta
+) -> Response:
+    """Stream the log after the entry that the request names.
+
+    Raises:
+        BadInput: the log has no such entry.
+        NotFound: there is no such job.
+        StorageAway: PostgreSQL does not answer.
+    """
+    after = _last_received_entry(request)
+    seen = await load_job_progress(db, job_id)
+    if after > seen.last_event:
+        raise BadInput(
+            f"the log of job {job_id!r} has {seen.last_event} entries, so none "
+            f"after {after}; leave the number out to start with the first"
+        )
+    return EventStreamResponse(_events(following, job_id, after, seen), reads_within)
+
+
+def _last_received_entry(request: Request) -> int:
+    """Return the number of the last entry that the reader has; 0 for none.
+
+    The header takes precedence: a reconnecting browser sends it with the original address.
+    """
+    text = request.headers.get("last-event-id", request.query_params.get("after", "0"))
+    if not _NUMBER.fullmatch(text):
+        raise BadInput(
+            f"{text[:40]!r} is not the number of an entry; give the id of the last received event "
+            "as Last-Event-ID or ?after="
+        )
+    return int(text)
+
+
+async def _events(
+    following: EventFeed, job_id: str, after: int, seen: JobProgress
+) -> AsyncIterator[ServerSentEvent]:
+    async for item in following.entries(job_id, after, seen):
+        yield _entry_event(item) if isinstance(item, EventView) else _end_event(job_id, item)
+
+
+def _entry_event(entry: EventView) -> ServerSentEvent:
+    return ServerSentEvent(entry.model_dump_json(), event=entry.kind, id=str(entry.seq), sep="\n")
+
+
+def _end_event(job_id: str, how: JobProgress) -> ServerSentEvent:
+    """Return the event that ends the stream; without an id, so the last id is an entry's."""
+    data = {"job_id": job_id, **how.model_dump(mode="json")}
+    return ServerSentEvent(json.dumps(data), event="end", sep="\n")

@@ -1,0 +1,41 @@
+"""Implement `holdfast serve`: serve the HTTP API until an interrupt."""
+
+import asyncio
+import socket
+import sys
+
+from holdfast.api.http_server import address_of, build_server, is_loopback, listening_socket
+from holdfast.cli.installation_access import open_installation
+from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
+
+
+def serve_command(host: str, port: int, *, json_output: bool) -> None:
+    """Serve until an interrupt."""
+    listening = listening_socket(host, port)
+    try:
+        asyncio.run(_run_server(listening, json_output=json_output))
+    finally:
+        listening.close()
+
+
+async def _run_server(listening: socket.socket, *, json_output: bool) -> None:
+    async with open_installation(needs_temporal=False) as holdfast:
+        _print_address(listening, json_output=json_output)
+        serving, _ = build_server(holdfast, listening)
+        await serving.serve(sockets=[listening])
+
+
+def _print_address(listening: socket.socket, *, json_output: bool) -> None:
+    address = address_of(listening)
+    if not is_loopback(listening):
+        print_progress(
+            "warning: other computers can reach this address, and everybody who reaches it can "
+            "read every job without a password"
+        )
+    if json_output:
+        print_json({"url": address})
+    else:
+        print_text(address)
+    # A program that started this through a pipe waits for the address.
+    sys.stdout.flush()
+    print_progress("Ctrl-C ends the server; jobs continue")

@@ -1,0 +1,1 @@
+"""Implement the commands that add, list, search and remove collections of documents."""

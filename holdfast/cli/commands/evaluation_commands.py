@@ -1,0 +1,138 @@
+"""Implement `holdfast eval`: run questions under several presets and compare results."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from models.errors import BadInput
+
+if TYPE_CHECKING:
+    from evals.presets.preset_comparison import PresetComparison
+    from evals.presets.run_records import QuestionRun, RunRecords
+    from holdfast.settings import Settings
+    from roles.endpoints.chat_endpoint import EndpointModel
+
+_RECORDS_FILE = "runs.jsonl"
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """The options of the command."""
+
+    presets: tuple[str, ...]
+    data: Path
+    out: Path
+    limit: int | None
+    model: str | None
+    judge: str | None
+    changes: tuple[str, ...]
+    slots: int
+    skip: int = 0
+
+
+def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
+    """Run the comparison in an installation of its own, and write its results.
+
+    Raises:
+        BadInput: the data, a preset or a setting cannot be used, or the results in the folder come
+            from other conditions.
+    """
+    from evals.presets.comparison_output import comparison_svg, comparison_table_lines
+    from evals.presets.comparison_summary import preset_figures, token_ratio
+    from evals.presets.run_records import RunRecords
+    from holdfast.cli.render.terminal_output import print_progress, print_text
+    from holdfast.settings import load_settings
+
+    settings = load_settings()
+    comparison = _comparison(options, settings)
+    records = RunRecords.open(options.out / _RECORDS_FILE)
+    records.begin(comparison.arms)
+    try:
+        runs = asyncio.run(_run_comparison(options, settings, comparison, records))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print_progress(f"stopped; the same command continues from the results in {options.out}")
+        raise typer.Exit(130) from None
+    figures, ratio = preset_figures(runs), token_ratio(runs)
+    content = {
+        "figures": [figure.model_dump(mode="json") for figure in figures],
+        "ratio": ratio.model_dump(mode="json") if ratio else None,
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (options.out / "figures.json").write_text(f"{text}\n", encoding="utf-8")
+    title = f"{options.data.name}, {len(comparison.questions)} questions"
+    (options.out / "figures.svg").write_text(comparison_svg(figures, title), encoding="utf-8")
+    print_text(text if json_output else "\n".join(comparison_table_lines(figures, ratio)))
+    print_progress(f"results are in {options.out}: {_RECORDS_FILE}, figures.json, figures.svg")
+
+
+def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":
+    """The comparison, checked as far as that is possible before a service is started."""
+    from evals.measures.question_files import read_questions
+    from evals.presets.preset_comparison import PresetComparison, preset_arms
+    from holdfast.cli.options.model_options import check_model_endpoint
+    from holdfast.cli.options.setting_options import parse_setting_changes
+
+    if not options.presets:
+        raise BadInput("--presets is empty; name some, as in --presets kpi-chain,full-horizon")
+    if not options.data.is_file():
+        raise BadInput(f"there is no file {str(options.data)!r}; --data takes a file of questions")
+    questions = read_questions(options.data)[options.skip :][: options.limit]
+    _check_ids(questions)
+    model = options.model or settings.model
+    changes = parse_setting_changes(options.changes)
+    arms = preset_arms(options.presets, model, options.judge or "", changes)
+    check_model_endpoint(model, settings)
+    if options.judge:
+        check_model_endpoint(options.judge, settings)
+    return PresetComparison(questions, arms, slots=options.slots)
+
+
+def _check_ids(questions: Sequence[object]) -> None:
+    ids = [getattr(question, "id", "") for question in questions]
+    if len(set(ids)) < len(ids):
+        repeated = next(name for at, name in enumerate(ids) if name in ids[:at])
+        raise BadInput(f"two questions have the id {repeated!r}; give each an id of its own")
+
+
+async def _run_comparison(
+    options: EvaluationOptions,
+    settings: "Settings",
+    comparison: "PresetComparison",
+    records: "RunRecords",
+) -> "list[QuestionRun]":
+    """The runs, by a worker in this process; its services in the folder end with the command."""
+    from evals.measures.evaluation_engine import running_worker
+    from evals.presets.preset_comparison import ComparisonRunner
+    from holdfast.cli.render.terminal_output import print_progress
+    from holdfast.configuration.json_logs import configure_logs
+    from holdfast.services.service_lifecycle import start_services, stop_services
+
+    configure_logs("WARNING")
+    this = asyncio.current_task()
+    assert this is not None, "asyncio.run makes one"
+    # The services run detached: without this handler, `kill` would leave them behind.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    own = settings.model_copy(update={"home": options.out / "home", "config_file": None})
+    try:
+        endpoints = await start_services(own, print_progress, worker=False)
+        model = _open_judge(options, settings)
+        async with running_worker(own.home, endpoints) as holdfast:
+            return await ComparisonRunner(holdfast, records, model, print_progress).compare(
+                comparison
+            )
+    finally:
+        await asyncio.to_thread(stop_services, own)
+
+
+def _open_judge(options: EvaluationOptions, settings: "Settings") -> "EndpointModel | None":
+    from roles.endpoints.chat_endpoint import EndpointModel
+
+    if not options.judge:
+        return None
+    return EndpointModel(base_url=settings.openai_base_url, api_key=settings.openai_api_key)

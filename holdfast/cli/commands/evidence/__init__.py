@@ -1,0 +1,1 @@
+"""Commands that show, trace, recheck and retract the sources and evidence of a report."""

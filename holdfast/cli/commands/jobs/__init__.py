@@ -1,0 +1,1 @@
+"""Implement the commands that start, watch, show, change and review jobs and their plans."""

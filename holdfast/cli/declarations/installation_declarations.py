@@ -1,0 +1,48 @@
+"""Declare the commands that start, stop, check and serve the installation."""
+
+from typing import Annotated
+
+import typer
+
+from holdfast.cli.declarations.option_types import JsonOption
+
+
+def agents(json_output: JsonOption = False) -> None:
+    """List the agents by tier, each with the tools that it can use."""
+    from holdfast.cli.commands.agent_commands import agents_command
+
+    agents_command(json_output=json_output)
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; beyond this computer at your own risk.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free port.")] = 8765,
+    json_output: JsonOption = False,
+) -> None:
+    """Serve the jobs and their logs over HTTP, read-only."""
+    from holdfast.cli.commands.api_commands import serve_command
+
+    serve_command(host, port, json_output=json_output)
+
+
+def up(json_output: JsonOption = False) -> None:
+    """Start the embedded PostgreSQL, Temporal and worker, or attach to them."""
+    from holdfast.cli.commands.service_commands import up_command
+
+    up_command(json_output=json_output)
+
+
+def down(json_output: JsonOption = False) -> None:
+    """Stop everything that `up` started; jobs and histories stay."""
+    from holdfast.cli.commands.service_commands import down_command
+
+    down_command(json_output=json_output)
+
+
+def doctor(json_output: JsonOption = False) -> None:
+    """Check each part of the installation, and say how to repair what is broken."""
+    from holdfast.cli.commands.service_commands import doctor_command
+
+    doctor_command(json_output=json_output)

@@ -1,0 +1,84 @@
+"""Check the options of the corpus commands: collection names, metadata pairs and filters."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from models.corpus.search_criteria import MetadataFilter
+from models.errors import BadInput, NotFound
+
+_MAX_NAME_LENGTH = 200
+_FILTER: TypeAdapter[MetadataFilter] = TypeAdapter(MetadataFilter)
+
+
+def checked_collection_name(name: str) -> str:
+    """The name of a collection.
+
+    Raises:
+        BadInput: the name is empty, too long, or not printable.
+    """
+    if not name.strip() or len(name) > _MAX_NAME_LENGTH or not name.isprintable():
+        raise BadInput(
+            f"{name[:_MAX_NAME_LENGTH]!r} cannot name a collection: use a short printable name"
+        )
+    return name
+
+
+def check_collection(name: str, collections: Sequence[str]) -> None:
+    """Refuse a collection that is not among those there are.
+
+    Raises:
+        NotFound: there is no such collection; the message lists all collections.
+    """
+    if name not in collections:
+        listed = ", ".join(collections) or "none yet"
+        raise NotFound(f"there is no collection {name!r}; collections: {listed}")
+
+
+def check_path(path: Path) -> None:
+    """Refuse a path that does not exist.
+
+    Raises:
+        BadInput: there is no such folder or file.
+    """
+    if not path.expanduser().exists():
+        raise BadInput(f"there is no folder or file {str(path)!r}")
+
+
+def parse_pairs(option: str, pairs: Sequence[str]) -> dict[str, str]:
+    """The values of `KEY=VALUE` by key; keys are in lower case, as filters need them.
+
+    Raises:
+        BadInput: a pair is not of that form.
+    """
+    values: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise BadInput(f"{option} takes key=value, not {pair!r}")
+        values[key.strip().lower()] = value.strip()
+    return values
+
+
+def parse_filter(pairs: Sequence[str]) -> MetadataFilter:
+    """The filter of `--filter`: repeating a key allows either value; `FROM..TO` is a date range.
+
+    Raises:
+        BadInput: a pair is not of that form, or a date cannot be read.
+    """
+    criteria: dict[str, object] = {}
+    for pair in pairs:
+        for key, value in parse_pairs("--filter", [pair]).items():
+            since, dots, until = value.partition("..")
+            if dots:
+                criteria[key] = {"from": since or None, "to": until or None}
+            else:
+                before = criteria.get(key, [])
+                criteria[key] = [*before, value] if isinstance(before, list) else [value]
+    try:
+        return _FILTER.validate_python(criteria)
+    except ValidationError as error:
+        raise BadInput(
+            f"--filter {' '.join(pairs)!r} cannot be used; write kind=pdf, or date=2020..2021-06-30"
+        ) from error

@@ -1,0 +1,16 @@
+"""Check the format of a report."""
+
+from models.errors import BadInput
+
+_FORMATS = ("md", "json", "html")
+
+
+def checked_report_format(name: str) -> str:
+    """The name of a report format.
+
+    Raises:
+        BadInput: there is no such format.
+    """
+    if name not in _FORMATS:
+        raise BadInput(f"no report format {name!r}; formats: {', '.join(_FORMATS)}")
+    return name

@@ -1,0 +1,102 @@
+"""Check the options of `run` and `submit` and build the job request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.cli.options.current_user import current_user
+from holdfast.cli.options.model_options import check_model_endpoint, checked_model_name
+from holdfast.cli.options.setting_options import parse_setting_changes
+from holdfast.cli.options.text_options import checked_question
+from holdfast.settings import Settings, load_settings
+from models.errors import BadInput
+from models.jobs.job_record import JobRequest
+from planning.strategies.strategy_presets import preset, with_settings
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `run` and `submit`, as the user wrote them."""
+
+    question: str
+    docs: Path | None = None
+    collection: str | None = None
+    preset: str | None = None
+    model: str | None = None
+    settings: Sequence[str] = field(default_factory=tuple)
+    servers: str | None = None
+    """Names of tool servers, with commas between them."""
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """A job request that can be submitted once its documents have been read."""
+
+    settings: Settings
+    request: JobRequest
+    docs: Path | None
+    """The documents to read into the request's collection, or into one named after the path."""
+
+
+def check_run(options: RunOptions) -> CheckedRun:
+    """The request, checked as far as that is possible without a service.
+
+    Raises:
+        BadInput: the question, the documents, the preset, the model or a setting cannot be used.
+        BadConfiguration: an environment variable cannot be used.
+    """
+    settings = load_settings()
+    question = checked_question(options.question)
+    name = options.preset or settings.preset
+    strategy = with_settings(preset(name).strategy, parse_setting_changes(options.settings))
+    model = checked_model_name(options.model or settings.model)
+    if settings.uses_embedded_temporal:
+        # Workers elsewhere have their own environment, which this command cannot see.
+        check_model_endpoint(model, settings)
+    if options.docs is not None:
+        check_docs(options.docs)
+    request = JobRequest(
+        question=question,
+        preset=name,
+        model=model,
+        strategy=strategy,
+        collection=options.collection or "",
+        servers=_server_names(options.servers),
+        owner=current_user(),
+    )
+    return CheckedRun(settings, request, options.docs)
+
+
+def check_docs(path: Path) -> None:
+    """Refuse documents that do not exist.
+
+    Raises:
+        BadInput: there is no such folder or file.
+    """
+    if not path.expanduser().exists():
+        raise BadInput(f"--docs {str(path)!r} does not exist; give a folder or a document")
+
+
+def _server_names(names: str | None) -> tuple[str, ...]:
+    """The tool servers that the job may use; empty if it may use all.
+
+    Raises:
+        BadInput: the option is there, but names no server.
+    """
+    if names is None:
+        return ()
+    servers = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    if not servers:
+        raise BadInput("--servers names no server; give their names, as in --servers corpus,web")
+    return servers
+
+
+def checked_request_key(key: str | None) -> str | None:
+    """The name that makes submitting a request again give the same job; None without one.
+
+    Raises:
+        BadInput: the name is blank.
+    """
+    if key is not None and not key.strip():
+        raise BadInput("--id is empty; give a name of your own for this request")
+    return key

@@ -1,0 +1,30 @@
+"""Check that the tool servers named with `--servers` exist."""
+
+from collections.abc import Sequence
+
+from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
+from holdfast.configuration.json_logs import configure_quiet_logs
+from holdfast.settings import Settings
+from models.errors import BadInput
+from tools.mcp.server_config import read_servers
+
+
+async def check_server_names(names: Sequence[str], settings: Settings) -> None:
+    """Refuse names of tool servers that do not exist; no server is started for this.
+
+    Workers elsewhere have their own `holdfast.toml`: a worker refuses a job that names a tool
+    server which the worker does not have.
+
+    Raises:
+        BadInput: there is no tool server of such a name.
+        BadConfiguration: `holdfast.toml` has a fault.
+    """
+    if not names or not settings.uses_embedded_temporal:
+        return
+    configure_quiet_logs()
+    own = read_servers(settings.config_file) if settings.config_file else {}
+    async with open_builtin_servers(settings, unconnected_corpus()) as builtin:
+        servers = sorted({*builtin, *own})
+    for name in names:
+        if name not in servers:
+            raise BadInput(f"there is no server {name!r}; there are: {', '.join(servers)}")

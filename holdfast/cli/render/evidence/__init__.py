@@ -1,0 +1,1 @@
+"""Format sources, citations, rechecks, retractions and verification rounds for a terminal."""

@@ -1,0 +1,1 @@
+"""Read `holdfast.toml`, open the built-in tool servers, and configure logging."""

@@ -1,0 +1,1 @@
+"""Read documents into a collection and compute the vectors of their passages."""

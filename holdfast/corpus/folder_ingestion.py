@@ -1,0 +1,255 @@
+"""Read a folder of documents into a collection; skip files that have not changed."""
+
+import asyncio
+import hashlib
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from models.errors import BadInput
+from storage.core.database import Database
+from storage.corpus.collection_writer import CollectionWriter
+from storage.corpus.corpus_records import NewDocument, StoredDocument
+from storage.corpus.corpus_store import CorpusStore
+from tools.documents.document_reader import (
+    DOCUMENT_ENDINGS,
+    MAX_DOCUMENT_BYTES,
+    check_document_ending,
+    read_document,
+)
+from tools.documents.passage_splitter import split_passages
+from tools.mcp.answers.answer_passages import AnswerSource
+
+MessageCallback = Callable[[str], object]
+ProgressCallback = Callable[[str, int, int], object]
+_MAX_REASONS = 3
+_BATCH_PASSAGES = 1000
+"""Passages per transaction; one transaction per document takes five times as long."""
+_BATCH_SECONDS = 2.0
+"""Documents are stored at this interval: a PDF takes seconds, and Ctrl-C loses the rest."""
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    """The result of reading a folder; `skipped` has pairs (path in the folder, reason)."""
+
+    collection: str
+    added: int
+    changed: int
+    unchanged: int
+    removed: int
+    skipped: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How to read a folder; `metadata` is added to the documents' own metadata."""
+
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    replaces_collection: bool = True
+    """True: remove all other documents of the collection; False: mirror only this folder."""
+    say: MessageCallback = lambda _: None
+    tell: ProgressCallback = lambda *_: None
+
+
+async def ingest_folder(
+    database: Database,
+    path: Path,
+    collection: str | None = None,
+    say: MessageCallback = lambda _: None,
+    *,
+    options: IngestOptions | None = None,
+) -> IngestResult:
+    """Bring the collection up to date with the folder or file, and return what changed.
+
+    A repetition reads only changed files; a concurrent call waits for the first. A file that
+    cannot be read is skipped, and its earlier document is removed. Documents stored before an
+    interruption stay.
+
+    Raises:
+        BadInput: the path is missing or has no readable document; the collection is unchanged.
+        StorageAway: PostgreSQL does not answer.
+    """
+    chosen = options or IngestOptions(say=say)
+    root, only = await asyncio.to_thread(_folder_and_file, path)
+    name = collection or default_collection_name(root)
+    async with CorpusStore(database).writing(name) as writer:
+        known = {document.address: document for document in await writer.documents()}
+        reading = _FolderReader(root, writer, known, chosen)
+        addresses = [only] if only else await asyncio.to_thread(lambda: sorted(_files(root)))
+        for number, address in enumerate(addresses, start=1):
+            await reading.read_file(address)
+            chosen.tell("reading", number, len(addresses))
+        await reading.flush()
+        if not only:
+            await reading.skip_hidden()
+        if not reading.kept:
+            raise BadInput(_no_documents_message(path, reading.skipped))
+        if chosen.metadata and reading.unchanged:
+            await writer.describe(reading.unchanged, chosen.metadata)
+        removed = await _remove_others(writer, reading, is_one=bool(only), options=chosen)
+    return reading.result(name, removed)
+
+
+def default_collection_name(path: Path) -> str:
+    """Return the default collection of a folder; equal for all spellings of its path."""
+    place = path.expanduser().resolve()
+    stem = re.sub(r"\W+", "-", place.name.lower()).strip("-")[:40] or "documents"
+    return f"{stem}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}"
+
+
+async def _remove_others(
+    writer: CollectionWriter, reading: "_FolderReader", *, is_one: bool, options: IngestOptions
+) -> int:
+    if is_one:
+        return 0
+    origin = None if options.replaces_collection else reading.origin
+    return await writer.keep_only(reading.kept, origin=origin)
+
+
+@dataclass
+class _FolderReader:
+    root: Path
+    writer: CollectionWriter
+    known: dict[str, StoredDocument]
+    options: IngestOptions
+    kept: set[str] = field(default_factory=set)
+    unchanged: list[str] = field(default_factory=list)
+    added: int = 0
+    changed: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    _read: list[NewDocument] = field(default_factory=list)
+    _since: float = field(default_factory=time.monotonic)
+
+    @property
+    def origin(self) -> str:
+        return str(self.root)
+
+    async def read_file(self, place: str) -> None:
+        """Bring the document of a file up to date, or record why not; `place` is below the root."""
+        # The address as it will be cited, so that a citation leads back to the document.
+        address = AnswerSource("corpus.read").address(place)
+        if address in self.kept:
+            self._skip(place, BadInput("has a name that looks like another file's: rename it"))
+            return
+        known = self.known.get(address)
+        # A document stored without metadata is read again, once.
+        sha256 = known.sha256 if known is not None and known.metadata else None
+        try:
+            # In a thread: a PDF takes seconds, and other tasks may share this loop.
+            document = await asyncio.to_thread(_document, self.root, place, sha256)
+        except (BadInput, OSError) as error:
+            self._skip(place, error)
+            return
+        self.kept.add(address)
+        if document is None:
+            self.unchanged.append(address)
+            return
+        about = {**document.metadata, **self.options.metadata}
+        named = replace(document, address=address, metadata=about, origin=self.origin)
+        self._read.append(named)
+        is_large = sum(len(document.passages) for document in self._read) >= _BATCH_PASSAGES
+        if is_large or time.monotonic() - self._since > _BATCH_SECONDS:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Store the documents read so far in one transaction."""
+        read, self._read = self._read, []
+        await self.writer.put(*read)
+        self._since = time.monotonic()
+        for document in read:
+            is_new = document.address not in self.known
+            self.added += is_new
+            self.changed += not is_new
+            self.options.say(f"read {document.address}: {len(document.passages)} passages")
+
+    async def skip_hidden(self) -> None:
+        """Record the hidden files and folders as skipped."""
+        for address in await asyncio.to_thread(lambda: sorted(_hidden(self.root))):
+            self._skip(address, BadInput("is hidden"))
+
+    def result(self, collection: str, removed: int) -> IngestResult:
+        unchanged = len(self.kept) - self.added - self.changed
+        skipped = tuple(self.skipped)
+        return IngestResult(collection, self.added, self.changed, unchanged, removed, skipped)
+
+    def _skip(self, address: str, error: BadInput | OSError) -> None:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        reason = reason.removeprefix(f"{address!r} ")
+        shown = address.encode("utf-8", "backslashreplace").decode("utf-8")
+        self.skipped.append((shown, reason))
+        self.options.say(f"skipped {shown}: {reason}")
+
+
+def _folder_and_file(path: Path) -> tuple[Path, str]:
+    """Return the folder, and the file if the path names a file."""
+    place = path.expanduser().resolve()
+    if not place.exists():
+        raise BadInput(f"there is no folder or file {str(path)!r}")
+    return (place, "") if place.is_dir() else (place.parent, place.name)
+
+
+def _no_documents_message(path: Path, skipped: list[tuple[str, str]]) -> str:
+    reasons = "".join(f"; {path}: {reason}" for path, reason in skipped[:_MAX_REASONS])
+    return (
+        f"{str(path)!r} has no document that can be read ({', '.join(DOCUMENT_ENDINGS)}){reasons}"
+    )
+
+
+def _files(root: Path) -> Iterator[str]:
+    """Return the addresses of all visible files and links; links to folders are not followed."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in names + links:
+            if not name.startswith("."):
+                yield Path(folder, name).relative_to(root).as_posix()
+
+
+def _hidden(root: Path) -> Iterator[str]:
+    """Return the addresses of hidden files and folders; a hidden folder counts once."""
+    for folder, folders, names in os.walk(root):
+        hidden = [name for name in (*folders, *names) if name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(folder, name).relative_to(root).as_posix() for name in hidden)
+
+
+def _document(root: Path, address: str, known_sha256: str | None) -> NewDocument | None:
+    """Return the document of the file, or None if its bytes have the given hash."""
+    data, modified = _bytes(root, address)
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 == known_sha256:
+        return None
+    document = read_document(address, data)
+    about = {"modified": modified, "date": modified} | document.metadata
+    passages = split_passages(document.text)
+    return NewDocument(
+        address, document.title, document.text, sha256, len(data), passages, metadata=about
+    )
+
+
+def _bytes(root: Path, address: str) -> tuple[bytes, str]:
+    """Return the bytes of the file and the day of its last change."""
+    entry = root / address
+    if entry.is_symlink() and not entry.exists():
+        raise BadInput("is a broken link")
+    if entry.is_symlink() and entry.is_dir():
+        raise BadInput("is a link to a folder; it is not followed")
+    check_document_ending(address)
+    if address.encode("utf-8", "ignore").decode("utf-8") != address:
+        raise BadInput("has a name that is not UTF-8: rename it")
+    path = entry.resolve()
+    if not path.is_relative_to(root):
+        raise BadInput("is a link to a file outside the folder: copy the file into the folder")
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait forever
+        raise BadInput("is not a file")
+    if status.st_size > MAX_DOCUMENT_BYTES:
+        raise BadInput(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MB: split it")
+    day = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
+    return path.read_bytes(), day

@@ -1,0 +1,1 @@
+"""Trace report sentences to their sources, reread cited sources, and retract evidence."""

@@ -1,0 +1,125 @@
+"""Build the view of a job and its line in a list from the job's records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from models.budget.cost_estimates import EstimateComparison
+from models.budget.spend_breakdown import Spend
+from models.jobs.job_record import Job
+from models.jobs.job_recovery import Recovery
+from models.tasks.stored_task import StoredTask
+from models.views.job_views import JobLine, JobView, TaskView, TemporalView
+from planning.budget.estimate_comparison import compare_with_estimate
+from storage.jobs.job_estimates import StoredEstimate
+from storage.plans.plan_change_rows import StoredPlanChange
+from storage.views.job_queries import JobSpending
+
+
+@dataclass(frozen=True)
+class JobRecords:
+    """What PostgreSQL stores about one job."""
+
+    job: Job
+    tasks: Sequence[StoredTask]
+    spending: JobSpending
+    plan_changes: Sequence[StoredPlanChange]
+    estimate: StoredEstimate | None
+    recoveries: Sequence[Recovery]
+
+
+def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobView:
+    """The job with its tasks and its spending."""
+    job, spending = records.job, records.spending
+    return JobView(
+        job_id=job.id,
+        question=job.request.question,
+        preset=job.request.preset,
+        model=job.request.model,
+        status=job.status.value,
+        stop_reason=job.stop_reason.value if job.stop_reason else None,
+        message=job.message,
+        answer=job.answer,
+        tasks=tuple(_task_view(task, spending.by_task) for task in records.tasks),
+        replans=sum(change.cause == "replanned" for change in records.plan_changes),
+        plan_changes=len(records.plan_changes),
+        depth=job.depth,
+        breadth=job.breadth,
+        tokens=spending.tokens,
+        cost=spending.spent.total.cost,
+        currency=currency,
+        spent=spending.spent,
+        estimate=_comparison(job, records.estimate, spending),
+        calls=spending.calls,
+        repeated_calls=spending.repeated_calls,
+        reused_calls=spending.reused_calls,
+        recoveries=tuple(records.recoveries),
+        config_hash=job.config_hash,
+        created_at=job.created_at,
+        seconds=_job_seconds(job),
+        temporal=temporal,
+    )
+
+
+def job_line(job: Job) -> JobLine:
+    """The job's line in a list of jobs."""
+    return JobLine(
+        job_id=job.id,
+        question=job.request.question,
+        preset=job.request.preset,
+        model=job.request.model,
+        status=job.status.value,
+        stop_reason=job.stop_reason.value if job.stop_reason else None,
+        answer=job.answer,
+        created_at=job.created_at,
+        seconds=_job_seconds(job),
+    )
+
+
+def _comparison(
+    job: Job, stored: StoredEstimate | None, spending: JobSpending
+) -> EstimateComparison | None:
+    if stored is None:
+        return None
+    end = job.finished_at if job.status.is_final else datetime.now(UTC)
+    return compare_with_estimate(
+        stored.estimate,
+        spending.spent,
+        tool_calls=spending.calls.tool,
+        seconds=_elapsed_seconds(stored.at, end),
+    )
+
+
+def _task_view(stored: StoredTask, spending: Mapping[str, Spend]) -> TaskView:
+    task = stored.task
+    spend = spending.get(task.id, Spend(name=task.id, calls=0, cost=Decimal(0)))
+    return TaskView(
+        id=task.id,
+        kind=task.kind.value,
+        description=task.description,
+        tool=task.tool,
+        agent=task.agent,
+        parent=task.parent,
+        status=task.status.value,
+        depends_on=task.depends_on,
+        priority=task.priority,
+        attempt=stored.attempt,
+        root=stored.root,
+        confidence=stored.confidence,
+        entities=dict(task.result),
+        failure=stored.failure.model_dump(mode="json") if stored.failure else None,
+        seconds=_elapsed_seconds(stored.started_at, stored.finished_at),
+        tokens=spend.tokens,
+        cost=spend.cost,
+    )
+
+
+def _job_seconds(job: Job) -> float | None:
+    """From submission to the job's end, or until now if it has not ended."""
+    is_over = job.status.is_final
+    return _elapsed_seconds(job.created_at, job.finished_at if is_over else datetime.now(UTC))
+
+
+def _elapsed_seconds(start: datetime | None, end: datetime | None) -> float | None:
+    return round((end - start).total_seconds(), 3) if start and end else None

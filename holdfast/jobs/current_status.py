@@ -1,0 +1,139 @@
+"""Build a job's status document: running work, blockers, next actions and limits.
+
+The document writes nothing; if a service is away, the document says what is therefore missing.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from holdfast.client import Holdfast
+from holdfast.configuration.price_settings import read_prices
+from holdfast.jobs.open_questions import open_questions_of
+from holdfast.temporal.temporal_connection import connect
+from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
+from models.budget.spend_breakdown import Spend
+from models.errors import ServiceDown
+from models.jobs.job_record import Job, JobStatus
+from models.jobs.job_state import JobState, TaskState
+from models.plans.research_plan import TaskKind, TaskStatus
+from models.questions.user_questions import QuestionKind
+from models.views.status_views import (
+    LimitUsage,
+    PendingActivity,
+    StatusDocument,
+    WaitingQuestion,
+    WaitingTask,
+)
+from models.wire import stored_keys
+from planning.scheduler.expected_actions import expected_actions
+from planning.scheduler.next_actions import JOB_QUESTION_KINDS
+from planning.scheduler.state_transitions import rebuild_state
+from storage.evidence.evidence_rows import load_report
+from storage.jobs import job_rows
+from storage.plans import task_queries
+from storage.views import job_queries
+
+
+async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
+    """What the job is doing, what blocks it, what happens next and when.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    job = await job_rows.load_job(holdfast.db, job_id)
+    is_over = job.status.is_final
+    activity = WorkflowActivity() if is_over else await _workflow_activity(holdfast, job)
+    state = await _load_state(holdfast, job, activity.pending)
+    spending = (await job_queries.job_spending(holdfast.db, job_id)).spent.total
+    report = await load_report(holdfast.db, job_id)
+    questions = await open_questions_of(holdfast.db, job_id)
+    running = {pending.what for pending in activity.pending}
+    return StatusDocument(
+        job_id=job_id,
+        status=job.status.value,
+        message=job.message,
+        doing=activity.pending,
+        waiting=() if is_over else _waiting_tasks(state),
+        blocked_by=(*_pause_reason(job), *activity.blocked_by, *_blocking_questions(questions)),
+        questions=questions,
+        warnings=() if report is None else report.warnings,
+        next=() if is_over else expected_actions(state, running),
+        allowances=_limit_usages(
+            state, spending, read_prices(holdfast.settings.config_file).currency
+        ),
+        at=datetime.now(UTC),
+    )
+
+
+async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
+    try:
+        temporal = await connect(holdfast.settings, holdfast.endpoints)
+    except ServiceDown as error:
+        return WorkflowActivity(blocked_by=(str(error),))
+    return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
+
+
+async def _load_state(holdfast: Holdfast, job: Job, pending: Iterable[PendingActivity]) -> JobState:
+    """The job's state in PostgreSQL, with the tasks that Temporal has started since."""
+    counts = await job_queries.job_counts(holdfast.db, job.id)
+    stored = await task_queries.task_states(holdfast.db, job.id, of_new_run=False)
+    tasks = _with_started_tasks(stored, pending)
+    running_tools = sum(
+        task.kind is TaskKind.TOOL and task.status is TaskStatus.RUNNING for task in tasks
+    )
+    counts = counts.model_copy(update={"tool_calls": counts.tool_calls + running_tools})
+    is_paused = job.status is JobStatus.PAUSED
+    return rebuild_state(job.request.strategy, counts, tasks, is_paused=is_paused)
+
+
+def _with_started_tasks(
+    tasks: Iterable[TaskState], pending: Iterable[PendingActivity]
+) -> list[TaskState]:
+    """The tasks, with those as running that a worker has started and not yet stored."""
+    started = {stored_keys.task_of_activity(activity.what) for activity in pending}
+    return [
+        task.with_status(TaskStatus.RUNNING)
+        if task.id in started and task.status is TaskStatus.PENDING
+        else task
+        for task in tasks
+    ]
+
+
+def _waiting_tasks(state: JobState) -> tuple[WaitingTask, ...]:
+    pending = (task for task in state.tasks.values() if task.status is TaskStatus.PENDING)
+    return tuple(
+        WaitingTask(
+            task=task.id,
+            what=task.label,
+            waits_for=tuple(
+                need
+                for need in task.depends_on
+                if need in state.tasks and state.tasks[need].status is not TaskStatus.DONE
+            ),
+        )
+        for task in pending
+    )
+
+
+def _limit_usages(state: JobState, spend: Spend, currency: str) -> tuple[LimitUsage, ...]:
+    strategy = state.strategy
+    cost = None if spend.cost is None else float(spend.cost)
+    return (
+        LimitUsage(what="tool calls", used=state.tool_calls, limit=strategy.max_tool_calls),
+        LimitUsage(what="replans", used=state.total_replans, limit=strategy.max_replans),
+        LimitUsage(what="tokens", used=spend.tokens, limit=strategy.max_tokens),
+        LimitUsage(what=currency, used=cost, limit=strategy.max_cost),
+    )
+
+
+def _pause_reason(job: Job) -> Iterator[str]:
+    if job.status is JobStatus.PAUSED:
+        reason = f": {job.message}" if job.message else ""
+        yield f"the job is paused{reason}; continue with `holdfast resume {job.id}`"
+
+
+def _blocking_questions(questions: Iterable[WaitingQuestion]) -> Iterator[str]:
+    """Questions that block the whole job, and not only the task that asks."""
+    for question in questions:
+        if QuestionKind(question.kind) in JOB_QUESTION_KINDS:
+            yield f"the job waits for an answer; give it with `{question.answer_with}`"

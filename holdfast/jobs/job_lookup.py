@@ -1,0 +1,82 @@
+"""Look up jobs, plans and reports, with errors that say why a report is missing."""
+
+from holdfast.client import Holdfast
+from holdfast.jobs.job_filter_check import check_job_filters
+from models.errors import BadInput, NotFound
+from models.evidence.evidence import Report
+from models.jobs.job_record import Job, StopReason
+from models.plans.research_plan import Plan
+from models.views.job_views import JobLine
+from storage.core.database import Database
+from storage.evidence.evidence_rows import load_report
+from storage.jobs import job_rows
+from storage.plans import task_queries
+
+_MAX_LISTED = 5
+
+
+async def find_job_id(db: Database, prefix: str) -> str:
+    """The id of the one job whose id begins with the prefix.
+
+    Raises:
+        NotFound: no job's id begins so.
+        BadInput: several do; the message lists them.
+    """
+    ids = await job_rows.job_ids_with_prefix(db, prefix, _MAX_LISTED + 1) if prefix else []
+    if not ids:
+        raise NotFound(f"there is no job {prefix!r}; `holdfast list` lists the jobs")
+    if len(ids) > 1:
+        more = " and more" if len(ids) > _MAX_LISTED else ""
+        listed = ", ".join(ids[:_MAX_LISTED])
+        raise BadInput(f"several jobs begin with {prefix!r}: {listed}{more}; give more of the id")
+    return ids[0]
+
+
+async def newest_jobs(
+    holdfast: Holdfast, limit: int, status: str | None, preset: str | None
+) -> list[JobLine]:
+    """The newest jobs first, of this status and preset if they are given.
+
+    Raises:
+        BadInput: there is no such status.
+        NotFound: there is no such preset.
+    """
+    check_job_filters(status, preset)
+    return await holdfast.list_jobs(limit, status, preset)
+
+
+async def plan_of(holdfast: Holdfast, job_id: str) -> Plan:
+    """The job's current plan; empty before planning.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    await job_rows.load_job(holdfast.db, job_id)
+    return await task_queries.load_plan(holdfast.db, job_id)
+
+
+async def report_of(holdfast: Holdfast, job_id: str) -> Report:
+    """The delivered report.
+
+    Raises:
+        NotFound: there is no such job, or no report of it; the message says why.
+    """
+    job = await job_rows.load_job(holdfast.db, job_id)
+    report = await load_report(holdfast.db, job_id)
+    if report is None:
+        raise NotFound(_missing_report_message(job))
+    return report
+
+
+def _missing_report_message(job: Job) -> str:
+    if not job.status.is_final:
+        return (
+            f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
+            f"with `holdfast wait {job.id}`"
+        )
+    reason = job.stop_reason.value if job.stop_reason else job.status.value
+    message = f": {job.message}" if job.message else ""
+    way_out = f"`holdfast report {job.id} --partial` writes one from what the job found"
+    if job.stop_reason is StopReason.PLANNED:
+        way_out = f"`holdfast resume {job.id}` runs its plan"
+    return f"job {job.id!r} delivered no report ({reason}){message}; {way_out}"

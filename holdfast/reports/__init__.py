@@ -1,0 +1,1 @@
+"""Render a report as Markdown, HTML and JSON, and export its figures."""

@@ -1,0 +1,69 @@
+"""Describe how a report was checked: sentences, verification, delivery checks."""
+
+from collections.abc import Iterable
+
+from models.evidence.evidence import CheckSummary, DeliveryCheck, Report
+from models.strategies.job_strategy import EXTRACTIVE_MODEL
+from models.verification.verification_verdicts import StopCondition
+
+_STOP_WORDS = {
+    StopCondition.READY: "enough of the sub-questions were complete",
+    StopCondition.CONFIDENT: "the results were sure enough",
+    StopCondition.DIMINISHING: "another round improved too little",
+    StopCondition.TOKENS: "the token budget was spent",
+    StopCondition.MAX_ROUNDS: "the rounds were used up",
+    StopCondition.NOTHING_LEFT: "there was nothing left to do",
+}
+
+_CHECK_LABELS = {"questions": "Open questions", "spend": "Accounting"}
+
+
+def check_lines(report: Report) -> list[str]:
+    """Return lines that say how the report was checked; none for releases without checks."""
+    lines = []
+    if report.check_summary is not None:
+        lines += [
+            *_confidence_line(report),
+            *check_summary_lines(report.check_summary),
+            *delivery_check_lines(report.delivery_checks),
+        ]
+    if report.rechecked_at is not None:
+        lines.append(
+            f"Its sources were last read again on {report.rechecked_at:%Y-%m-%d %H:%M %Z}."
+        )
+    return lines
+
+
+def _confidence_line(report: Report) -> list[str]:
+    return [] if report.confidence is None else [f"Confidence: {report.confidence:.0%}"]
+
+
+def check_summary_lines(summary: CheckSummary) -> list[str]:
+    """Return lines that say how sentences were checked and why verification stopped."""
+    lines = [_sentences_line(summary)]
+    if summary.stop is not None:
+        lines.append(f"Verification stopped: {_STOP_WORDS[summary.stop]} ({summary.stop.value})")
+    return lines
+
+
+def _sentences_line(summary: CheckSummary) -> str:
+    checked_by = summary.checked_by or "rules, no model"
+    counts = f"{summary.kept} kept, {summary.hedged} hedged, {summary.dropped} dropped"
+    outcome = "all kept" if summary.kept == summary.checked else counts
+    sentences = "1 sentence" if summary.checked == 1 else f"{summary.checked} sentences"
+    return f"{sentences} checked (by {checked_by}): {outcome}"
+
+
+def delivery_check_lines(checks: Iterable[DeliveryCheck]) -> list[str]:
+    """Return a line with subject and result for each delivery check."""
+    return [
+        f"{_CHECK_LABELS.get(check.name, check.name.capitalize())}: {check.detail}"
+        for check in checks
+    ]
+
+
+def author_line(report: Report) -> str:
+    """Return the line that names the author of the report."""
+    if report.model == EXTRACTIVE_MODEL:
+        return f"Written by the built-in model ({EXTRACTIVE_MODEL}): quotes only."
+    return f"Written by {report.model}."

@@ -1,0 +1,65 @@
+"""Render a report as a self-contained HTML page from the template `report.html.jinja`."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.report_text import (
+    FigureAddress,
+    caption_text,
+    citation_place,
+    confidence_text,
+    origin_line,
+    settlement_text,
+    source_numbers,
+)
+from models.calls.tool_figures import ReportFigure
+from models.evidence.evidence import Report
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_TEMPLATE = "report.html.jinja"
+
+
+def _no_address(_: ReportFigure) -> None:
+    return None
+
+
+def to_html(report: Report, address: FigureAddress = _no_address) -> str:
+    """Return the report as one page without scripts and without references to other files.
+
+    A figure without an address is named, and its image is left out.
+    """
+    page: str = _template().render(
+        report=report,
+        address=address,
+        check_lines=check_lines(report),
+        author=author_line(report),
+        origin=origin_line(report),
+    )
+    return page
+
+
+@cache
+def _template() -> "Template":
+    # Only the HTML report needs Jinja2, whose import takes longer than that of this package.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(
+        caption=caption_text,
+        confidence=confidence_text,
+        place=citation_place,
+        settlement=settlement_text,
+        source_numbers=source_numbers,
+    )
+    return environment.get_template(_TEMPLATE)

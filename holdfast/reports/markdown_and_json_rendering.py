@@ -1,0 +1,124 @@
+"""Render a report as Markdown or as JSON."""
+
+from collections.abc import Iterable
+
+from pydantic import JsonValue
+
+from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.report_text import (
+    FigureAddress,
+    caption_text,
+    citation_place,
+    confidence_text,
+    settlement_text,
+    source_numbers,
+)
+from models.calls.tool_figures import ReportFigure
+from models.evidence.evidence import (
+    Citation,
+    Report,
+    ReportConclusion,
+    ReportContradiction,
+    ReportStatement,
+)
+from models.text.terminal_text import single_line
+
+
+def _figure_id_address(figure: ReportFigure) -> str:
+    return f"figure:{figure.id}"
+
+
+def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> str:
+    """Return the report as Markdown, with a numbered list of sources at the end.
+
+    By default, a figure's address is `figure:ID`.
+    """
+    parts = [f"# {_escaped_line(report.question)}", ""]
+    parts += [f"> **Warning:** {_escaped_line(warning)}\n" for warning in report.warnings]
+    parts += [" ".join(_with_marks(sentence) for sentence in report.summary), ""]
+    parts += _section("Findings", (f"- {_with_marks(finding)}" for finding in report.findings))
+    parts += _section("Analysis", _lines(report.analysis))
+    parts += _section("Figures", (_figure(figure, address) for figure in report.figures))
+    parts += _section("Conclusions", map(_conclusion, report.conclusions))
+    parts += _section("Contradictions", map(_contradiction, report.contradictions))
+    parts += _section("Gaps", (f"- {_escaped_line(gap)}" for gap in report.gaps))
+    parts += _section("Sources", (_source(citation) for citation in report.citations))
+    parts += _section(
+        "How it was checked", (f"- {_escaped_line(line)}" for line in check_lines(report))
+    )
+    parts.append(f"*{_escaped_line(author_line(report))}*")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def to_json(report: Report) -> dict[str, JsonValue]:
+    """Return the report as JSON with the additional fields `key_findings` and `sources`.
+
+    `key_findings` are the findings with their marks; `sources` has each cited source once. With
+    answer, confidence and gaps they are the report's fields in VMAO.
+    """
+    content: dict[str, JsonValue] = report.model_dump(mode="json")
+    marks: dict[int, list[int]] = {}
+    for citation in report.citations:
+        marks.setdefault(citation.source_id, []).append(citation.mark)
+    by_source = {citation.source_id: citation for citation in reversed(report.citations)}
+    sources: list[JsonValue] = [
+        {
+            "source_id": citation.source_id,
+            "title": citation.title,
+            "heading": citation.heading,
+            "date": citation.date,
+            "address": citation.address,
+            "via": citation.via,
+            "sha256": citation.sha256,
+            "marks": list(marks[citation.source_id]),
+        }
+        for citation in sorted(by_source.values(), key=lambda citation: citation.mark)
+    ]
+    return content | {"key_findings": content["findings"], "sources": sources}
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    content = list(lines)
+    return [f"## {title}", "", *content, ""] if content else []
+
+
+def _lines(statements: tuple[ReportStatement, ...]) -> list[str]:
+    """Return the statements as one paragraph."""
+    return [" ".join(_with_marks(statement) for statement in statements)] if statements else []
+
+
+def _with_marks(statement: ReportStatement) -> str:
+    marks = "".join(f"[{mark}]" for mark in statement.marks)
+    return f"{_escaped_line(statement.text)} {marks}".rstrip()
+
+
+def _conclusion(conclusion: ReportConclusion) -> str:
+    return f"- {_with_marks(conclusion)} ({_escaped_line(confidence_text(conclusion))})"
+
+
+def _contradiction(contradiction: ReportContradiction) -> str:
+    one, other = _with_marks(contradiction.one), _with_marks(contradiction.other)
+    return f"- {one} Against it: {other} ({settlement_text(contradiction)})"
+
+
+def _figure(figure: ReportFigure, address: FigureAddress) -> str:
+    title = _escaped_line(figure.title).replace("]", "\\]")
+    shown = f"![{title}]({address(figure) or _figure_id_address(figure)})"
+    caption = f"\n\n*{_escaped_line(caption_text(figure))}*"
+    return f"{shown}{caption}\n"
+
+
+def _source(citation: Citation) -> str:
+    quote = _escaped_line(" ".join(citation.quote.split()))
+    place = _escaped_line(citation_place(citation))
+    heading = f"{citation.mark}. {_escaped_line(citation.title)} ({place})"
+    return f"{heading}, {source_numbers(citation)}\n   > {quote}"
+
+
+def _escaped_line(text: str) -> str:
+    """Return the text on one line, without Markdown markup and terminal control characters."""
+    line = " ".join(single_line(text).split())
+    for sign in "\\`<[":
+        line = line.replace(sign, f"\\{sign}")
+    # At the start of a line these would open a heading, a quote or a list.
+    return f"\\{line}" if line.startswith(("#", ">", "-", "+", "*")) else line

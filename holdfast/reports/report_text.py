@@ -1,0 +1,47 @@
+"""Format parts of a report as plain text, for the Markdown and the HTML report alike."""
+
+from collections.abc import Callable
+
+from models.calls.tool_figures import ReportFigure
+from models.evidence.evidence import Citation, Report, ReportConclusion, ReportContradiction
+
+FigureAddress = Callable[[ReportFigure], str | None]
+"""Returns the address of a figure's image; None if the image must not be shown."""
+
+
+def confidence_text(conclusion: ReportConclusion) -> str:
+    limits = f"; {conclusion.limits}" if conclusion.limits else ""
+    return f"confidence {conclusion.confidence:.0%}{limits}"
+
+
+def settlement_text(contradiction: ReportContradiction) -> str:
+    return f"settled by {contradiction.settled_by}" if contradiction.settled_by else "not settled"
+
+
+def caption_text(figure: ReportFigure) -> str:
+    caption = f"{figure.caption} " if figure.caption else ""
+    return f"{caption}(figure {figure.id}, drawn by {figure.tool} in {figure.task})"
+
+
+def citation_place(citation: Citation) -> str:
+    """The document of the citation, its date and server, and the characters of the passage."""
+    parts = [citation.address, citation.heading, citation.date[:10]]
+    parts += [f"via {citation.via}" if citation.via else ""]
+    parts += [f"characters {citation.start}-{citation.end}"]
+    return ", ".join(part for part in parts if part)
+
+
+def source_numbers(citation: Citation) -> str:
+    return f"evidence {citation.evidence_id} of source {citation.source_id}"
+
+
+def origin_line(report: Report) -> str:
+    """The job of the report, the date of its delivery and how many documents it cites.
+
+    Empty for a report that was not loaded from the database.
+    """
+    if not report.job_id or report.delivered_at is None:
+        return ""
+    documents = len({citation.address for citation in report.citations})
+    cited = "1 document" if documents == 1 else f"{documents} documents"
+    return f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, cites {cited}."

@@ -1,0 +1,251 @@
+"""Start, locate and stop all services of one home folder."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from pathlib import Path
+
+from holdfast.configuration.embedding_settings import read_embeddings_with_key
+from holdfast.configuration.price_settings import read_prices
+from holdfast.services import (
+    detached_processes,
+    postgres_files,
+    postgres_server,
+    service_discovery,
+    temporal_server,
+    worker_process,
+)
+from holdfast.services.service_state import (
+    RunningProcess,
+    ServiceState,
+    check_home,
+    home_lock,
+    load_state,
+    make_home,
+    save_state,
+)
+from holdfast.settings import Endpoints, Settings
+from models.errors import ServiceDown
+from tools.mcp.server_config import read_servers
+
+StartupMessageCallback = Callable[[str], None]
+
+
+async def start_services(
+    settings: Settings, say: StartupMessageCallback = lambda _line: None, *, worker: bool = True
+) -> Endpoints:
+    """Start the missing services, migrate the schema, and return the endpoints.
+
+    A second call changes nothing, except that the worker restarts if its settings have changed.
+
+    Raises:
+        ServiceDown: a service does not start or does not answer; the message shows its log.
+        BadConfiguration: a setting, or data of another version, prevents the start.
+    """
+    if settings.config_file is not None:
+        # Check first: a running worker must not stop for a file that the next worker cannot read.
+        read_servers(settings.config_file)
+        read_prices(settings.config_file)
+        read_embeddings_with_key(settings)
+    make_home(settings.home)
+    with ExitStack() as held:
+        await asyncio.to_thread(held.enter_context, home_lock(settings.home))
+        state = load_state(settings.home)
+        state.salt = state.salt or secrets.token_hex(16)
+        await _run_all(
+            _start_database(settings, state, say), _ensure_temporal(settings, state, say)
+        )
+        endpoints = service_discovery.service_endpoints(settings, state)
+        if worker:
+            await _ensure_worker(settings, state, endpoints, say)
+    return endpoints
+
+
+async def attach_to_services(settings: Settings, *, needs_temporal: bool = True) -> Endpoints:
+    """Return the endpoints of the running or configured services.
+
+    Commands that only read need no Temporal: all data to read are in PostgreSQL.
+
+    Raises:
+        ServiceDown: an embedded service is not running.
+        BadConfiguration: the home folder cannot be used.
+    """
+    state = load_state(settings.home)
+    down = [
+        name
+        for name, is_there in (
+            ("PostgreSQL", service_discovery.is_postgres_running(settings, state)),
+            (
+                "Temporal",
+                not needs_temporal or service_discovery.is_temporal_running(settings, state),
+            ),
+        )
+        if not is_there
+    ]
+    if down:
+        check_home(settings.home)
+        raise ServiceDown(
+            f"the embedded {' and '.join(down)} of {str(settings.home)!r} "
+            f"{'is' if len(down) == 1 else 'are'} not running; start with `holdfast up`"
+        )
+    return service_discovery.service_endpoints(settings, state)
+
+
+def stop_services(settings: Settings) -> list[str]:
+    """Stop worker, Temporal and PostgreSQL in this order; return the names of those that ran.
+
+    Raises:
+        ServiceDown: a process does not end.
+    """
+    if not settings.home.is_dir():
+        return []
+    make_home(settings.home)
+    ended = []
+    with home_lock(settings.home):
+        state = load_state(settings.home)
+        for name, stop, recorded, strays in _stop_order(settings.home, state):
+            victims = _unique_processes(recorded, strays)
+            for process in victims:
+                stop(process)
+            if stubborn := [p.pid for p in victims if detached_processes.is_alive(p)]:
+                raise ServiceDown(f"{name} (pid {stubborn[0]}) does not end; end it yourself")
+            ended += [name] if victims else []
+        postgres_files.discard_sockets(settings.home)
+        kept = state.model_copy(update={"postgres": None, "temporal": None, "worker": None})
+        save_state(settings.home, kept)
+    return ended
+
+
+async def _run_all(*steps: Coroutine[None, None, None]) -> None:
+    # Not a TaskGroup: the threads must end before the lock is released.
+    outcomes = await asyncio.gather(*steps, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+async def _start_database(
+    settings: Settings, state: ServiceState, say: StartupMessageCallback
+) -> None:
+    home = settings.home
+    if not service_discovery.is_postgres_running(settings, state):
+        say("starting PostgreSQL")
+        started = asyncio.to_thread(_start_postgres, home, state.postgres)
+        # Loading Alembic takes as long as starting the server: do both at once.
+        state.postgres, _ = await asyncio.gather(started, asyncio.to_thread(_load_migrations))
+        save_state(home, state)
+    url = settings.database_url
+    await asyncio.to_thread(
+        _migrate,
+        home,
+        state,
+        postgres_server.url(home) if url is None else url.get_secret_value(),
+        say,
+    )
+
+
+async def _ensure_temporal(
+    settings: Settings, state: ServiceState, say: StartupMessageCallback
+) -> None:
+    if not settings.uses_embedded_temporal:
+        from holdfast.temporal.temporal_connection import connect, register_search_attributes
+
+        client = await connect(settings, service_discovery.service_endpoints(settings, state))
+        await register_search_attributes(client)
+        return
+    if service_discovery.is_temporal_running(settings, state):
+        return
+    say("starting Temporal")
+    ports = temporal_server.Ports(
+        state.temporal_port or temporal_server.DEFAULT_PORTS.frontend,
+        state.ui_port or temporal_server.DEFAULT_PORTS.ui,
+    )
+    state.temporal, ports = await asyncio.to_thread(
+        _start_temporal_server, settings.home, state.temporal, ports
+    )
+    state.temporal_port, state.ui_port = ports
+    save_state(settings.home, state)
+
+
+async def _ensure_worker(
+    settings: Settings, state: ServiceState, endpoints: Endpoints, say: StartupMessageCallback
+) -> None:
+    home = settings.home
+    mark = worker_process.worker_fingerprint(settings, endpoints, state.salt)
+    if (
+        state.worker is not None
+        and state.worker_fingerprint == mark
+        and await asyncio.to_thread(worker_process.is_ready, home, state.worker)
+    ):
+        return
+    say("starting the worker")
+    for old in _unique_processes(state.worker, worker_process.strays(home)):
+        await asyncio.to_thread(worker_process.stop, home, old)
+    state.worker, state.worker_fingerprint = (
+        worker_process.launch_supervisor(settings, endpoints),
+        mark,
+    )
+    save_state(home, state)
+    await asyncio.to_thread(worker_process.wait_until_ready, home, state.worker)
+
+
+def _start_postgres(home: Path, known: RunningProcess | None) -> RunningProcess:
+    for stray in _unique_processes(known, postgres_server.strays(home)):
+        postgres_server.stop(stray)
+    return postgres_server.start(home)
+
+
+def _start_temporal_server(
+    home: Path, known: RunningProcess | None, ports: temporal_server.Ports
+) -> tuple[RunningProcess, temporal_server.Ports]:
+    # Two servers on one SQLite file would damage the file.
+    for stray in _unique_processes(known, temporal_server.strays(home)):
+        temporal_server.stop(stray)
+    return temporal_server.start(home, ports)
+
+
+def _load_migrations() -> None:
+    import storage.core.schema_migration  # noqa: F401
+
+
+def _migrate(home: Path, state: ServiceState, url: str, say: StartupMessageCallback) -> None:
+    import migrations
+
+    versions = sorted(file.name for file in Path(migrations.__path__[0]).glob("versions/*.py"))
+    mark = hashlib.sha256(repr((versions, state.salt, url)).encode()).hexdigest()
+    if state.schema_fingerprint == mark:
+        return
+    from storage.core.schema_migration import migrate_schema
+
+    say("bringing the database's schema up to date")
+    migrate_schema(url)
+    state.schema_fingerprint = mark
+    save_state(home, state)
+
+
+def _stop_order(
+    home: Path, state: ServiceState
+) -> list[
+    tuple[str, Callable[[RunningProcess], None], RunningProcess | None, list[RunningProcess]]
+]:
+    return [
+        (
+            "worker",
+            lambda process: worker_process.stop(home, process),
+            state.worker,
+            worker_process.strays(home),
+        ),
+        ("Temporal", temporal_server.stop, state.temporal, temporal_server.strays(home)),
+        ("PostgreSQL", postgres_server.stop, state.postgres, postgres_server.strays(home)),
+    ]
+
+
+def _unique_processes(
+    recorded: RunningProcess | None, strays: list[RunningProcess]
+) -> list[RunningProcess]:
+    processes_by_pid = {process.pid: process for process in strays}
+    if recorded and detached_processes.is_alive(recorded):
+        processes_by_pid[recorded.pid] = recorded
+    return list(processes_by_pid.values())

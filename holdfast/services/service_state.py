@@ -1,0 +1,139 @@
+"""Store the processes and ports of a home folder on disk, and lock the home folder."""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from models.errors import BadConfiguration, ServiceDown
+
+_LOCK_TIMEOUT_S = 120.0
+_POLL_INTERVAL_S = 0.02
+
+
+class RunningProcess(BaseModel):
+    """A process with its start time, which tells it from a later process with the same pid."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pid: int
+    created: float = Field(description="psutil's create_time()")
+
+
+class ServiceState(BaseModel):
+    """The processes of one home folder and their ports."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    postgres: RunningProcess | None = None
+    temporal: RunningProcess | None = None
+    worker: RunningProcess | None = Field(default=None, description="the worker's supervisor")
+    temporal_port: int | None = None
+    ui_port: int | None = None
+    schema_fingerprint: str = Field(default="", description="the migrations that this database has")
+    worker_fingerprint: str = Field(
+        default="", description="a salted hash of the worker's environment"
+    )
+    salt: str = ""
+
+
+def load_state(home: Path) -> ServiceState:
+    """The state of `home`; an empty state if the file is missing or broken.
+
+    Raises:
+        BadConfiguration: the home belongs to another user.
+    """
+    try:
+        return ServiceState.model_validate_json(_state_file(home).read_text())
+    except PermissionError as error:
+        raise BadConfiguration(
+            f"HOLDFAST_HOME {str(home)!r} cannot be read ({error.strerror}): it belongs to another "
+            "user; set it to a folder of yours"
+        ) from error
+    except (FileNotFoundError, ValidationError, UnicodeDecodeError):
+        # Processes missing in the file are found by their command lines.
+        return ServiceState()
+
+
+def save_state(home: Path, state: ServiceState) -> None:
+    """Replace the file in one operation, so that no reader sees an incomplete file."""
+    new = _state_file(home).with_suffix(".new")
+    new.write_text(state.model_dump_json(indent=1))
+    new.chmod(0o600)
+    new.replace(_state_file(home))
+
+
+def check_home(home: Path) -> None:
+    """Check that the folder can be created and written; leave no file behind.
+
+    Raises:
+        BadConfiguration: the folder cannot be created or written.
+    """
+    try:
+        nearest = next(folder for folder in (home, *home.parents) if folder.exists())
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise _unusable_home(home, error) from error
+
+
+def make_home(home: Path) -> None:
+    """Create the folders of a home.
+
+    Raises:
+        BadConfiguration: the folder cannot be created or written.
+    """
+    try:
+        (home / "logs").mkdir(parents=True, exist_ok=True)
+        _lock_file(home).touch(mode=0o600)
+    except OSError as error:
+        raise _unusable_home(home, error) from error
+
+
+def _unusable_home(home: Path, error: OSError) -> BadConfiguration:
+    return BadConfiguration(
+        f"HOLDFAST_HOME {str(home)!r} cannot be written ({error.strerror}); "
+        "set it to a folder of yours"
+    )
+
+
+@contextmanager
+def home_lock(home: Path) -> Iterator[None]:
+    """Hold the lock of `home`; the kernel releases the lock when the process dies.
+
+    Raises:
+        ServiceDown: another command has held the lock for two minutes.
+    """
+    descriptor = os.open(_lock_file(home), os.O_RDWR | os.O_CLOEXEC)
+    try:
+        _wait_for_lock(descriptor, home)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int, home: Path) -> None:
+    given_up = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > given_up:
+                raise ServiceDown(
+                    f"another `holdfast up` or `down` has been working in {str(home)!r} for "
+                    f"{_LOCK_TIMEOUT_S:g} s; wait for it, or stop it"
+                ) from error
+        time.sleep(_POLL_INTERVAL_S)
+
+
+def _state_file(home: Path) -> Path:
+    return home / "services.json"
+
+
+def _lock_file(home: Path) -> Path:
+    return home / "services.lock"

@@ -1,0 +1,1 @@
+"""Connect to Temporal and reach the workflow of a job."""

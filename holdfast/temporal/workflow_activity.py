@@ -1,0 +1,91 @@
+"""Ask Temporal what a job's workflow is running, and why the workflow cannot continue."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from models.views.status_views import PendingActivity
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+_POLL_TIMEOUT = timedelta(seconds=70)
+"""A worker polls its task queue at least once a minute."""
+
+
+@dataclass(frozen=True)
+class WorkflowActivity:
+    """The pending activities of a job's workflow, and the reasons why it cannot continue."""
+
+    pending: tuple[PendingActivity, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+
+
+async def workflow_activity(temporal: "Client", job_id: str, task_queue: str) -> WorkflowActivity:
+    """The activity of the job's workflow; a fault of Temporal is among the reasons."""
+    from temporalio.service import RPCError, RPCStatusCode
+
+    try:
+        description = await temporal.get_workflow_handle(job_id).describe()
+        blocked = [] if await _has_workers(temporal, task_queue) else [_no_worker(task_queue)]
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return WorkflowActivity(blocked_by=(_lost_workflow(job_id),))
+        return WorkflowActivity(blocked_by=(f"Temporal does not answer: {error.message}",))
+    if description.close_time is not None:
+        blocked.append(_lost_workflow(job_id))
+    activities = description.raw_description.pending_activities
+    return WorkflowActivity(tuple(_pending_activity(each) for each in activities), tuple(blocked))
+
+
+def _no_worker(task_queue: str) -> str:
+    return f"no worker polls the task queue {task_queue!r}; start one with `holdfast up`"
+
+
+def _lost_workflow(job_id: str) -> str:
+    return (
+        f"Temporal runs no workflow of {job_id}; continue the job from PostgreSQL with "
+        f"`holdfast resume {job_id}`"
+    )
+
+
+async def _has_workers(temporal: "Client", task_queue: str) -> bool:
+    """True if a worker has polled the task queue lately."""
+    from temporalio.api.enums.v1 import TaskQueueType
+    from temporalio.api.taskqueue.v1 import TaskQueue
+    from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+
+    answer = await temporal.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=temporal.namespace,
+            task_queue=TaskQueue(name=task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+        )
+    )
+    oldest = datetime.now(UTC) - _POLL_TIMEOUT
+    return any(poller.last_access_time.ToDatetime(tzinfo=UTC) > oldest for poller in answer.pollers)
+
+
+def _pending_activity(pending: Any) -> PendingActivity:  # noqa: ANN401 - Temporal's PendingActivityInfo
+    from temporalio.api.enums.v1 import PendingActivityState
+
+    is_running = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+    is_new = pending.attempt <= 1
+    return PendingActivity(
+        what=pending.activity_id,
+        state="running" if is_running else "scheduled" if is_new else "waiting",
+        attempt=pending.attempt,
+        since=_time(pending, "last_started_time"),
+        worker=pending.last_worker_identity,
+        last_sign_of_life=_time(pending, "last_heartbeat_time"),
+        last_failure=pending.last_failure.message[:500],
+        next_try_at=None if is_running else _time(pending, "scheduled_time"),
+        gives_up_at=_time(pending, "expiration_time"),
+    )
+
+
+def _time(message: Any, name: str) -> datetime | None:  # noqa: ANN401 - a protobuf message
+    if not message.HasField(name):
+        return None
+    moment: datetime = getattr(message, name).ToDatetime(tzinfo=UTC)
+    return moment

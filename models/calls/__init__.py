@@ -1,0 +1,1 @@
+"""Calls to models and tools as data: requests, completions, tool answers, figures."""

@@ -1,0 +1,1 @@
+"""The local corpus as data: search criteria and the embedding endpoint."""

@@ -1,0 +1,1 @@
+"""Evidence as data: quotes in stored sources, citations, and checks of sources."""

@@ -1,0 +1,185 @@
+"""Define evidence (verbatim quotes in stored sources), citations, and the cited report."""
+
+import hashlib
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from models.calls.tool_figures import ReportFigure
+from models.calls.tool_signatures import SourcePassage
+from models.frozen_model import Frozen
+from models.verification.verification_verdicts import StopCondition
+
+
+class EvidenceStatus(StrEnum):
+    """The status of a piece of evidence; only active evidence supports anything."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    """A later attempt at the task replaced the evidence."""
+    RETRACTED = "retracted"
+    """A person retracted the evidence."""
+
+
+class LocatedQuote(Frozen):
+    """A quote found in a passage: `passage.text[start:end]` is the quote."""
+
+    entity: str
+    passage: SourcePassage
+    start: int
+    end: int
+
+    @property
+    def quote(self) -> str:
+        return self.passage.text[self.start : self.end]
+
+
+class StoredEvidence(Frozen):
+    """Evidence as stored in PostgreSQL, with its source and entity."""
+
+    id: int
+    task_id: str
+    entity: str
+    description: str = ""
+    value: JsonValue = None
+    source_id: int
+    address: str
+    title: str
+    heading: str = ""
+    date: str = ""
+    tool: str = ""
+    via: str = ""
+    source_text: str
+    source_start: int
+    """The offset of the source's text in the document at `address`."""
+    start: int
+    end: int
+    quote: str
+    sha256: str
+    fetched_at: datetime
+
+    @property
+    def resolves(self) -> bool:
+        """True if the source's stored text contains the quote verbatim at its place."""
+        is_there = bool(self.quote) and self.source_text[self.start : self.end] == self.quote
+        # PostgreSQL returns no lone surrogates, so every stored text can be encoded.
+        return is_there and hashlib.sha256(self.source_text.encode()).hexdigest() == self.sha256
+
+
+class Citation(Frozen):
+    """A citation mark: the place of its passage, in characters of the document."""
+
+    mark: int
+    evidence_id: int
+    source_id: int
+    address: str
+    title: str
+    heading: str
+    date: str = ""
+    """The publication date as the tool reported it; empty if unknown."""
+    tool: str = ""
+    """The tool that returned the passage; empty in reports of earlier releases."""
+    via: str = ""
+    """The user's own server that reported address, title and date; empty: a built-in server."""
+    start: int
+    end: int
+    quote: str
+    sha256: str
+    fetched_at: datetime | None = None
+
+
+class ReportStatement(Frozen):
+    """A sentence of the report with its marks."""
+
+    text: str
+    marks: tuple[int, ...] = ()
+
+
+class ReportConclusion(ReportStatement):
+    """A conclusion from the findings, with its confidence and limits."""
+
+    confidence: float = Field(ge=0, le=1)
+    limits: str = ""
+
+
+class ReportContradiction(Frozen):
+    """Two claims that cannot both be true, each with its evidence."""
+
+    one: ReportStatement
+    other: ReportStatement
+    settled_by: str = ""
+    """The tie-breaker that settled the contradiction; empty: it is open."""
+
+
+class Retraction(Frozen):
+    """A retracted piece of evidence, and everything that depends on it."""
+
+    evidence_id: int
+    task: str
+    """The task of the plan that found the evidence."""
+    entities: tuple[str, ...]
+    """Entities with this evidence, such as `T1.actress`."""
+    tasks: tuple[str, ...] = ()
+    """The downstream tasks."""
+    statements: tuple[str, ...] = ()
+    """The sentences of the delivered report that cite the evidence."""
+    reason: str
+
+
+class DeliveryCheck(Frozen):
+    """A condition for the delivery of a report; a check fails unless the condition is proven."""
+
+    name: str
+    has_passed: bool
+    detail: str
+    """What was checked, in words; the reason if the check failed."""
+
+
+class CheckSummary(Frozen):
+    """How many sentences were kept, hedged or dropped, and why verification stopped."""
+
+    checked: int = 0
+    kept: int = 0
+    hedged: int = 0
+    """Sentences that were changed to state less certainty."""
+    dropped: int = 0
+    checked_by: str = ""
+    """The model that checked the sentences; empty: only rules did."""
+    stop: StopCondition | None = None
+
+
+class Report(Frozen):
+    """The delivered report; every mark in it is one of its citations."""
+
+    question: str
+    answer: str | None
+    summary: tuple[ReportStatement, ...] = ()
+    findings: tuple[ReportStatement, ...] = ()
+    analysis: tuple[ReportStatement, ...] = ()
+    conclusions: tuple[ReportConclusion, ...] = ()
+    contradictions: tuple[ReportContradiction, ...] = ()
+    gaps: tuple[str, ...] = ()
+    figures: tuple[ReportFigure, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    confidence: float | None = None
+    """The confidence of the answer, 0 to 1; None if unknown."""
+    model: str = ""
+    """The model that wrote the report; `b, with a` if a fallback answered some calls."""
+    check_summary: CheckSummary | None = None
+    """None in reports of releases without sentence checks."""
+    delivery_checks: tuple[DeliveryCheck, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Filled in when the report is read: later changes of its evidence and sources."""
+    rechecked_at: datetime | None = None
+    """Filled in when the report is read: when its sources were last read again."""
+    job_id: str = ""
+    """Filled in when the report is read."""
+    delivered_at: datetime | None = None
+    """Filled in when the report is read."""
+
+    @property
+    def sentences(self) -> tuple[ReportStatement, ...]:
+        """Return every statement in reading order."""
+        sides = (side for each in self.contradictions for side in (each.one, each.other))
+        return (*self.summary, *self.findings, *self.analysis, *self.conclusions, *sides)

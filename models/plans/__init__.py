@@ -1,0 +1,1 @@
+"""Plans as data: tasks with inputs and promised entities, and changed fields."""

@@ -1,0 +1,1 @@
+"""Questions to people and control requests by people, as data."""

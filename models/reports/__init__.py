@@ -1,0 +1,1 @@
+"""Facts about a report: its verification and the provenance of its sentences."""

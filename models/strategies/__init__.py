@@ -1,0 +1,1 @@
+"""Settings of a job and of its agents: the strategy and the agent profiles."""

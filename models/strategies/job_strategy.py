@@ -1,0 +1,171 @@
+"""Define the strategy of a job: all settings of the engine, validated together."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from models.frozen_model import Frozen
+
+EXTRACTIVE_MODEL = "extractive"
+"""The name of the built-in model."""
+
+GENERALIST = "generalist"
+"""The agent with all tools."""
+
+
+class ReplanScope(StrEnum):
+    """The tasks that a continuation replaces: dependents of the failed task, or all unfinished."""
+
+    DEPENDENTS = "dependents"
+    REMAINING = "remaining"
+
+
+class OnExhausted(StrEnum):
+    """The effect when a task has no replans left."""
+
+    FAIL = "fail"
+    CONTINUE = "continue"
+
+
+class Grain(StrEnum):
+    """The tasks of a plan: tool and reasoning tasks, or agent tasks."""
+
+    TASKS = "tasks"
+    AGENTS = "agents"
+
+
+class Horizon(StrEnum):
+    """How far a plan reaches: to the end, or only to the next calls."""
+
+    FULL = "full"
+    STEP = "step"
+
+
+class Monitoring(StrEnum):
+    """When unfinished tasks are revised: after a contradiction, or after each result."""
+
+    LAZY = "lazy"
+    EAGER = "eager"
+
+
+class Supervision(StrEnum):
+    """When the assessor judges an agent: never, at its end, or after each step."""
+
+    NONE = "none"
+    AGENT = "agent"
+    STEP = "step"
+
+
+class Strategy(Frozen):
+    """All settings of the engine; a preset is a set of these, `--set key=value` changes one."""
+
+    grain: Grain = Grain.TASKS
+    horizon: Horizon = Horizon.FULL
+    """`step`: the whole question is one agent task, resolved call by call (a ReAct loop)."""
+    monitoring: Monitoring = Monitoring.LAZY
+    verify: bool = False
+    """True: results are verified, gaps filled, and stop conditions decide the end."""
+    agent_horizon: Horizon = Horizon.FULL
+    """How an agent plans its steps."""
+    supervise: Supervision = Supervision.NONE
+    fixed_agents: tuple[str, ...] = ()
+    """A fixed sequence of agents instead of a plan; None: the planner plans."""
+    extraction: bool = True
+    """True: the extractor role reads entities out of tool answers."""
+    confidence_threshold: float | None = Field(default=0.7, ge=0, le=1)
+    """The minimum confidence of a required entity; None switches the check off."""
+    replan_scope: ReplanScope = ReplanScope.DEPENDENTS
+    on_exhausted: OnExhausted = OnExhausted.FAIL
+    slots: int = Field(default=3, ge=1, le=100)
+    """The number of tasks of a job that run at the same time (VMAO's k)."""
+    max_replans_per_task: int = Field(default=3, ge=0, le=100)
+    """The maximum of replans of a task and its continuations together."""
+    max_replans: int = Field(default=30, ge=0, le=1000)
+    """The maximum of replans of the whole job."""
+    max_tool_calls: int = Field(default=30, ge=1, le=10_000)
+    max_steps: int = Field(default=200, ge=1, le=10_000)
+    """The maximum of steps of all agents of a job (TDP's 30, 50, 60)."""
+    max_agent_steps: int = Field(default=15, ge=1, le=60)
+    """The maximum of steps of one agent; then the agent must conclude."""
+    max_agent_calls: int = Field(default=50, ge=1, le=10_000)
+    """The maximum of tool calls of one agent (VMAO)."""
+    max_consecutive_calls: int = Field(default=10, ge=1, le=10_000)
+    """The maximum of consecutive calls of one tool by one agent (VMAO)."""
+    agent_timeout: timedelta = Field(default=timedelta(minutes=10), gt=timedelta(0))
+    """The maximum time of one agent, without waiting for people (VMAO's 600 s)."""
+    max_revisions: int = Field(default=10, ge=0, le=1000)
+    """The maximum of self-revisions of a plan."""
+    max_rounds: int = Field(default=3, ge=1, le=100)
+    """The maximum of verification rounds (VMAO)."""
+    ready_threshold: float = Field(default=0.8, ge=0, le=1)
+    """Stop when this share of the results is complete (VMAO)."""
+    high_confidence: float = Field(default=0.75, ge=0, le=1)
+    """Stop at this mean confidence, once `high_confidence_share` is complete (VMAO)."""
+    high_confidence_share: float = Field(default=0.5, ge=0, le=1)
+    diminishing_returns: float = Field(default=0.05, ge=0, le=1)
+    """Stop when a round improved the completeness by less than this (VMAO)."""
+    token_budget: int = Field(default=1_000_000, ge=1)
+    """Stop verifying and go on to the report once this many tokens are spent (VMAO)."""
+    verifier_model: str | None = None
+    """The model that verifies, instead of the job's model, at the same endpoint."""
+    check_sentences: bool = True
+    """True: a model checks each sentence of the report; False: only rules do."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """The cap in tokens: the job pauses and asks before a call would exceed it."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """The cap in the currency of the prices in `holdfast.toml`."""
+    report_reserve: float = Field(default=0.15, ge=0, lt=1)
+    """The share of a cap that is kept for the report."""
+    review: bool = False
+    """True: the plan waits for a person's approval before it runs."""
+    questions: bool = True
+    """True: agents and the verifier may ask the user."""
+    question_deadline: timedelta = Field(default=timedelta(minutes=30), gt=timedelta(0))
+    """The time after which a question is answered by its default."""
+    max_routings: int = Field(default=2, ge=0, le=10)
+    """The number of other tasks that a question goes to before the user."""
+    plan_tries: int = Field(default=3, ge=0, le=10)
+    """The number of times an invalid plan is sent back with its faults."""
+    demonstrations: int = Field(default=0, ge=0, le=10)
+    """Plans of earlier answered jobs that the planner sees as examples; 0 shows none, so that a
+    job's plan does not hang on what else was asked."""
+    plan_only: bool = False
+    """True: the job ends once it has its plan; resuming the job runs the plan."""
+    chunk_tokens: int = Field(default=3000, ge=200, le=200_000)
+    """A tool answer longer than this is extracted in chunks."""
+    tool_timeout: timedelta = Field(default=timedelta(seconds=60), gt=timedelta(0))
+    task_timeout: timedelta = Field(default=timedelta(minutes=10), gt=timedelta(0))
+    """The maximum time of one attempt at a task."""
+    task_patience: timedelta = Field(default=timedelta(hours=2), gt=timedelta(0))
+    """The maximum time of a task with all retries of its activity."""
+    fallback_model: str | None = None
+    """The fallback model at the same endpoint; None or empty: no fallback."""
+    fallback_after: timedelta = Field(default=timedelta(seconds=60), ge=timedelta(0))
+    """The time that the job's model may be busy before the fallback is called."""
+    robust_tools: bool = True
+    """True: an unknown argument of a tool is matched to the nearest known value."""
+    max_identical_calls: int | None = Field(default=2, ge=0, le=10_000)
+    """The maximum of identical tool calls in a job; the second gets a warning. 0: no limit."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.horizon is Horizon.STEP and self.grain is Grain.AGENTS:
+            raise ValueError("horizon=step researches call by call; it needs grain=tasks")
+        return self
+
+    @property
+    def is_capped(self) -> bool:
+        """True if the job has a cap on tokens or money."""
+        return self.max_tokens is not None or self.max_cost is not None
+
+    @property
+    def has_fixed_plan(self) -> bool:
+        """True if the strategy has a fixed plan, without planner and replanner."""
+        return bool(self.agents)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Return the agents of a fixed plan."""
+        return (GENERALIST,) if self.horizon is Horizon.STEP else self.fixed_agents

@@ -1,0 +1,1 @@
+"""Results of tasks as data: attempts with their entities, failures, and findings."""

@@ -1,0 +1,54 @@
+"""Define the task that all roles of one agent are given."""
+
+from pydantic import Field, JsonValue
+
+from models.calls.tool_signatures import ToolSignature
+from models.frozen_model import Frozen
+from models.plans.research_plan import ExpectedEntity
+from models.tasks.named_value import NamedValue
+
+
+class TraceStep(Frozen):
+    """A step that was taken: what was done, and what was observed."""
+
+    id: str
+    action: str = Field(description="the tool with its arguments, or the deduction")
+    status: str
+    found: dict[str, JsonValue] = Field(default_factory=dict)
+    failure: str = ""
+
+
+class AnsweredQuestion(Frozen):
+    """A question that was asked before, with its answer."""
+
+    question: str
+    answer: str
+    by: str = Field(description="memory, evidence, task, user or default")
+
+
+class AgentRoleTask(Frozen):
+    """All that an agent's roles are given: nothing of what does not concern this sub-question."""
+
+    node: str = Field(description="the sub-question's id")
+    specification: str
+    criteria: str = ""
+    expects: tuple[ExpectedEntity, ...]
+    given: tuple[NamedValue, ...] = Field(
+        default=(), description="what the sub-questions it depends on found"
+    )
+    instructions: str = Field(default="", description="how this kind of agent works")
+    tools: tuple[ToolSignature, ...] = ()
+    objectives: tuple[str, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
+    answers: tuple[AnsweredQuestion, ...] = ()
+    guidance: str = Field(default="", description="what the supervisor says to do next")
+    hints: tuple[str, ...] = Field(
+        default=(), description="what an earlier attempt at this sub-question left open"
+    )
+    deviation: str = Field(
+        default="", description="what was observed that the objectives did not expect"
+    )
+    must_end: str = Field(
+        default="", description="the limit that is reached: no more calls, conclude now"
+    )
+    used_ids: tuple[str, ...] = ()

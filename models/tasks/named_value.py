@@ -1,0 +1,13 @@
+"""Name a value that a role is given."""
+
+from pydantic import JsonValue
+
+from models.frozen_model import Frozen
+
+
+class NamedValue(Frozen):
+    """A resolved input, or an entity of a task this one depends on."""
+
+    name: str
+    value: JsonValue
+    description: str = ""

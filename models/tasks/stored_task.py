@@ -1,0 +1,33 @@
+"""Define a task as it is stored, with what only the database knows of it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from pydantic import Field, JsonValue
+
+from models.frozen_model import Frozen
+from models.plans.research_plan import Plan, Task
+from models.tasks.task_failure import Failure
+
+
+class StoredTask(Frozen):
+    """A task with its stored state."""
+
+    task: Task
+    position: int
+    attempt: int
+    root: str
+    added_by_change: int
+    confidence: float | None = None
+    failure: Failure | None = None
+    notes: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """An agent's objectives, hints and guidance."""
+    note: str = ""
+    """The arguments that replaced the planned ones, in words."""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+def plan_of(stored: Iterable[StoredTask]) -> Plan:
+    """The plan that these tasks make up."""
+    return Plan(tasks=tuple(each.task for each in stored))

@@ -1,0 +1,19 @@
+"""Change the leaves of a nested JSON value: its texts, numbers and names, however deep."""
+
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+
+def map_leaves(value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
+    """The value with `change` applied to every leaf and to every name of an object."""
+    if isinstance(value, list):
+        return [map_leaves(item, change) for item in value]
+    if isinstance(value, dict):
+        return {str(change(name)): map_leaves(item, change) for name, item in value.items()}
+    return change(value)
+
+
+def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """The value with `change` applied to every text and to every name of an object."""
+    return map_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)

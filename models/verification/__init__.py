@@ -1,0 +1,1 @@
+"""Verification as data: verdicts on results, the stop log, and the rounds."""

@@ -1,0 +1,82 @@
+"""Define what the gap planner is given, and its proposals."""
+
+from typing import Annotated
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from models.answer_draft import Draft
+from models.frozen_model import Frozen
+from models.plans.plan_drafts import DraftNode
+from models.strategies.agent_profiles import AgentBrief
+from models.verification.verification_verdicts import Completeness, Recommendation
+
+
+class VerifiedSubQuestion(Frozen):
+    """A sub-question with the verdict on its result."""
+
+    id: str
+    description: str
+    agent: str
+    criteria: str = ""
+    depends_on: tuple[str, ...] = ()
+    attempts: int
+    status: Completeness
+    completeness: float
+    missing: tuple[str, ...] = ()
+    recommendation: Recommendation
+
+
+class OpenContradiction(Frozen):
+    """Two claims that nobody has looked into yet."""
+
+    one: str
+    other: str
+    tasks: tuple[str, ...]
+    elsewhere: tuple[str, ...] = Field(
+        default=(), description="agents that look in another place than these results did"
+    )
+
+
+class GapPlannerTask(Frozen):
+    """What the gap planner is given."""
+
+    question: str
+    sub_questions: tuple[VerifiedSubQuestion, ...]
+    incomplete: tuple[str, ...] = Field(description="these are all worked again")
+    contradictions: tuple[OpenContradiction, ...] = ()
+    agents: tuple[AgentBrief, ...]
+    may_add: bool = Field(description="whether sub-questions may be added for what is missing")
+    used_ids: tuple[str, ...] = Field(description="ids that are taken")
+    guidance: tuple[str, ...] = Field(
+        default=(), description="what the person who asked has said; heed it"
+    )
+
+
+def _retry(value: object) -> object:
+    """An id alone is read as well: VMAO's own form."""
+    return {"id": value} if isinstance(value, str) else value
+
+
+class DraftRetry(Draft):
+    """A sub-question that is worked again."""
+
+    id: str = Field(validation_alias=AliasChoices("id", "task_id"))
+    hint: str = Field(default="", description="what to do differently this time")
+
+
+class NewSubQuestion(DraftNode):
+    """A sub-question that is added."""
+
+    settles: list[str] = Field(
+        default_factory=list, description="the `tasks` of the contradiction that it looks into"
+    )
+
+
+class GapPlannerAnswer(Draft):
+    """What is done about the gaps."""
+
+    explanation: str = Field(default="", description="one or two sentences")
+    retry_sub_questions: list[Annotated[DraftRetry, BeforeValidator(_retry)]] = Field(
+        default_factory=list
+    )
+    new_sub_questions: list[NewSubQuestion] = Field(default_factory=list)

@@ -1,0 +1,81 @@
+"""Define the output of `holdfast status JOB --json`: work, questions and limits."""
+
+from datetime import datetime
+
+from pydantic import Field, computed_field
+
+from models.frozen_model import Frozen
+
+
+class PendingActivity(Frozen):
+    """A running activity in Temporal: a task, a planning, the report."""
+
+    what: str
+    """The activity id: a task's id, `plan`, `replan-T2`, `report`."""
+    state: str
+    """`running`, `waiting` for the next try, or `scheduled` without a worker yet."""
+    attempt: int
+    since: datetime | None = None
+    worker: str = ""
+    last_sign_of_life: datetime | None = None
+    last_failure: str = ""
+    next_try_at: datetime | None = None
+    gives_up_at: datetime | None = None
+
+
+class WaitingTask(Frozen):
+    """A task that has not begun, and its unfinished dependencies."""
+
+    task: str
+    what: str
+    waits_for: tuple[str, ...] = ()
+    """Unfinished tasks; empty if only a slot is missing."""
+
+
+class WaitingQuestion(Frozen):
+    """An open question to a person."""
+
+    id: int
+    kind: str
+    task: str = ""
+    text: str
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    deadline: datetime | None = Field(default=None, description="none: it waits for an answer")
+    answer_with: str
+    """The command that answers the question."""
+
+
+class LimitUsage(Frozen):
+    """The used part of a limit."""
+
+    what: str
+    used: int | float | None = Field(description="none: nobody knows, for want of a price")
+    limit: int | float | None = Field(default=None, description="none: there is no limit")
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
+    @property
+    def left(self) -> int | float | None:
+        if self.limit is None or self.used is None:
+            return None
+        return max(0, round(self.limit - self.used, 9))
+
+
+class StatusDocument(Frozen):
+    """`holdfast status JOB --json`."""
+
+    job_id: str
+    status: str
+    message: str = ""
+    doing: tuple[PendingActivity, ...] = ()
+    waiting: tuple[WaitingTask, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    """What blocks the whole job, with the way out; empty if nothing does."""
+    questions: tuple[WaitingQuestion, ...] = ()
+    """The open questions, the oldest first."""
+    warnings: tuple[str, ...] = ()
+    """Changes of the delivered report's evidence since then."""
+    next: tuple[str, ...] = ()
+    """The actions that start next."""
+    allowances: tuple[LimitUsage, ...] = ()
+    at: datetime

@@ -1,0 +1,1 @@
+"""Compute what a job costs: plan estimates, spend totals, and the question at the cap."""

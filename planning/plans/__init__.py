@@ -1,0 +1,1 @@
+"""Check and change plans: validation, continuation, revision, references between tasks."""

@@ -1,0 +1,56 @@
+"""Give the tasks of a new plan ids that no earlier task has: T1 becomes T1a, then T1b."""
+
+import re
+from collections.abc import Collection, Mapping
+from itertools import chain, product
+from string import ascii_lowercase
+
+from models.plans.research_plan import Plan, Task, TaskInput
+from models.text.json_leaves import map_texts
+from models.text.reference_marks import REFERENCE_MARK, reference_to
+
+_HEAD = re.compile(r"^(\$\.?)?(?:\[(['\"])([^'\"]+)\2\]|(\w+))")
+
+
+def with_fresh_ids(plan: Plan, used: Collection[str]) -> Plan:
+    """Return the plan with each used id replaced, also in dependencies and references."""
+    taken = {*used, *(task.id for task in plan.tasks if task.id not in used)}
+    names: dict[str, str] = {}
+    for task in plan.tasks:
+        if task.id in used:
+            names[task.id] = _unused_id(task.id, taken)
+            taken.add(names[task.id])
+    return Plan(tasks=tuple(_rename_task(task, names) for task in plan.tasks)) if names else plan
+
+
+def _unused_id(name: str, taken: Collection[str]) -> str:
+    letters = (product(ascii_lowercase, repeat=length) for length in (1, 2, 3))
+    tried = (name + "".join(each) for each in chain.from_iterable(letters))
+    return next(each for each in tried if each not in taken)
+
+
+def _rename_task(task: Task, names: Mapping[str, str]) -> Task:
+    inputs = tuple(_rename_references(given, names) for given in task.inputs)
+    needs = (names.get(need, need) for need in task.depends_on)
+    renamed = task.with_id(names.get(task.id, task.id))
+    return renamed.with_dependencies(needs).with_inputs(inputs)
+
+
+def _rename_references(given: TaskInput, names: Mapping[str, str]) -> TaskInput:
+    value = map_texts(given.value, lambda text: _rename_in_text(text, names))
+    return given.with_value(value)
+
+
+def _rename_in_text(text: str, names: Mapping[str, str]) -> str:
+    return REFERENCE_MARK.sub(
+        lambda mark: reference_to(_rename_in_path(mark.group(1), names)), text
+    )
+
+
+def _rename_in_path(path: str, names: Mapping[str, str]) -> str:
+    head = _HEAD.match(path)
+    if head is None:
+        return path
+    part = 3 if head.group(3) else 4
+    start, end = head.span(part)
+    return path[:start] + names.get(path[start:end], path[start:end]) + path[end:]

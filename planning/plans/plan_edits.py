@@ -1,0 +1,126 @@
+"""Read a plan that a person edited, and compare the edited plan with the stored one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from models.errors import BadInput
+from models.plans.kpi_chain_format import from_listing, to_listing
+from models.plans.plan_change import FieldChange, PlanChange
+from models.plans.plan_change_cause import PlanChangeCause
+from models.plans.research_plan import Plan, Task, TaskStatus
+from models.text.message_limits import MessageLimit, cut_message
+
+_ENGINE_FIELDS = ("execution_status", "execution_result", "parent")
+_DEFAULTS: dict[str, Any] = {
+    "tool_name": "",
+    "input_parameters": [],
+    "dependencies": [],
+    "execution_status": TaskStatus.PENDING.value,
+    "execution_result": {},
+}
+_COMPARED = (
+    "kind",
+    "description",
+    "criteria",
+    "tool",
+    "agent",
+    "inputs",
+    "expects",
+    "depends_on",
+    "priority",
+    "include_context",
+)
+
+
+def plan_as_yaml(plan: Plan) -> str:
+    """The live tasks of the plan as YAML, without what only the engine writes."""
+    listings = [
+        {name: value for name, value in to_listing(task).items() if name not in _ENGINE_FIELDS}
+        for task in plan.live
+    ]
+    return yaml.safe_dump({"tasks": listings}, sort_keys=False, allow_unicode=True, width=100)
+
+
+def parse_plan(text: str) -> Plan:
+    """The plan in YAML or JSON, in the form of Listing 1.
+
+    Raises:
+        BadInput: it is not of that form; the message names each fault with its task.
+    """
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadInput(f"the plan is neither YAML nor JSON: {_one_line(error)}") from error
+    listings = content.get("tasks") if isinstance(content, dict) else content
+    if not isinstance(listings, list) or not listings:
+        raise BadInput("the plan has no tasks; write `tasks:` and a list of them")
+    faults: list[str] = []
+    tasks = [_read_task(each, number, faults) for number, each in enumerate(listings, start=1)]
+    if faults:
+        raise BadInput("; ".join(faults))
+    return Plan(tasks=tuple(task for task in tasks if task is not None))
+
+
+def edit_change(stored: Plan, wanted: Plan, explanation: str = "") -> PlanChange:
+    """Return the change that turns the stored plan, of which nothing has run, into `wanted`."""
+    before = {task.id: task for task in stored.live}
+    pairs = [(before[task.id], task) for task in wanted.tasks if task.id in before]
+    return PlanChange(
+        cause=PlanChangeCause.EDITED,
+        added=tuple(task for task in wanted.tasks if task.id not in before),
+        superseded=tuple(name for name in before if name not in wanted.by_id),
+        changed=tuple(change for pair in pairs for change in _field_changes(*pair)),
+        explanation=explanation,
+    )
+
+
+def discard_change(plan: Plan, explanation: str) -> PlanChange:
+    """Return the change that supersedes a whole plan of which nothing has run."""
+    return PlanChange(
+        cause=PlanChangeCause.SET_ASIDE,
+        superseded=tuple(task.id for task in plan.live),
+        explanation=explanation,
+    )
+
+
+def _field_changes(old: Task, new: Task) -> Iterable[FieldChange]:
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    for name in _COMPARED:
+        if before[name] != after[name]:
+            yield FieldChange(task=old.id, field=name, old=before[name], new=after[name])
+
+
+def _read_task(listing: object, number: int, faults: list[str]) -> Task | None:
+    if not isinstance(listing, dict):
+        faults.append(f"task {number} is not a mapping of names to values")
+        return None
+    name = f"task {str(listing.get('task_id', number))!r}"
+    try:
+        task = from_listing({**_DEFAULTS, **listing})
+    except KeyError as error:
+        faults.append(f"{name}: {error.args[0]} is missing")
+    except ValidationError as error:
+        faults += [f"{name}: {_place(each)}{each['msg']}" for each in error.errors()]
+    except (TypeError, ValueError) as error:
+        faults.append(f"{name}: {_one_line(error)}")
+    else:
+        return _reset_task(task)
+    return None
+
+
+def _reset_task(task: Task) -> Task:
+    """Not run yet; and a reference is known by its mark, so that nobody has to flag it."""
+    inputs = tuple(each.with_reference_flag() for each in task.inputs)
+    return task.with_status(TaskStatus.PENDING).without_result().with_parent("").with_inputs(inputs)
+
+
+def _place(fault: Any) -> str:  # noqa: ANN401 - pydantic's description of a fault
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: " if where else ""
+
+
+def _one_line(error: Exception) -> str:
+    return cut_message(" ".join(str(error).split()), MessageLimit.FAULT)

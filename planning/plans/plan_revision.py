@@ -1,0 +1,118 @@
+"""Turn a proposed revision of pending tasks into a plan change, and list its faults (TDP-06).
+
+Only tasks that have not begun change. The graph stays free of cycles and every dependency resolves;
+who depended on a removed task depends on what that one depended on.
+"""
+
+from collections.abc import Iterator
+
+from models.frozen_model import Frozen
+from models.plans.plan_change import FieldChange, PlanChange
+from models.plans.plan_change_cause import PlanChangeCause
+from models.plans.research_plan import Plan, Task, TaskStatus
+from planning.plans.plan_graph import find_cycle, known_dependencies
+from planning.plans.plan_validation import PlanRules, plan_faults
+
+_COMPARED_FIELDS = ("description", "criteria", "depends_on")
+
+
+class RevisionProposal(Frozen):
+    """The tasks that a proposed revision refines, adds and removes."""
+
+    refined: tuple[Task, ...] = ()
+    """Tasks of the plan as they are to be."""
+    added: tuple[Task, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+def revision_change(plan: Plan, proposal: RevisionProposal, explanation: str = "") -> PlanChange:
+    """Return the change that makes the plan as proposed; tasks that have begun stay as they are."""
+    removed = tuple(n for n in proposal.removed if n in plan.by_id and _is_open(plan.by_id[n]))
+    refined = {task.id: task for task in proposal.refined}
+    changed: list[FieldChange] = []
+    for task in plan.tasks:
+        if _is_open(task) and task.id not in removed:
+            changed += _field_changes(
+                task, _without_removed(refined.get(task.id, task), removed, plan)
+            )
+    return PlanChange(
+        cause=PlanChangeCause.REVISED,
+        added=proposal.added,
+        superseded=removed,
+        changed=tuple(changed),
+        explanation=explanation,
+    )
+
+
+def _field_changes(before: Task, after: Task) -> Iterator[FieldChange]:
+    for name in _COMPARED_FIELDS:
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield FieldChange(task=before.id, field=name, old=_plain(old), new=_plain(new))
+
+
+def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -> list[str]:
+    """What is wrong with a proposal, each fault with its task; nothing where it may be made."""
+    faults = [*_faults_of_begun_tasks(plan, proposal), *_faults_of_empty_tasks(proposal)]
+    after = revision_change(plan, proposal).apply_to(plan)
+    live = {task.id: task for task in after.live}
+    fresh = {task.id for task in proposal.added}
+    kept = {name: task for name, task in live.items() if name not in fresh}
+    has_final = any(task.is_final for task in kept.values())
+    if proposal.added:
+        stands_on = PlanRules(
+            tools=ground.tools,
+            kept=kept,
+            used_ids=frozenset(plan.by_id),
+            needs_final=ground.needs_final and not has_final,
+            agents=ground.agents,
+        )
+        faults += plan_faults(Plan(tasks=proposal.added), stands_on)
+    elif ground.needs_final and not has_final:
+        faults.append("no task that is left yields the final answer")
+    faults += [
+        f"task {task.id!r}: depends on {need!r}, which does not exist or is removed"
+        for task in kept.values()
+        for need in task.depends_on
+        if need not in live
+    ]
+    found = find_cycle(known_dependencies(Plan(tasks=tuple(live.values()))))
+    if found:
+        faults.append(f"task {found[0]!r}: its dependencies form a cycle: {' -> '.join(found)}")
+    return list(dict.fromkeys(faults))
+
+
+def _faults_of_begun_tasks(plan: Plan, proposal: RevisionProposal) -> Iterator[str]:
+    for name in (*(task.id for task in proposal.refined), *proposal.removed):
+        task = plan.by_id.get(name)
+        if task is None:
+            yield f"task {name!r}: the plan has no such task"
+        elif not _is_open(task):
+            yield f"task {name!r}: it is {task.status.value}, and only what is pending may change"
+
+
+def _faults_of_empty_tasks(proposal: RevisionProposal) -> Iterator[str]:
+    for task in proposal.refined:
+        if not task.description.strip():
+            yield f"task {task.id!r}: the refined description is empty"
+
+
+def _without_removed(task: Task, removed: tuple[str, ...], plan: Plan) -> Task:
+    """The task without removed dependencies: it depends on what these depended on."""
+    needs = list(task.depends_on)
+    while any(need in removed for need in needs):
+        needs = [
+            each
+            for need in needs
+            for each in (plan.by_id[need].depends_on if need in removed else (need,))
+        ]
+    once = tuple(dict.fromkeys(needs))
+    return task if once == task.depends_on else task.with_dependencies(once)
+
+
+def _is_open(task: Task) -> bool:
+    return task.status is TaskStatus.PENDING
+
+
+def _plain(value: object) -> str | list[str]:
+    return list(value) if isinstance(value, tuple) else str(value)

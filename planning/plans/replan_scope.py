@@ -1,0 +1,181 @@
+"""Find what a replanning may see and change: the whole plan, or the steps of an agent task."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from models.calls.tool_signatures import ToolSignature
+from models.jobs.activity_orders import ReplanOrder
+from models.jobs.job_record import JobRequest
+from models.plans.kpi_chain_format import plan_for_prompt
+from models.plans.research_plan import ExpectedEntity, Plan, Task
+from models.strategies.agent_profiles import AgentBrief
+from models.strategies.job_strategy import Grain, ReplanScope
+from models.tasks.replanner_input import ReplannerTask
+from models.tasks.stored_task import StoredTask, plan_of
+from planning.plans.agent_context import AgentContext, build_agent_context
+from planning.plans.plan_continuation import replaced_tasks
+from planning.plans.plan_validation import PlanRules
+from planning.plans.tool_names import with_full_tool_names
+from planning.strategies.agent_catalogue import AgentCatalogue, tools_of
+
+
+class ReplanKind(Enum):
+    """What a continuation is made of, and so which replanner writes it."""
+
+    PLAN = auto()
+    """Tool and reasoning tasks of the plan itself."""
+    AGENT_TASKS = auto()
+    STEPS = auto()
+    """The steps of one agent task."""
+
+
+@dataclass(frozen=True)
+class ReplanTarget:
+    """A part of the plan that is replanned by itself."""
+
+    parent: str
+    """The agent whose steps these are; empty for the plan itself."""
+    plan: Plan
+    """The tasks of this scope alone."""
+    extent: ReplanScope
+    model: str
+    """Who replans it: the job's model, or that of the agent."""
+    kind: ReplanKind
+    task: ReplannerTask
+    ground: PlanRules
+
+    def assign_parent(self, continuation: Plan) -> Plan:
+        """The continuation as tasks of this scope."""
+        named = with_full_tool_names(continuation, self.ground.tools)
+        return Plan(tasks=tuple(task.with_parent(self.parent) for task in named.tasks))
+
+
+def rules_for_plan(
+    request: JobRequest,
+    signatures: tuple[ToolSignature, ...],
+    agents: tuple[AgentBrief, ...],
+    used_ids: frozenset[str] = frozenset(),
+) -> PlanRules:
+    """The rules for a whole plan of this job."""
+    strategy = request.strategy
+    has_agents = strategy.grain is Grain.AGENTS or strategy.has_fixed_plan
+    return PlanRules(
+        tools={tool.name: tool for tool in signatures},
+        used_ids=used_ids,
+        requires_entities=strategy.extraction,
+        needs_final=not strategy.verify,
+        agents=frozenset(agent.name for agent in agents) if has_agents else frozenset(),
+    )
+
+
+def find_replan_target(
+    request: JobRequest,
+    known: Sequence[StoredTask],
+    order: ReplanOrder,
+    signatures: tuple[ToolSignature, ...],
+    guidance: tuple[str, ...],
+    agents: AgentCatalogue,
+) -> ReplanTarget:
+    """The replan target of a failed task: the replanner's task and the rules of a continuation."""
+    failed = next(each for each in known if each.task.id == order.task_id)
+    parent = failed.task.parent
+    whole = plan_of(known).with_started(order.under_way)
+    plan = whole.of(parent)
+    extent = request.strategy.replan_scope
+    replaced = replaced_tasks(plan, order.task_id, extent)
+    kept = {task.id: task for task in plan.live if task.id not in replaced}
+    if parent:
+        view = _context_of_agent_task(known, parent, signatures, agents)
+        return _agent_task_target(known, failed, plan, replaced, view, request)
+    is_graph = request.strategy.grain is Grain.AGENTS
+    able = agents.usable_agents(signatures) if is_graph else ()
+    ground = PlanRules(
+        tools={tool.name: tool for tool in signatures},
+        kept=kept,
+        used_ids=frozenset(whole.by_id),
+        requires_entities=request.strategy.extraction,
+        needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
+        agents=frozenset(agent.name for agent in able),
+    )
+    task = _replanner_task(request.question, ground, known, failed, replaced, able, guidance)
+    kind = ReplanKind.AGENT_TASKS if is_graph else ReplanKind.PLAN
+    return ReplanTarget(parent, plan, extent, request.model, kind, task, ground)
+
+
+def _agent_task_target(
+    known: Sequence[StoredTask],
+    failed: StoredTask,
+    plan: Plan,
+    replaced: tuple[str, ...],
+    view: AgentContext,
+    request: JobRequest,
+) -> ReplanTarget:
+    parent = failed.task.parent
+    kept = {task.id: task for task in plan.live if task.id not in replaced}
+    promise = _open_promise(view.task.expects, kept.values())
+    ground = PlanRules(
+        tools={tool.name: tool for tool in view.tools},
+        kept={**kept, **{each.task.id: each.task for each in view.others}},
+        used_ids=frozenset(plan.by_id),
+        requires_entities=request.strategy.extraction,
+        needs_final=False,
+        promise=promise,
+        prefix=f"{parent}.",
+    )
+    mine = [each for each in known if each.task.parent == parent]
+    task = _replanner_task(view.task.description, ground, mine, failed, replaced, (), ())
+    scoped = {"expects": promise, "given": view.given}
+    extent = ReplanScope.DEPENDENTS
+    model = view.agent.model or request.model
+    asked = task.model_copy(update=scoped)
+    return ReplanTarget(parent, plan, extent, model, ReplanKind.STEPS, asked, ground)
+
+
+def _context_of_agent_task(
+    known: Sequence[StoredTask],
+    task_id: str,
+    signatures: tuple[ToolSignature, ...],
+    agents: AgentCatalogue,
+) -> AgentContext:
+    task = next(each.task for each in known if each.task.id == task_id)
+    near = [
+        e
+        for e in known
+        if e.task.id == task_id or e.task.parent == task_id or e.task.id in task.depends_on
+    ]
+    agent = agents.profile(task.agent)
+    return build_agent_context(near, task_id, agent, tools_of(agent, signatures))
+
+
+def _open_promise(
+    expects: tuple[ExpectedEntity, ...], kept: Iterable[Task]
+) -> tuple[ExpectedEntity, ...]:
+    """The entities that the continuation must yield; none if a kept step yields them."""
+    names = {entity.name for entity in expects}
+    holds = any({entity.name for entity in task.expects} == names for task in kept)
+    return () if holds else expects
+
+
+def _replanner_task(
+    question: str,
+    ground: PlanRules,
+    known: Sequence[StoredTask],
+    failed: StoredTask,
+    replaced: tuple[str, ...],
+    agents: tuple[AgentBrief, ...],
+    guidance: tuple[str, ...],
+) -> ReplannerTask:
+    why = failed.failure.message if failed.failure else "the task failed without a reason"
+    shown = [each for each in known if each.task.parent == failed.task.parent]
+    return ReplannerTask(
+        question=question,
+        tools=() if agents else tuple(ground.tools.values()),
+        current_plan=plan_for_prompt(each.task for each in shown),
+        failed_task_id=failed.task.id,
+        feedback=why,
+        replaced=replaced,
+        used_ids=tuple(each.task.id for each in shown),
+        agents=agents,
+        guidance=guidance,
+    )

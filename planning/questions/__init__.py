@@ -1,0 +1,1 @@
+"""Decide who answers a question, and which answers a question accepts."""

@@ -1,0 +1,1 @@
+"""Decide what a report needs: delivery checks, sentence support, groups of results."""

@@ -1,0 +1,108 @@
+"""Number the citation marks of a report, and take a draft's own marks out of its text."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from models.evidence.evidence import (
+    Citation,
+    Report,
+    ReportConclusion,
+    ReportStatement,
+    StoredEvidence,
+)
+from models.reports.report_writer_messages import Statement, SynthesiserAnswer, SynthesiserTask
+from models.text.value_text import value_as_text
+from planning.reports.evidence_selection import evidence_by_citation_id
+
+_MARK = re.compile(r"\s?\[\d{1,4}\]")
+
+
+def without_citation_marks(answer: SynthesiserAnswer) -> SynthesiserAnswer:
+    """The draft without the writer's own marks: only the engine numbers citations."""
+    parts = {
+        name: [each.model_copy(update={"text": _remove_marks(each.text)}) for each in statements]
+        for name, statements in statements_by_part(answer).items()
+    }
+    return answer.model_copy(update=parts)
+
+
+def statements_by_part(answer: SynthesiserAnswer) -> dict[str, Sequence[Statement]]:
+    """The statements of a draft by their part, in the order in which they are read."""
+    return {
+        "summary": answer.summary,
+        "findings": answer.findings,
+        "analysis": answer.analysis,
+        "conclusions": answer.conclusions,
+    }
+
+
+def _remove_marks(text: str) -> str:
+    return _MARK.sub("", text).strip()
+
+
+class CitationMarks:
+    """Marks in order of first use, one per passage quoted."""
+
+    def __init__(self, found: Sequence[StoredEvidence]) -> None:
+        self._by_id = evidence_by_citation_id(found)
+        self._marks: dict[int, int] = {}
+        self._items = {item.id: item for item in found}
+
+    def statement(self, draft: Statement) -> ReportStatement:
+        """The sentence with its marks."""
+        items = [self._by_id[name] for name in dict.fromkeys(draft.evidence)]
+        return self.of(draft.text, items)
+
+    def of(self, text: str, items: Iterable[StoredEvidence]) -> ReportStatement:
+        """A statement that cites these pieces of evidence."""
+        numbers = [self._marks.setdefault(item.id, len(self._marks) + 1) for item in items]
+        return ReportStatement(text=text, marks=tuple(numbers))
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The citations of the marks numbered so far."""
+        return tuple(_citation(mark, self._items[key]) for key, mark in self._marks.items())
+
+
+def cited_report(
+    task: SynthesiserTask, answer: SynthesiserAnswer, marks: CitationMarks, model: str
+) -> Report:
+    """The report with marks numbered in order of first use, without what only the engine knows."""
+    said = answer.conclusion if task.concludes else task.answer
+    return Report(
+        question=task.question,
+        answer=None if said in (None, "") else value_as_text(said),
+        summary=tuple(marks.statement(each) for each in answer.summary),
+        findings=tuple(marks.statement(each) for each in answer.findings),
+        analysis=tuple(marks.statement(each) for each in answer.analysis),
+        conclusions=tuple(
+            ReportConclusion(
+                **marks.statement(each).model_dump(),
+                confidence=each.confidence,
+                limits=_remove_marks(each.limits),
+            )
+            for each in answer.conclusions
+        ),
+        gaps=tuple(dict.fromkeys((*task.gaps, *map(_remove_marks, answer.gaps)))),
+        confidence=task.confidence,
+        model=model,
+    )
+
+
+def _citation(mark: int, item: StoredEvidence) -> Citation:
+    return Citation(
+        mark=mark,
+        evidence_id=item.id,
+        source_id=item.source_id,
+        address=item.address,
+        title=item.title,
+        heading=item.heading,
+        date=item.date,
+        tool=item.tool,
+        via=item.via,
+        start=item.source_start + item.start,
+        end=item.source_start + item.end,
+        quote=item.quote,
+        sha256=item.sha256,
+        fetched_at=item.fetched_at,
+    )

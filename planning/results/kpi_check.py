@@ -1,0 +1,98 @@
+"""Check a task's result: each promised entity is present, of its type, and confident enough.
+
+KPI-Chain (docs/method.md), section 3.3: success iff for all e: extracted(e) is not None and
+confidence(e) >= theta. A confidence per entity counts; where there is none, the one of the whole
+answer counts for all.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from models.frozen_model import Frozen
+from models.plans.research_plan import ExpectedEntity
+from models.tasks.attempt_results import EntityValue
+from planning.results.value_types import convert_to_type, has_type, is_missing
+
+
+class EntityCandidate(Frozen):
+    """A value that a role or a tool proposes for an entity, before the check; with its quote."""
+
+    name: str
+    value: JsonValue = None
+    confidence: float = 0.0
+    quote: str = ""
+
+
+class KpiVerdict(Frozen):
+    """The result of the check: the entities to keep, and the faults of the others."""
+
+    kept: tuple[EntityValue, ...] = ()
+    missing: tuple[str, ...] = ()
+    mistyped: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    confidence: float = 0.0
+    """The lowest confidence of the required entities."""
+
+    @property
+    def is_success(self) -> bool:
+        return not (self.missing or self.mistyped or self.weak)
+
+
+def check_kpis(
+    expects: Sequence[ExpectedEntity],
+    candidates: Mapping[str, EntityCandidate],
+    threshold: float | None,
+) -> KpiVerdict:
+    """Compare the candidates with the promised entities; `threshold` None ignores confidence."""
+    kept: list[EntityValue] = []
+    faults: dict[str, list[str]] = {"missing": [], "mistyped": [], "weak": []}
+    for entity in expects:
+        candidate = candidates.get(entity.name) or EntityCandidate(name=entity.name)
+        candidate = candidate.model_copy(
+            update={"value": convert_to_type(candidate.value, entity.type)}
+        )
+        fault = _fault(entity, candidate, threshold)
+        if fault is None:
+            kept.append(EntityValue.of_promise(entity, candidate.value, candidate.confidence))
+        elif entity.required:
+            faults[fault].append(entity.name)
+    return KpiVerdict(
+        kept=tuple(kept),
+        missing=tuple(faults["missing"]),
+        mistyped=tuple(faults["mistyped"]),
+        weak=tuple(faults["weak"]),
+        confidence=_least(expects, candidates),
+    )
+
+
+def best_candidates(candidates: Iterable[EntityCandidate]) -> dict[str, EntityCandidate]:
+    """Return each entity's candidate of highest confidence; null never replaces a value."""
+    best: dict[str, EntityCandidate] = {}
+    for candidate in candidates:
+        rival = best.get(candidate.name)
+        if rival is None or _rank(candidate) > _rank(rival):
+            best[candidate.name] = candidate
+    return best
+
+
+def _rank(candidate: EntityCandidate) -> tuple[bool, float]:
+    return (not is_missing(candidate.value), candidate.confidence)
+
+
+def _fault(
+    entity: ExpectedEntity, candidate: EntityCandidate, threshold: float | None
+) -> str | None:
+    if is_missing(candidate.value):
+        return "missing"
+    if not has_type(candidate.value, entity.type):
+        return "mistyped"
+    if threshold is not None and candidate.confidence < threshold:
+        return "weak"
+    return None
+
+
+def _least(expects: Sequence[ExpectedEntity], candidates: Mapping[str, EntityCandidate]) -> float:
+    required = [entity.name for entity in expects if entity.required]
+    found = [candidates[name].confidence if name in candidates else 0.0 for name in required]
+    return min(found, default=1.0)

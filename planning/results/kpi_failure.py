@@ -1,0 +1,37 @@
+"""Write the failure of a task whose values are missing, mistyped or too uncertain."""
+
+from models.errors import FailureClass
+from models.tasks.task_failure import Component, Failure
+from planning.results.kpi_check import KpiVerdict
+
+
+def kpi_failure(
+    verdict: KpiVerdict, component: Component, reason: str, threshold: float
+) -> Failure:
+    """Return the failure of a task: which values are missing, mistyped or too uncertain."""
+    parts = [f"Entity {name!r} was not found." for name in verdict.missing]
+    parts += [f"Entity {name!r} has not its declared type." for name in verdict.mistyped]
+    parts += [
+        f"Entity {name!r} is below the confidence of {threshold:g}: {verdict.confidence:.2f}."
+        for name in verdict.weak
+    ]
+    band = confidence_band(verdict.confidence)
+    parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
+    if reason:
+        parts.append(f"The {component.value} says: {reason}")
+    return Failure(
+        component=component,
+        failure_class=FailureClass.SEMANTIC,
+        message=" ".join(parts),
+        missing=verdict.missing,
+        weak=verdict.weak,
+        mistyped=verdict.mistyped,
+        confidence=verdict.confidence,
+        reason=reason,
+    )
+
+
+def confidence_band(confidence: float) -> str:
+    """Return the word for a confidence, in the bands of KPI-Chain's extractor prompt."""
+    bands = ((0.3, "very low"), (0.5, "low"), (0.7, "medium"), (0.9, "high"))
+    return next((word for limit, word in bands if confidence < limit), "very high")

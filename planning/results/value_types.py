@@ -1,0 +1,67 @@
+"""Check and convert the types of values."""
+
+import math
+import re
+
+from pydantic import JsonValue
+
+from models.plans.research_plan import EntityType
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+
+
+def has_type(value: JsonValue, kind: EntityType) -> bool:
+    """True if `value` has the type `kind`; booleans are no numbers, and null has no type."""
+    match kind:
+        case EntityType.STRING:
+            return isinstance(value, str)
+        case EntityType.BOOLEAN:
+            return isinstance(value, bool)
+        case EntityType.INTEGER:
+            return _is_integer(value)
+        case EntityType.NUMBER:
+            return _is_number(value)
+        case EntityType.ARRAY:
+            return isinstance(value, list)
+        case EntityType.DICT:
+            return isinstance(value, dict)
+
+
+def convert_to_type(value: JsonValue, kind: EntityType) -> JsonValue:
+    """Return the value converted to the promised type if nothing is lost, else unchanged.
+
+    Models answer "1945" for a number and 1945 for a string; both are accepted.
+    """
+    if has_type(value, kind):
+        return value
+    if kind is EntityType.STRING and _is_number(value):
+        return str(value)
+    if kind in (EntityType.NUMBER, EntityType.INTEGER) and isinstance(value, str):
+        return _number(value, kind, value)
+    if kind is EntityType.INTEGER and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def is_missing(value: JsonValue) -> bool:
+    """True if the value is null or a blank text."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _number(text: str, kind: EntityType, otherwise: JsonValue) -> JsonValue:
+    if not _NUMBER.fullmatch(text.strip()):
+        return otherwise
+    number = float(text.replace(",", ""))
+    if number.is_integer() and "." not in text:
+        return int(text.replace(",", ""))
+    return otherwise if kind is EntityType.INTEGER else number
+
+
+def _is_integer(value: JsonValue) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: JsonValue) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return _is_integer(value)

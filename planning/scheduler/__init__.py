@@ -1,0 +1,1 @@
+"""Decide which action a job starts next, how its state changes, and how it ends."""

@@ -1,0 +1,173 @@
+"""Decide how a job ends: with an answer, at a limit, or because no task can run."""
+
+from models.jobs.job_record import JobStatus, StopReason
+from models.jobs.job_state import Action, EndJob, JobState, TaskState, WriteReport
+from models.plans.research_plan import TaskKind, TaskStatus
+from models.strategies.job_strategy import OnExhausted
+from models.text.message_limits import MessageLimit, cut_message
+from models.verification.verification_verdicts import StopCondition
+from planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
+from planning.scheduler.ready_tasks import ready_tasks
+
+PLANNED_ONLY = EndJob(
+    status=JobStatus.DONE,
+    reason=StopReason.PLANNED,
+    message="only planned, as requested; `holdfast resume` runs the plan",
+)
+_GOOD_ENOUGH = (StopCondition.READY, StopCondition.CONFIDENT)
+
+
+def has_answer(state: JobState) -> bool:
+    """True if the job has its final answer, or verification stopped as complete enough."""
+    if state.strategy.verify:
+        return state.rounds.stop is not None
+    return any(task.is_final and task.status is TaskStatus.DONE for task in state.plan_tasks)
+
+
+def has_findings(state: JobState) -> bool:
+    """True if the job has any result to report."""
+    return state.count(TaskStatus.DONE) > 0
+
+
+def failed_tasks(state: JobState) -> list[TaskState]:
+    """Return the failed tasks of the plan and the failed steps of running agents."""
+    return [
+        task
+        for task in state.tasks.values()
+        if task.status is TaskStatus.FAILED and _is_failure_counted(task, state)
+    ]
+
+
+def _is_failure_counted(task: TaskState, state: JobState) -> bool:
+    """True unless the task is a step of an agent that has ended; then the agent's status counts."""
+    if not task.parent:
+        return True
+    parent = state.tasks.get(task.parent)
+    return parent is not None and parent.status is TaskStatus.RUNNING and may_replan_steps(state)
+
+
+def may_replan(task: TaskState, state: JobState) -> bool:
+    """True if the strategy replans and the task's lineage has replans left."""
+    if not task.parent and state.strategy.has_fixed_plan:
+        return False
+    if not task.parent and state.strategy.verify and task.attempt > 1:
+        return False  # a retry for the verifier: the results of the first attempt still count
+    return state.replans.get(task.root, 0) < state.strategy.max_replans_per_task
+
+
+def reached_limit(state: JobState) -> EndJob | None:
+    """Return the limit that ends the job, or None."""
+    strategy = state.strategy
+    if steps_taken(state) >= strategy.max_steps and _has_running_agent(state):
+        message = f"{strategy.max_steps} steps of the job are used up (max_steps)"
+        return failed_ending(StopReason.STEP_LIMIT, message)
+    if failed_steps(state) > strategy.max_replans:
+        return _step_failure_ending(state)
+    lost = [task for task in failed_tasks(state) if not task.parent]
+    if not lost or strategy.on_exhausted is OnExhausted.CONTINUE:
+        return None
+    if state.total_replans >= strategy.max_replans and not strategy.has_fixed_plan:
+        return _replan_limit_ending(state, lost[0])
+    spent = [task for task in lost if not may_replan(task, state)]
+    return _replans_exhausted_ending(state, spent[0]) if spent else None
+
+
+def _has_running_agent(state: JobState) -> bool:
+    return any(
+        task.kind is TaskKind.AGENT and task.status is TaskStatus.RUNNING
+        for task in state.plan_tasks
+    )
+
+
+def _step_failure_ending(state: JobState) -> EndJob:
+    last = [t for t in state.tasks.values() if t.parent and t.status is TaskStatus.FAILED][-1]
+    count = state.strategy.max_replans
+    message = f"{count} failed steps are allowed (max_replans); then {last.id} failed: {last.note}"
+    return failed_ending(StopReason.RETRY_LIMIT, message)
+
+
+def _replan_limit_ending(state: JobState, task: TaskState) -> EndJob:
+    count = state.strategy.max_replans
+    message = f"{count} replans of the job are used up; last {task.id} failed: {task.note}"
+    return failed_ending(StopReason.RETRY_LIMIT, message)
+
+
+def _replans_exhausted_ending(state: JobState, task: TaskState) -> EndJob:
+    line = [each for each in state.tasks.values() if each.root == task.root]
+    tried = "; ".join(f"{each.id}: {each.note}" for each in line if each.note)
+    count = state.replans.get(task.root, 0)
+    message = f"task {task.root!r} failed and {count} replans did not help. {tried}"
+    return failed_ending(StopReason.REPLANS_EXHAUSTED, cut_message(message, MessageLimit.FAILURE))
+
+
+def call_limit_ending(state: JobState) -> EndJob | None:
+    """Return the ending of a job that needs another tool call and has none left, or None."""
+    waiting = [task for task in ready_tasks(state) if task.kind is TaskKind.TOOL]
+    if not waiting:
+        return None
+    calls = state.strategy.max_tool_calls
+    message = f"{calls} tool calls are used up; {waiting[0].id!r} could not start"
+    return failed_ending(StopReason.TOOL_CALL_LIMIT, message)
+
+
+def stuck_ending(state: JobState) -> EndJob:
+    """Return the ending of a job in which nothing runs and nothing can start."""
+    stop = call_limit_ending(state)
+    if stop is not None:
+        return stop
+    lost = failed_tasks(state)
+    if lost:
+        gaps = ", ".join(task.id for task in lost)
+        reason, message = StopReason.ANSWERED_WITH_GAPS, f"went on without {gaps}"
+        if has_findings(state):
+            return EndJob(status=JobStatus.DONE, reason=reason, message=message)
+    return failed_ending(StopReason.NOTHING_CAN_RUN, "no task can run and there is no final answer")
+
+
+def nothing_found(state: JobState) -> EndJob:
+    """Return the ending of a job whose verification accepted no result."""
+    told = "; ".join(f"{task.id}: {task.note}" for task in failed_tasks(state) if task.note)
+    message = f"{_stop_message(state)}, and nothing was found. {told}"
+    return failed_ending(StopReason.NOTHING_FOUND, cut_message(message, MessageLimit.FAILURE))
+
+
+def _stop_message(state: JobState) -> str:
+    stop = state.rounds.stop
+    why = "" if stop is None else f": {stop.value}"
+    return f"verification stopped after round {state.rounds.verified}{why}"
+
+
+def report_before_ending(state: JobState, ending: EndJob) -> Action:
+    """Return the action that reports the results before the job ends, if there are any."""
+    return WriteReport() if has_findings(state) else ending
+
+
+def job_ending(state: JobState) -> EndJob:
+    """Return how the job ends: with its answer, at a limit, or with an error."""
+    if state.closing is not None:
+        return state.closing
+    stop = None if has_answer(state) else reached_limit(state)
+    if state.halt is None:
+        return _answered_ending(state) if has_answer(state) else stop or stuck_ending(state)
+    if stop is not None and state.halt.reason is StopReason.REPORT_REFUSED:
+        return stop  # the job had stopped before its results were reported
+    return failed_ending(state.halt.reason, state.halt.message)
+
+
+def _answered_ending(state: JobState) -> EndJob:
+    stop = state.rounds.stop
+    if stop is None:
+        return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
+    unfinished = [task for task in state.plan_tasks if task.status.needs_attempt]
+    message = _stop_message(state)
+    if state.lacks_answer:
+        message += "; the report comes to no short answer"
+    elif stop in _GOOD_ENOUGH and not unfinished:
+        return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED, message=message)
+    reason = StopReason.ANSWERED_WITH_GAPS
+    return EndJob(status=JobStatus.DONE, reason=reason, message=message)
+
+
+def failed_ending(reason: StopReason, message: str) -> EndJob:
+    """Return the ending of a job that failed."""
+    return EndJob(status=JobStatus.FAILED, reason=reason, message=message)

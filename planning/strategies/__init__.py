@@ -1,0 +1,1 @@
+"""Load presets and agents, and build the fixed plans of the baselines."""

@@ -1,0 +1,1 @@
+"""Split passages, locate quotes, estimate tokens, find similar spellings, read YAML."""

@@ -1,0 +1,34 @@
+"""Load YAML with JSON's scalars only: `no` and dates stay text; aliases and tags are refused."""
+
+import re
+
+import yaml
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML with JSON's scalars only: `no`, `12:30` and dates stay text; no aliases, no tags."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Refuses aliases, which can grow without bound, and tags, which name other types."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) is not None:
+            raise yaml.YAMLError("aliases and tags are not read")
+        return super().compose_node(parent, index)
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        """Text; a block scalar without the line break that only ends the block."""
+        text = str(self.construct_scalar(node))
+        return text.removesuffix("\n") if node.style in ("|", ">") else text
+
+
+_TAG = "tag:yaml.org,2002:"
+StrictLoader.yaml_implicit_resolvers = {}
+for _name, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    # `1e3` stays text: so does a hash such as 12e45678
+    ("float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+):
+    StrictLoader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _first)
+StrictLoader.add_constructor(_TAG + "str", StrictLoader.construct_text)

@@ -1,0 +1,1 @@
+"""Decide which results are verified, which verdict counts, and when verification stops."""

@@ -1,0 +1,1 @@
+"""Roles that work an agent task turn by turn: stepper, assessor, answerer."""

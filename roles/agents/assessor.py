@@ -1,0 +1,50 @@
+"""Assessor role: decide if an agent task needs more steps, is completed, or has failed."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from models.answer_draft import Draft
+from models.tasks.agent_role_task import AgentRoleTask
+from models.wire.role_names import RoleName
+from roles.agents.stepper import Output
+from roles.dialogue.role_definition import Role
+
+
+class Assessment(Draft):
+    """The verdict on an agent's work so far."""
+
+    status: Literal["needs_more_steps", "completed", "failed"]
+    reason: str = Field(default="", description="one sentence")
+    guidance: str = Field(default="", description="for the next step, where more are needed")
+    outputs: list[Output] = Field(
+        default_factory=list, description="when completed: every entity in `expects`"
+    )
+    deviation: str = Field(
+        default="", description="what was observed that the objectives did not expect; else empty"
+    )
+    contradicts_plan: str = Field(
+        default="",
+        description="what was found that makes the sub-question, or what others will build on it, "
+        "rest on a wrong assumption; else empty",
+    )
+
+
+ASSESSOR = Role(
+    name=RoleName.ASSESSOR.value,
+    instructions="""\
+You supervise an agent that works one sub-question. You get its specification, its criteria, what
+it means to reach, and the trace of its steps with what each found. Judge by the last observation:
+- `completed`: the trace supports every entity in `expects`, and the criteria are met. Give the
+  `outputs`, as values or as references such as <JSON_PATH>T1.2.name</JSON_PATH>.
+- `needs_more_steps`: it can still be resolved. Give brief `guidance`: what to look at next, not
+  how.
+- `failed`: it cannot be resolved with these tools. Say in `deviation` what was observed that
+  substantially conflicts with the objectives, so that they must be changed, and nothing where it
+  does not. Say in `contradicts_plan` what shows that the sub-question itself assumed something
+  wrong.
+""",
+    foreign_fields=("given", "tools", "trace", "answers"),
+    task=AgentRoleTask,
+    answer=Assessment,
+)

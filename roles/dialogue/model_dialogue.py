@@ -1,0 +1,93 @@
+"""Ask a model to play a role until its answer is valid; send each fault back as text."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeAlias
+
+from models.calls.model_requests import Completion, Message, ModelRequest
+from roles.dialogue.answer_schemas import answer_schema
+from roles.dialogue.reply_reader import ReplyInvalid, read_reply, without_thinking
+from roles.dialogue.role_definition import AnswerT, Role, TaskT
+
+SendRequest: TypeAlias = Callable[[ModelRequest, int], Awaitable[Completion]]
+"""Sends a request as the given part of the dialogue, counted from 1."""
+
+_UNUSABLE_FINISHES = {
+    "length": "it was cut off at the length limit; answer more briefly",
+    "content_filter": "the content filter stopped it",
+}
+
+
+@dataclass(frozen=True)
+class DialogueResult(Generic[AnswerT]):
+    """The result of a dialogue: the answer, or None if it was never valid."""
+
+    answer: AnswerT | None
+    faults_by_attempt: tuple[tuple[str, ...], ...]
+
+    @property
+    def attempts(self) -> int:
+        """How many requests were sent."""
+        return len(self.faults_by_attempt)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What was wrong with the last answer; empty when it was accepted."""
+        return self.faults_by_attempt[-1] if self.faults_by_attempt else ()
+
+
+async def ask_role(
+    role: Role[TaskT, AnswerT],
+    task: TaskT,
+    *,
+    model_name: str,
+    send: SendRequest,
+    tries: int,
+    check: Callable[[AnswerT], Sequence[str]] | None = None,
+) -> DialogueResult[AnswerT]:
+    """The role's answer to the task, after at most `tries` corrections.
+
+    Touches the world only through `send`, whose errors pass through. The same replies lead to the
+    same requests, so a dialogue that was cut off continues where the ledger's replies end.
+    """
+    messages = [
+        Message(role="system", content=role.system),
+        Message(role="user", content=task.model_dump_json()),
+    ]
+    schema = answer_schema(role.answer)
+    faults: list[tuple[str, ...]] = []
+    for part in range(1, tries + 2):
+        request = ModelRequest(
+            model=model_name, role=role.name, messages=tuple(messages), answer_schema=schema
+        )
+        completion = await send(request, part)
+        answer, found = _read_and_check(completion, role.answer, check)
+        faults.append(found)
+        if not found:
+            return DialogueResult(answer, tuple(faults))
+        messages += _correction_messages(completion, found)
+    return DialogueResult(None, tuple(faults))
+
+
+def _read_and_check(
+    completion: Completion,
+    answer_type: type[AnswerT],
+    check: Callable[[AnswerT], Sequence[str]] | None,
+) -> tuple[AnswerT | None, tuple[str, ...]]:
+    if completion.refusal:
+        return None, (f"it was a refusal: {completion.refusal[:300]}",)
+    if completion.finish in _UNUSABLE_FINISHES:
+        return None, (_UNUSABLE_FINISHES[completion.finish],)
+    try:
+        answer = read_reply(completion.text, answer_type)
+    except ReplyInvalid as error:
+        return None, tuple(str(error).splitlines())
+    return answer, tuple(check(answer)) if check else ()
+
+
+def _correction_messages(completion: Completion, faults: Sequence[str]) -> list[Message]:
+    # Some endpoints refuse an empty turn, and none wants its own thoughts back.
+    said = without_thinking(completion.text) or completion.refusal or "(no answer)"
+    lines = "\n".join(f"- {fault}" for fault in faults)
+    errors = f"Your answer was not accepted:\n{lines}\nSend the whole corrected answer."
+    return [Message(role="assistant", content=said), Message(role="user", content=errors)]

@@ -1,0 +1,138 @@
+"""Read a typed answer out of a reply with thinking, code fences, YAML or broken JSON."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import json_repair
+import yaml
+from pydantic import ValidationError
+
+from models.text.json_leaves import map_texts
+from models.text.storable_text import storable_text
+from planning.text.strict_yaml import StrictLoader
+from roles.dialogue.role_definition import AnswerT
+
+MAX_REPAIRED = 12_000  # characters; the repair is quadratic: 3 s on an idle core at worst
+MAX_YAML = 40_000  # characters; the loader takes 2 s at worst for that many
+MAX_STARTS = 20
+_MESSAGE = 1_500
+
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>|\A.*</think(?:ing)?>", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_KEY_LINE = re.compile(r"^(?:- )?[\"']?[A-Za-z_][\w \"'-]{0,60}:(?=\s)", re.MULTILINE)
+
+
+class ReplyInvalid(ValueError):
+    """The reply is not a valid answer; the message tells the model what to correct."""
+
+
+def without_thinking(text: str) -> str:
+    """The reply without the thinking that some servers leave in front of it.
+
+    Templates that open `<think>` in the prompt return only its end, so that alone counts too.
+    """
+    return _THOUGHTS.sub("", text, count=1).strip()
+
+
+def read_reply(text: str, answer_type: type[AnswerT]) -> AnswerT:
+    """The answer in a reply: of all that can be read as JSON or YAML, the first that is valid.
+
+    Raises:
+        ReplyInvalid: nothing in it is; the message is that of the likeliest reading.
+    """
+    complaint = ""
+    for value in _readings(text.removeprefix("\ufeff").strip()):
+        try:
+            return _with_finite_numbers(answer_type.model_validate(map_texts(value, storable_text)))
+        except ValidationError as error:
+            complaint = complaint or _validation_message(error)
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            # an answer's before-validators meet whatever the model wrote
+            complaint = complaint or f"answer: {error}"
+    raise ReplyInvalid((complaint or _no_json_message(text))[:_MESSAGE])
+
+
+def _readings(text: str) -> Iterator[Any]:
+    """The objects that the reply can be read as, likeliest first."""
+    said = without_thinking(text)
+    fenced = [block.strip() for block in _FENCE.findall(said)[:MAX_STARTS]]
+    yield from _exact_json(text, 0)  # before anything is cut off: a valid answer may quote a tag
+    for part in (said, *fenced):
+        yield from _exact_json(part, part.find("{"))
+    for part in (*fenced, said):
+        yield from _lenient_readings(part)
+
+
+def _exact_json(text: str, start: int) -> Iterator[Any]:
+    """The JSON that begins there, whatever follows it."""
+    try:
+        # line breaks inside strings are common and harmless
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text, max(0, start))
+    except (ValueError, RecursionError):
+        return
+    yield from _only_objects(value)
+
+
+def _lenient_readings(text: str) -> Iterator[Any]:
+    """Objects from YAML and repaired JSON; YAML second for JSON, since it folds line breaks."""
+    readers = (
+        (_repaired_json, _yaml_objects)
+        if text.startswith(("{", "["))
+        else (_yaml_objects, _repaired_json)
+    )
+    for read in readers:
+        yield from read(text)
+
+
+def _repaired_json(text: str) -> Iterator[Any]:
+    start = re.search(r"[{\[]", text)
+    if start is None or len(text) > MAX_REPAIRED:
+        return
+    try:
+        value = json_repair.loads(text[start.start() :])
+    except (ValueError, RecursionError):
+        return
+    yield from _only_objects(value)
+
+
+def _yaml_objects(text: str) -> Iterator[Any]:
+    """The text as YAML, then what follows each line that could begin it: prose may come first."""
+    starts = [match.start() for match in _KEY_LINE.finditer(text)]
+    affordable = max(1, min(MAX_STARTS, 3 * MAX_YAML // max(1, len(text))))
+    for start in list(dict.fromkeys([0, *starts]))[:affordable]:
+        if len(text) - start > MAX_YAML:
+            continue
+        try:
+            value = yaml.load(text[start:], StrictLoader)  # noqa: S506 - a SafeLoader, narrowed
+        except (yaml.YAMLError, ValueError, RecursionError):
+            continue
+        yield from _only_objects(value)
+
+
+def _only_objects(value: object) -> Iterator[Any]:
+    """The value if it is an object; of a list its objects, since two answers are read as one."""
+    found = value if isinstance(value, list) else [value]
+    yield from (each for each in found if isinstance(each, dict))
+
+
+def _with_finite_numbers(answer: AnswerT) -> AnswerT:
+    """The answer, if all its numbers are finite; pydantic also reads "NaN" as a number."""
+    try:
+        json.dumps(answer.model_dump(), allow_nan=False, default=str)
+    except ValueError as error:
+        raise ValueError("a number is infinite or NaN; give a number or null") from error
+    return answer
+
+
+def _validation_message(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [f"{'.'.join(map(str, each['loc'])) or 'answer'}: {each['msg']}" for each in found]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _no_json_message(text: str) -> str:
+    if not without_thinking(text):
+        return "the answer is empty; answer with one JSON object"
+    return "there is no JSON object in the answer; answer with one JSON object and nothing else"

@@ -1,0 +1,164 @@
+"""Translate an endpoint's errors into Holdfast's, which say if a retry can help."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TypeGuard
+
+from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+from pydantic import SecretStr
+
+from models.errors import (
+    ContextTooLong,
+    HoldfastError,
+    ModelBusy,
+    ModelRefused,
+    ModelUnusable,
+    QuotaExhausted,
+)
+
+LONGEST_WAIT = timedelta(minutes=10)
+_LONGEST_PRINTED = 300  # characters of the server's text
+
+_OUT_OF_QUOTA = {"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"}
+_ADVICE = {
+    401: "check OPENAI_API_KEY",
+    402: "the account is out of credit: top it up, or name another endpoint in OPENAI_BASE_URL",
+    403: "check that OPENAI_API_KEY may use this model",
+    404: "check the model name and OPENAI_BASE_URL, which often ends in /v1",
+}
+_MAY_PASS = {408, 409, 425}
+_TOO_LONG_STATUS = {400, 413, 422, 500}  # 500: older forks of llama.cpp
+_TOO_LONG = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+)
+_FORMAT_STATUS = {400, 404, 422, 500, 501}  # some servers answer 500 to a format they do not know
+_FORMAT = (
+    "response_format",
+    "json_schema",
+    "json_object",
+    "json schema",
+    "structured output",
+    "grammar",
+    "guided",
+)
+
+
+def translate_error(
+    error: OpenAIError | TimeoutError,
+    *,
+    address: str,
+    model: str,
+    key: SecretStr | None,
+    now: datetime,
+) -> HoldfastError:
+    """Our error for the client's; the message names endpoint and model and never holds the key."""
+    where = f"model {model!r} at {address}"
+    match error:
+        case APIStatusError():
+            told = f"{where} answered {error.status_code}: {server_text(error, key=key)}"
+            return _by_status(error, told, now)
+        case TimeoutError() | APITimeoutError():
+            return ModelBusy(f"{where} gave no answer in time")
+        case APIConnectionError():
+            cause = printable_text(str(error.__cause__ or error), key)
+            return ModelBusy(f"{where} cannot be reached ({cause}); check OPENAI_BASE_URL")
+    return ModelUnusable(f"{where} cannot be used: {printable_text(str(error), key)}")
+
+
+def is_format_unsupported(error: object) -> bool:
+    """True if the server refuses the way we ask for JSON, and not the request itself."""
+    if not isinstance(error, APIStatusError) or _is_too_long(error):
+        return False
+    return error.status_code in _FORMAT_STATUS and _mentions(error, _FORMAT)
+
+
+def is_filtered(error: object) -> TypeGuard[APIStatusError]:
+    """True if a content filter stopped the prompt (Azure's form of it)."""
+    return isinstance(error, APIStatusError) and error.code == "content_filter"
+
+
+def server_text(error: APIStatusError, *, key: SecretStr | None) -> str:
+    """The server's error text, safe for a message."""
+    return printable_text(_error_message(error), key)
+
+
+def _by_status(error: APIStatusError, told: str, now: datetime) -> HoldfastError:
+    status = error.status_code
+    if _is_too_long(error):
+        return ContextTooLong(told)
+    if _is_out_of_quota(error):
+        return QuotaExhausted(f"{told}; {_ADVICE[402]}")
+    if status in _ADVICE:
+        return ModelRefused(f"{told}; {_ADVICE[status]}", status=status)
+    if status == 429 or _may_pass(error):
+        return ModelBusy(told, after=_retry_after(error.response.headers, now))
+    return ModelUnusable(told)
+
+
+def _may_pass(error: APIStatusError) -> bool:
+    if error.response.headers.get("x-should-retry", "").lower() == "false":
+        return False
+    return error.status_code in _MAY_PASS or error.status_code >= 500
+
+
+def _is_out_of_quota(error: APIStatusError) -> bool:
+    named = {error.code, error.type} & _OUT_OF_QUOTA
+    return error.status_code == 402 or (error.status_code in (400, 403, 429) and bool(named))
+
+
+def _is_too_long(error: APIStatusError) -> bool:
+    if error.status_code == 413:
+        return True
+    return error.status_code in _TOO_LONG_STATUS and _mentions(error, _TOO_LONG)
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
+    """The wait that the server asks for: milliseconds, seconds or an HTTP date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return timedelta(seconds=min(max(seconds, 0), LONGEST_WAIT.total_seconds()))
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+        return min(max(until - now, timedelta(0)), LONGEST_WAIT)
+    except (ValueError, TypeError):  # TypeError: a date that does not name its zone
+        return None
+
+
+def _mentions(error: APIStatusError, words: tuple[str, ...]) -> bool:
+    text = f"{error.code} {error.type} {_error_message(error)}".lower()
+    return any(word in text for word in words)
+
+
+def _error_message(error: APIStatusError) -> str:
+    match error.body:
+        case {"message": str(message)}:
+            return message
+        case None | "":
+            return error.message
+        case str(text):
+            return text
+    return json.dumps(error.body, default=str)
+
+
+def printable_text(text: str, key: SecretStr | None) -> str:
+    """Foreign text, safe for a message: one line, short, and without the key."""
+    return " ".join(without_key(text, key).split())[:_LONGEST_PRINTED]
+
+
+def without_key(text: str, key: SecretStr | None) -> str:
+    """Text from outside without the key that was sent there."""
+    secret = key.get_secret_value() if key else ""
+    return text.replace(secret, "[key]") if secret else text

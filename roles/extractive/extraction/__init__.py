@@ -1,0 +1,1 @@
+"""The extractor by rules: rank sentences, score value candidates, detect doubts."""

@@ -1,0 +1,122 @@
+"""Read the typed task of a model request and play the requested role by rules."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from pydantic import BaseModel, ValidationError
+
+from models.calls.model_requests import Completion, ModelRequest
+from models.errors import ModelUnusable
+from models.reports.report_writer_messages import SynthesiserTask
+from models.strategies.job_strategy import EXTRACTIVE_MODEL
+from models.tasks.agent_role_task import AgentRoleTask
+from models.tasks.replanner_input import ReplannerTask
+from models.verification.gap_plan_drafts import GapPlannerTask
+from models.verification.verifier_messages import VerifierTask
+from models.wire.role_names import RoleName
+from roles.agents.answerer import AnswererTask
+from roles.dialogue.role_definition import TaskT
+from roles.extractive.agents.assessor_rules import assess
+from roles.extractive.agents.known_item_answerer import answer
+from roles.extractive.agents.step_planner_rules import objectives, plan_steps, repair_objectives
+from roles.extractive.agents.step_replanner_rules import replan_steps
+from roles.extractive.agents.stepper_rules import next_step
+from roles.extractive.extraction.extractor_rules import extract
+from roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
+from roles.extractive.planning.planner_rules import plan_by_rules
+from roles.extractive.planning.replanner_rules import replan_by_rules
+from roles.extractive.planning.reviser_rules import revise
+from roles.extractive.reports.condenser_rules import condense
+from roles.extractive.reports.synthesiser_rules import synthesise
+from roles.extractive.tasks.matcher_rules import match
+from roles.extractive.tasks.reasoner_rules import reason_by_rules
+from roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
+from roles.extractive.verification.sentence_checker_rules import check_sentences
+from roles.extractive.verification.verifier_rules import verify
+from roles.planning.planner import PlannerTask
+from roles.planning.reviser import ReviserTask
+from roles.reports.condenser import CondenserTask
+from roles.tasks.extractor import ExtractorTask
+from roles.tasks.matcher import MatcherTask
+from roles.tasks.reasoner import ReasonerTask
+from roles.verification.sentence_checker import SentenceCheckerTask
+
+
+def _plan(task: PlannerTask) -> BaseModel:
+    """The plan: agent tasks if there are agents, else tool tasks."""
+    return plan_agent_tasks(task) if task.agents else plan_by_rules(task)
+
+
+def _replan(task: ReplannerTask) -> BaseModel:
+    """The continuation: agent tasks, the steps of one agent task, or tool tasks."""
+    if task.agents:
+        return replan_agent_tasks(task)
+    return replan_steps(task) if task.expects else replan_by_rules(task)
+
+
+@dataclass(frozen=True)
+class RoleRules(Generic[TaskT]):
+    """The rules of one role, and the type of the task that they answer."""
+
+    task: type[TaskT]
+    rules: Callable[[TaskT], BaseModel]
+
+    def answer(self, task_json: str) -> BaseModel:
+        """The answer to a task in JSON.
+
+        Raises:
+            ValidationError: the JSON is no task of this role.
+        """
+        return self.rules(self.task.model_validate_json(task_json))
+
+
+_RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
+    RoleName.PLANNER: RoleRules(PlannerTask, _plan),
+    RoleName.REPLANNER: RoleRules(ReplannerTask, _replan),
+    RoleName.STEP_PLANNER: RoleRules(AgentRoleTask, plan_steps),
+    RoleName.OBJECTIVES: RoleRules(AgentRoleTask, objectives),
+    RoleName.REPAIRER: RoleRules(AgentRoleTask, repair_objectives),
+    RoleName.STEPPER: RoleRules(AgentRoleTask, next_step),
+    RoleName.ASSESSOR: RoleRules(AgentRoleTask, assess),
+    RoleName.REVISER: RoleRules(ReviserTask, revise),
+    RoleName.MATCHER: RoleRules(MatcherTask, match),
+    RoleName.EXTRACTOR: RoleRules(ExtractorTask, extract),
+    RoleName.REASONER: RoleRules(ReasonerTask, reason_by_rules),
+    RoleName.ANSWERER: RoleRules(AnswererTask, answer),
+    RoleName.SYNTHESISER: RoleRules(SynthesiserTask, synthesise),
+    RoleName.VERIFIER: RoleRules(VerifierTask, verify),
+    RoleName.GAP_PLANNER: RoleRules(GapPlannerTask, fill_gaps_by_rules),
+    RoleName.CONDENSER: RoleRules(CondenserTask, condense),
+    RoleName.SENTENCE_CHECKER: RoleRules(SentenceCheckerTask, check_sentences),
+}
+
+
+@dataclass(frozen=True)
+class ExtractiveModel:
+    """Plays every role without a key, a network or weights; the same task gets the same reply."""
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The reply to one request; it costs no tokens.
+
+        Raises:
+            ModelUnusable: the role is not one that the rules play, or its task is malformed.
+        """
+        return Completion(text=play_role(request).model_dump_json(), model=EXTRACTIVE_MODEL)
+
+
+def play_role(request: ModelRequest) -> BaseModel:
+    """The answer of the rules to the task in the first user message.
+
+    Raises:
+        ModelUnusable: the role is not one that the rules play, or its task is malformed.
+    """
+    rules = _RULES_BY_ROLE.get(request.role)
+    task = next((each.content for each in request.messages if each.role == "user"), None)
+    if rules is None or task is None:
+        roles = ", ".join(sorted(_RULES_BY_ROLE))
+        raise ModelUnusable(f"extractive plays {roles}; it cannot play {request.role!r}")
+    try:
+        return rules.answer(task)
+    except ValidationError as error:
+        raise ModelUnusable(f"the task of role {request.role!r} is malformed: {error}") from error

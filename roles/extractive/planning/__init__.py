@@ -1,0 +1,1 @@
+"""The planner, replanner and reviser by rules: a question becomes searches."""

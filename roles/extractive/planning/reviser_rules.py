@@ -1,0 +1,51 @@
+"""Reviser by rules: write found values into the agent tasks that depend on them."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from models.plans.research_plan import FINDINGS_ENTITY
+from roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
+from roles.extractive.planning.search_agenda import with_found_values
+from roles.planning.reviser import Refined, ReviserAnswer, ReviserTask
+
+_NO_NAMES = (SUPPORTING_PASSAGE, TELLING_PASSAGE, FINDINGS_ENTITY.name)
+_LONGEST = 80
+"""Characters of a value that goes into a description; what is longer is shown as context."""
+
+
+def revise(task: ReviserTask) -> ReviserAnswer:
+    """The found values written into unfinished agent tasks; else no change."""
+    by_id = {str(each.get("task_id")): each for each in task.plan}
+    refined = []
+    for name in task.changeable:
+        node = by_id.get(name, {})
+        before = str(node.get("task_description", ""))
+        after = with_found_values(
+            before, (each for each in _found(node, by_id) if each not in before)
+        )
+        if after != before:
+            refined.append(Refined(id=name, description=after))
+    why = "What was found makes these more exact." if refined else "The plan holds."
+    return ReviserAnswer(explanation=why, refine=refined)
+
+
+def _found(
+    node: Mapping[str, JsonValue], by_id: Mapping[str, Mapping[str, JsonValue]]
+) -> list[str]:
+    """The short values of the tasks that an agent task depends on."""
+    needs = node.get("dependencies")
+    results = [
+        by_id.get(str(each), {}).get("execution_result")
+        for each in (needs if isinstance(needs, list) else [])
+    ]
+    return [
+        str(value)
+        for result in results
+        if isinstance(result, dict)
+        for name, value in result.items()
+        if name not in _NO_NAMES
+        and isinstance(value, str | int | float)
+        and 0 < len(str(value)) <= _LONGEST
+        and "; " not in str(value)
+    ]

@@ -1,0 +1,1 @@
+"""Analyse a question: kind of the answer, nested descriptions, compared pairs."""

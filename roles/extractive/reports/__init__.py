@@ -1,0 +1,1 @@
+"""The synthesiser and the condenser by rules."""

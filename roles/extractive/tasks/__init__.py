@@ -1,0 +1,1 @@
+"""The reasoner and the matcher by rules: compare values, match spellings."""

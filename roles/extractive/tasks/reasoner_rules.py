@@ -1,0 +1,141 @@
+"""Reasoner by rules: compare, check or intersect input values, or pass a value through."""
+
+from collections.abc import Sequence
+
+from models.plans.research_plan import ExpectedEntity
+from models.tasks.named_value import NamedValue
+from roles.extractive.extraction.entity_query import is_known
+from roles.extractive.extraction.extractor_rules import extract
+from roles.extractive.planning.planner_rules import TELLING_PASSAGE, answer_entity, steps_for
+from roles.extractive.questions.question_analysis import (
+    ParsedQuestion,
+    QuestionShape,
+    parse_question,
+)
+from roles.extractive.tasks.comparison_verdicts import (
+    RuleConclusion,
+    check_both,
+    check_statement,
+    compare_choice,
+    find_common_part,
+)
+from roles.extractive.text.noun_kinds import ValueKind
+from roles.extractive.text.value_candidates import ValueCandidate
+from roles.extractive.text.words_and_sentences import stems
+from roles.tasks.extractor import ExtractorTask, Fragment
+from roles.tasks.reasoner import Concluded, ReasonerAnswer, ReasonerTask
+
+
+def reason_by_rules(task: ReasonerTask) -> ReasonerAnswer:
+    """The outputs of a reasoning task, from its inputs and context alone."""
+    given = [each for each in (*task.inputs, *task.context) if each.value not in (None, "", [])]
+    missing = [each.name for each in task.inputs if each.value in (None, "", [])]
+    if not given or (missing and len(missing) == len(task.inputs)):
+        return _failed(task, "No value was found for: " + (", ".join(missing) or "any input"))
+    is_final = [each.name for each in task.outputs] == ["final_answer"]
+    question = parse_question(task.question if is_final else task.description)
+    value, sure, step = _conclude(question, _asked_first(question, task) or given)
+    if value is None:
+        return _failed(task, step)
+    outputs = [Concluded(name=each.name, value=value, confidence=sure) for each in task.outputs]
+    return ReasonerAnswer(reasoning_steps=[step], status="completed", outputs=outputs)
+
+
+def _failed(task: ReasonerTask, why: str) -> ReasonerAnswer:
+    nothing = [Concluded(name=each.name, value=None, confidence=0.0) for each in task.outputs]
+    return ReasonerAnswer(status="failed", outputs=nothing, explanation=why, reasoning_steps=[why])
+
+
+def _conclude(question: ParsedQuestion, given: Sequence[NamedValue]) -> RuleConclusion:
+    values = [_read_of(question, at, _said(each)) for at, each in enumerate(given)]
+    if question.pair is not None and len(values) >= 2:
+        one, two = values[0], values[1]
+        if question.shape is QuestionShape.CHOICE:
+            return compare_choice(question, one, two)
+        if question.shape is QuestionShape.BOTH:
+            return check_both(question, one, two)
+        return find_common_part(question, one, two)
+    value = next((each for each in values if each), None)
+    if question.pair is not None and question.shape is not QuestionShape.COMMON:
+        return None, 0.0, "Of the two things compared only one value was found."
+    if value is None:
+        return None, 0.0, "No input has a value."
+    if question.shape is QuestionShape.CHECK:
+        return check_statement(question, value)
+    return _passed_on(question, value, given[values.index(value)].name)
+
+
+def _passed_on(question: ParsedQuestion, value: str, source: str) -> RuleConclusion:
+    """The value as the answer; a failure if it is not of the kind that is asked for."""
+    is_passage = source == TELLING_PASSAGE or is_raw_response(value)
+    inside = (
+        _within(question, value)
+        if is_passage and question.shape is not QuestionShape.CHAIN
+        else None
+    )
+    if inside is not None:
+        return inside, 0.8, f"{inside} is what {source} says of it."
+    if is_passage and question.kind not in _SAID_IN_SENTENCES:
+        return None, 0.0, f"The passage found states no {question.noun or question.kind.value}."
+    if is_known(ValueCandidate(value, ValueKind.NAME, 0, 0), frozenset(stems(question.text))):
+        return None, 0.0, f"{value} is what the question says already."
+    return value, 0.8, f"{source} is what is asked."
+
+
+_SAID_IN_SENTENCES = (ValueKind.ANY, ValueKind.SENTENCE, ValueKind.PHRASE)
+"""Kinds of answer that may be a whole sentence."""
+
+
+def _within(question: ParsedQuestion, passage: str) -> str | None:
+    """The one value in a passage that is surely what is asked."""
+    return read_value(
+        ExpectedEntity(**answer_entity(question).model_dump()), passage, question.text
+    )
+
+
+_SURE = 0.7
+
+
+def is_raw_response(value: str) -> bool:
+    """True if the value is a tool's whole response, not a value read out of it."""
+    return len(value) > _LONGEST_VALUE
+
+
+_LONGEST_VALUE = 700
+
+
+def read_value(entity: ExpectedEntity, text: str, about: str) -> str | None:
+    """The value of an entity in a text; None if no value is sure enough."""
+    task = ExtractorTask(
+        description=about, arguments={}, entities=(entity,), response=(Fragment(text=text),)
+    )
+    found = extract(task).entities[0]
+    least = _LIKELY if is_raw_response(text) else _SURE
+    is_there = found.value is not None and (found.confidence or 0.0) >= least
+    return str(found.value) if is_there else None
+
+
+_LIKELY = 0.3
+
+
+def _read_of(question: ParsedQuestion, at: int, value: str) -> str:
+    """The input value; of a raw response the part about one of two compared things."""
+    if question.pair is None or not is_raw_response(value) or at > 1:
+        return value
+    wanted = ExpectedEntity(**steps_for(question)[at].wants[0].model_dump())
+    return read_value(wanted, value, question.pair[at]) or ""
+
+
+def _asked_first(question: ParsedQuestion, task: ReasonerTask) -> list[NamedValue]:
+    """The inputs; a value from the context goes before a passage of the same search."""
+    name = answer_entity(question).name
+    if question.pair is not None or name in {each.name for each in task.inputs}:
+        return list(task.inputs)
+    sure = [each for each in task.context if each.name.rpartition(".")[2] == name and each.value]
+    return [*sure, *task.inputs]
+
+
+def _said(given: NamedValue) -> str:
+    if isinstance(given.value, list):
+        return ", ".join(str(each) for each in given.value)
+    return "" if given.value is None else str(given.value)

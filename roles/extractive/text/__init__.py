@@ -1,0 +1,1 @@
+"""Read English text: words, stems, kinds of nouns, dates, amounts, value candidates."""

@@ -1,0 +1,1 @@
+"""The verifier, the gap planner and the sentence checker by rules."""

@@ -1,0 +1,1 @@
+"""Roles that write or change a plan, or the steps of one agent."""

@@ -1,0 +1,72 @@
+"""Step planner role: plan the steps of one agent task, set and repair its objectives.
+
+Task-Decoupled Planning (docs/method.md): the planner gets the specification of its agent task, the
+results of the tasks it depends on, and the agent's own steps; never the global history.
+"""
+
+from pydantic import Field
+
+from models.answer_draft import Draft
+from models.plans.plan_drafts import PlanDraft
+from models.tasks.agent_role_task import AgentRoleTask
+from models.wire.role_names import RoleName
+from roles.dialogue.role_definition import Role
+from roles.planning.planner import TASK_INSTRUCTIONS
+
+STEP_INSTRUCTIONS = """\
+- Ids begin with the sub-question's own: the steps of T3 are T3.1, T3.2 and so on, and a reference
+  to one is <JSON_PATH>T3.1.name</JSON_PATH>.
+- What is in `given` may be written into values as it stands there.
+- The last task yields exactly the entities in `expects`, with these names and types, from the
+  entities it takes as inputs. A single call that finds them all may be the only task.
+"""
+
+
+STEP_PLANNER = Role(
+    name=RoleName.STEP_PLANNER.value,
+    instructions=(
+        "You are an agent that works one sub-question. You get its specification, what is\n"
+        "given, and your tools, and answer with all the steps that will resolve it. Where there\n"
+        "is a `trace`, those steps were taken already: continue behind them, with ids that are\n"
+        "not in `used_ids`, and heed the guidance. Where there are `hints`, an earlier attempt\n"
+        "left these open: go about it in another way. Heed `instructions`.\n\n"
+        + TASK_INSTRUCTIONS
+        + STEP_INSTRUCTIONS
+    ),
+    foreign_fields=("given", "tools", "trace", "answers"),
+    task=AgentRoleTask,
+    answer=PlanDraft,
+)
+
+
+class Objectives(Draft):
+    """What an agent means to reach, one after the other."""
+
+    objectives: list[str] = Field(description="two to five, each a state of knowledge to reach")
+
+
+OBJECTIVES = Role(
+    name=RoleName.OBJECTIVES.value,
+    instructions="""\
+You are an agent that works one sub-question, one call at a time. You get its specification, what
+is given, and your tools. Before the first call, write down the intermediate objectives: two to
+five states of knowledge to reach, in order, each of which can be checked. Do not choose calls
+yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`.
+""",
+    foreign_fields=("given", "tools", "trace", "answers"),
+    task=AgentRoleTask,
+    answer=Objectives,
+)
+
+REPAIRER = Role(
+    name=RoleName.REPAIRER.value,
+    instructions="""\
+You are an agent that works one sub-question, one call at a time. What was observed conflicts with
+your objectives: `deviation` says how. Write the objectives anew from here on, so that the
+sub-question can still be resolved: keep what was reached, drop what cannot be, find another way
+to the same end. Only this sub-question is yours to change.
+""",
+    foreign_fields=("given", "tools", "trace", "deviation", "answers"),
+    task=AgentRoleTask,
+    answer=Objectives,
+)

@@ -1,0 +1,131 @@
+"""Planner role: turn a question and the available tools or agents into a plan."""
+
+from typing import Self
+
+from pydantic import Field
+
+from models.calls.tool_signatures import ToolSignature
+from models.frozen_model import Frozen
+from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from models.plans.research_plan import Plan
+from models.strategies.agent_profiles import AgentBrief
+from models.wire.role_names import RoleName
+from roles.dialogue.role_definition import Role
+
+TASK_INSTRUCTIONS = """\
+Each task is of kind `tool` (one call of one tool; entities are then read from its answer) or
+`reasoning` (one deduction from its inputs alone). Rules:
+- ids are T1, T2, T3 and so on; a task lists in `depends_on` every task it takes a value from.
+- `tool` tasks: `inputs` are exactly the tool's parameters, every required one, none invented,
+  names and types as in its signature. One task both calls the tool and reads the entities.
+- A value is a literal, or takes an entity of an earlier task by reference:
+  <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*]. A reference may
+  stand inside a longer text, for example in a search query.
+- `expects` names what the task must find: snake_case names that say what the value is (never
+  raw_data, response or content), a type (string, number, integer, boolean, array, dict), and a
+  description precise enough to tell the right value from a near miss.
+- Descriptions are in plain words and use entity names, not references.
+- Tasks that do not need each other do not depend on each other: they run at the same time.
+- Use only what the tools can give; put no knowledge of your own into values.
+- Where there is `guidance`, it is from the person who asked: heed it.
+"""
+
+PLAN_INSTRUCTIONS = (
+    TASK_INSTRUCTIONS
+    + """\
+- The last task is of kind `reasoning` and yields exactly one entity, `final_answer`, from the
+  entities it takes as inputs: short, complete, in the form the question asks for.
+"""
+)
+
+AGENT_PLAN_INSTRUCTIONS = """\
+Each task is a sub-question that one agent resolves by itself, with several calls of its tools.
+Rules:
+- ids are T1, T2, T3 and so on; three to eight sub-questions do for most questions.
+- `description` stands alone: who reads nothing else knows what to find out. Write no "as above",
+  no "the company", no ids of other tasks.
+- `agent` is the name of the agent that fits best. What the user's own documents may hold is asked
+  of them first, or at the same time as elsewhere.
+- `criteria` says when the answer counts as complete: which facts, which period, what kind of
+  source.
+- `depends_on` names the sub-questions whose results it needs, and no others: those that do not
+  need each other are worked at the same time. `include_context` shows these results to it.
+- `expects` names the values it must find: snake_case names, a type (string, number, integer,
+  boolean, array, dict), a precise description. Where the result is an account and no value, leave
+  it empty.
+- `priority` is 1 to 10; what much else waits for goes first.
+- Where there is `guidance`, it is from the person who asked: heed it.
+"""
+
+CONCLUDING_INSTRUCTIONS = """\
+- The last sub-question puts the others together: it depends on what it needs and expects exactly
+  one entity, `final_answer`: short, complete, in the form the question asks for.
+"""
+
+OPEN_ENDED_INSTRUCTIONS = """\
+- Do not add a sub-question that only puts the others together: a report is written from all of
+  them.
+"""
+
+
+class PlanExample(Frozen):
+    """An earlier question and its plan, in the planner's own answer format."""
+
+    question: str
+    plan: PlanDraft | AgentPlanDraft
+
+    @classmethod
+    def of(cls, question: str, plan: Plan) -> Self:
+        """The example; `plan` is one of sub-questions alone, or has none."""
+        tasks = [task.model_dump(mode="json") for task in plan.tasks]
+        form = AgentPlanDraft if plan.is_graph else PlanDraft
+        return cls(question=question, plan=form.model_validate({"tasks": tasks}))
+
+
+class PlannerTask(Frozen):
+    """What the planner is given."""
+
+    question: str
+    tools: tuple[ToolSignature, ...] = Field(description="the tools that tasks may call")
+    agents: tuple[AgentBrief, ...] = Field(
+        default=(), description="who resolves sub-questions, where the plan is made of these"
+    )
+    concludes: bool = Field(
+        default=True, description="whether the last task yields `final_answer`; else none does"
+    )
+    guidance: tuple[str, ...] = Field(
+        default=(), description="what the person who asked wants the plan to heed"
+    )
+    examples: tuple[PlanExample, ...] = Field(
+        default=(), description="plans that answered other, similar questions; best first"
+    )
+
+
+PLANNER = Role(
+    name=RoleName.PLANNER.value,
+    instructions=(
+        "You plan research. You get a question and the signatures of tools, and answer with the\n"
+        "complete plan that will find the answer. You do not answer the question yourself.\n"
+        "Where there are `examples`, learn from them how questions are taken apart; their\n"
+        "values belong to other questions.\n\n" + PLAN_INSTRUCTIONS
+    ),
+    foreign_fields=("tools", "examples"),
+    task=PlannerTask,
+    answer=PlanDraft,
+)
+
+AGENT_TASK_PLANNER = Role(
+    name=RoleName.PLANNER.value,
+    instructions=(
+        "You direct research. You get a question and the agents at hand, and answer with the\n"
+        "graph of sub-questions that together answer it. You do not answer it yourself.\n\n"
+        + AGENT_PLAN_INSTRUCTIONS
+        + "Where the task says that the plan concludes:\n"
+        + CONCLUDING_INSTRUCTIONS
+        + "Where it does not:\n"
+        + OPEN_ENDED_INSTRUCTIONS
+    ),
+    foreign_fields=("tools", "examples"),
+    task=PlannerTask,
+    answer=AgentPlanDraft,
+)

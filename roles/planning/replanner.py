@@ -1,0 +1,64 @@
+"""Replanner role: replace a failed task and the tasks that depend on it with new tasks."""
+
+from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from models.tasks.replanner_input import ReplannerTask
+from models.wire.role_names import RoleName
+from roles.dialogue.role_definition import Role
+from roles.planning.agent_steps_planner import STEP_INSTRUCTIONS
+from roles.planning.planner import AGENT_PLAN_INSTRUCTIONS, PLAN_INSTRUCTIONS, TASK_INSTRUCTIONS
+
+_CONTINUATION_INSTRUCTIONS = (
+    "answer with a continuation: new tasks that replace the ones listed in\n"
+    "`replaced` and reach the same end. Rules for the continuation:\n"
+    "- Finished tasks stay. Take what they found by reference; do not do them again.\n"
+    "- New ids, none from `used_ids`: a task that replaces T2 is T2a, then T2b, and so on.\n"
+    "- Change something that matters: nothing fit was found - another query, with words\n"
+    "  from what was learnt, or a more exact description; wrong tool - another tool; a\n"
+    "  missing value - a task before it that finds it; a tool error - another tool or other\n"
+    "  arguments; a failed deduction - smaller steps or more inputs.\n"
+    "- If the feedback shows that no value exists, and that answers the question, continue\n"
+    "  with what remains and let the last task say so.\n\n"
+)
+
+REPLANNER = Role(
+    name=RoleName.REPLANNER.value,
+    instructions=(
+        "You repair a research plan that is being worked. A task failed. You get the question,\n"
+        "the tools, the plan with what each task yielded, and what exactly went wrong. First\n"
+        "find the cause; then " + _CONTINUATION_INSTRUCTIONS + PLAN_INSTRUCTIONS
+    ),
+    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    task=ReplannerTask,
+    answer=PlanDraft,
+)
+
+STEP_REPLANNER = Role(
+    name=RoleName.REPLANNER.value,
+    instructions=(
+        "You repair the plan of one agent that works one sub-question. A step failed. You get\n"
+        "the sub-question as `question`, the agent's tools, its steps with what each yielded,\n"
+        "and what exactly went wrong. First find the cause; then "
+        + _CONTINUATION_INSTRUCTIONS
+        + TASK_INSTRUCTIONS
+        + STEP_INSTRUCTIONS
+    ),
+    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    task=ReplannerTask,
+    answer=PlanDraft,
+)
+
+AGENT_TASK_REPLANNER = Role(
+    name=RoleName.REPLANNER.value,
+    instructions=(
+        "You repair a graph of sub-questions that agents work. One failed. You get the\n"
+        "question, the agents, the graph with what each sub-question yielded, and what exactly\n"
+        "went wrong. First find the cause; then answer with new sub-questions in the place of\n"
+        "those in `replaced`: other words, another agent, or smaller questions. Finished ones\n"
+        "stay and may be depended on. New ids, none from `used_ids`: what replaces T2 is T2a.\n"
+        "If `replaced` holds the one that yields `final_answer`, so does the last of yours;\n"
+        "else none does.\n\n" + AGENT_PLAN_INSTRUCTIONS
+    ),
+    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    task=ReplannerTask,
+    answer=AgentPlanDraft,
+)

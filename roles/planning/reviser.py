@@ -1,0 +1,66 @@
+"""Reviser role: refine, add or remove agent tasks that have not begun."""
+
+from pydantic import AliasChoices, Field, JsonValue
+
+from models.answer_draft import Draft
+from models.frozen_model import Frozen
+from models.plans.plan_drafts import DraftNode
+from models.strategies.agent_profiles import AgentBrief
+from models.wire.role_names import RoleName
+from roles.dialogue.role_definition import Role
+
+
+class ReviserTask(Frozen):
+    """What the reviser is given."""
+
+    question: str
+    plan: tuple[dict[str, JsonValue], ...] = Field(
+        description="every sub-question with its status and, when finished, what it found"
+    )
+    changeable: tuple[str, ...] = Field(description="sub-questions that have not begun")
+    contradictions: tuple[str, ...] = Field(
+        default=(), description="what was found that the plan had not assumed"
+    )
+    agents: tuple[AgentBrief, ...] = ()
+    used_ids: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
+
+
+class Refined(Draft):
+    """A sub-question that has not begun, in better words."""
+
+    id: str
+    description: str = Field(validation_alias=AliasChoices("description", "specification"))
+    criteria: str | None = None
+    depends_on: list[str] | None = Field(
+        default=None, description="only where it must wait for others than before"
+    )
+
+
+class ReviserAnswer(Draft):
+    """What is to change; three empty lists where the plan holds."""
+
+    explanation: str = ""
+    refine: list[Refined] = Field(default_factory=list)
+    add: list[DraftNode] = Field(default_factory=list)
+    remove: list[str] = Field(default_factory=list)
+
+
+REVISER = Role(
+    name=RoleName.REVISER.value,
+    instructions="""\
+You look after a graph of sub-questions while agents work it. Some have finished since you last
+looked. Ask: does what was found break an assumption of what is still to do? Can what remains
+still answer the question? Then change as little as is needed:
+- `refine`: write what was learnt into the description of a sub-question that has not begun, so
+  that it is more exact and still stands alone: names and figures instead of "the company found
+  before".
+- `add`: sub-questions that turned out to be needed, with ids that are not in `used_ids`.
+- `remove`: sub-questions that are pointless now. What depended on one must be refined to depend
+  on others. Only those in `changeable` may be refined or removed. The graph must stay free of
+  cycles. Where the plan holds, answer with three empty lists.
+""",
+    foreign_fields=("plan", "contradictions"),
+    task=ReviserTask,
+    answer=ReviserAnswer,
+)

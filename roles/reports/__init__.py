@@ -1,0 +1,1 @@
+"""Roles that write the report: synthesiser, condenser."""

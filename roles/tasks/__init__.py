@@ -1,0 +1,1 @@
+"""Roles that carry out a task: extractor, reasoner, matcher of tool arguments."""

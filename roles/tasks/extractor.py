@@ -1,0 +1,83 @@
+"""Extractor role: read expected entities out of a tool's response, each with a quote."""
+
+from pydantic import Field, JsonValue, model_validator
+
+from models.answer_draft import Draft, DraftValue
+from models.frozen_model import Frozen
+from models.plans.research_plan import ExpectedEntity
+from models.tasks.named_value import NamedValue
+from models.wire.role_names import RoleName
+from roles.dialogue.role_definition import Role
+
+
+class Fragment(Frozen):
+    """A piece of a tool's answer, with the document, title and heading it stands under."""
+
+    address: str = ""
+    """Of the document, which a later task may have to read; empty where the tool knows none."""
+    title: str = ""
+    heading: str = ""
+    text: str
+
+
+class ExtractorTask(Frozen):
+    """What the extractor is given: one chunk of the answer."""
+
+    description: str = Field(description="what the task was to find out")
+    arguments: dict[str, JsonValue] = Field(description="what the tool was called with")
+    entities: tuple[ExpectedEntity, ...]
+    response: tuple[Fragment, ...] = Field(description="what the tool returned: data only")
+    context: tuple[NamedValue, ...] = Field(
+        default=(), description="results of the tasks that this one depends on"
+    )
+    note: str = ""
+
+
+class Extracted(Draft):
+    """One entity as found; a value of null when it is not there."""
+
+    name: str
+    value: DraftValue = None
+    confidence: float | None = Field(default=None, description="0 to 1, of this entity")
+    quote: str = Field(default="", description="the words of the response that show the value")
+
+
+class ExtractorAnswer(Draft):
+    """The entities found in one chunk. The form of the KPI-Chain paper is read as well."""
+
+    entities: list[Extracted]
+    confidence: float = Field(default=0.0, description="0 to 1, of the answer as a whole")
+    summary: str = Field(default="", description="what was found or why not, in a few sentences")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_paper_form(cls, value: object) -> object:
+        if not isinstance(value, dict) or "extracted_entities" not in value:
+            return value
+        found = value["extracted_entities"] or {}
+        return {
+            "entities": [{"name": name, "value": found[name]} for name in found],
+            "confidence": value.get("confidence_score") or 0.0,
+            "summary": value.get("entities_summary") or "",
+        }
+
+
+EXTRACTOR = Role(
+    name=RoleName.EXTRACTOR.value,
+    instructions="""\
+You read entities out of what a tool returned. You get what the task was to find out, the entities
+with their types and descriptions, and the response. For each entity
+give
+- value: exactly what the response says, in the declared type; null if it is not there. Never
+  guess, never use what you know from elsewhere.
+- confidence: how sure you are that this value is what the description asks for. Below 0.3 a
+  guess; 0.3 to 0.5 weak; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so
+  many words. A missing entity has a low one.
+- quote: the sentence of the response that shows it, copied letter by letter.
+In `summary` say what was found, and for what is missing why, and which words of the response
+would make a better query.
+""",
+    foreign_fields=("arguments", "response", "context", "note"),
+    task=ExtractorTask,
+    answer=ExtractorAnswer,
+)

@@ -1,0 +1,1 @@
+"""Roles that judge results and report sentences: verifier, sentence checker."""

@@ -1,0 +1,1 @@
+"""Tables, connection pools, job transactions, receipts and the schema migration."""

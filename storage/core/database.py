@@ -1,0 +1,245 @@
+"""Open connections and transactions; a job transaction locks its row and numbers its events."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+from pydantic import JsonValue
+from sqlalchemy import Row, insert, select, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from models.errors import (
+    BadConfiguration,
+    HoldfastError,
+    NotFound,
+    Overtaken,
+    StaleEpoch,
+    StorageAway,
+)
+from models.text.storable_text import storable_json
+from models.wire.event_kinds import EventKind
+from storage.core.hot_path_pool import HotPathPool, StatementValue
+from storage.core.tables.job_tables import events, jobs, receipts
+
+_AWAY_STATES = frozenset({"08", "40", "53", "57"})
+"""Classes of SQLSTATE: connection, rollback, resources, operator (PostgreSQL, appendix A)."""
+
+_JOB_COLUMNS = tuple(
+    jobs.c[name]
+    for name in (
+        "epoch",
+        "run_id",
+        "status",
+        "last_event",
+        "preset",
+        "model",
+        "started_at",
+    )
+)
+
+
+@dataclass(frozen=True)
+class NewEvent:
+    """An event without its number yet."""
+
+    kind: EventKind
+    task_id: str
+    facts: dict[str, JsonValue]
+
+
+@dataclass
+class JobTransaction:
+    """One transaction on one job, whose row it has locked."""
+
+    connection: AsyncConnection
+    job_id: str
+    held: Row[Any]
+    """The job's row at the time of the lock: the columns of `_JOB_COLUMNS`."""
+    events: list[NewEvent] = field(default_factory=list)
+
+    async def set(self, **values: object) -> None:
+        """Update the job's row."""
+        await self.connection.execute(update(jobs).where(jobs.c.id == self.job_id).values(values))
+
+    def event(self, kind: EventKind, task_id: str = "", /, **facts: JsonValue) -> None:
+        """Append an event to the job's log; the commit numbers the events without gaps."""
+        self.events.append(NewEvent(kind, task_id, facts))
+
+
+class Database:
+    """The connections and transactions of PostgreSQL."""
+
+    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+        self.engine: AsyncEngine = create_async_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=30,
+            # A restarted server leaves dead connections behind; a ping costs 0.1 ms.
+            pool_pre_ping=True,
+            pool_use_lifo=True,
+            json_serializer=storable_json,
+            # Parameter values must not be in an error's text, which goes to logs and screens.
+            hide_parameters=True,
+        )
+        self._constant = HotPathPool(url, connections=pool_size)
+        self._outage = _Outage()
+
+    @property
+    def away_since(self) -> datetime | None:
+        """Return the time since which PostgreSQL has not answered; None while it answers."""
+        return self._outage.since
+
+    async def close(self) -> None:
+        await self._constant.close()
+        await self.engine.dispose()
+
+    async def row(
+        self, statement: str, values: Mapping[str, StatementValue], *, after: str = ""
+    ) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+        """Return the first row of a constant statement, which is a transaction of its own.
+
+        `after` is a statement that runs before in that transaction, for example to lock a row.
+        Only statements of every task use this method; others use SQLAlchemy (docs/decisions/0002).
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        with _translated_errors(self._outage):
+            return await self._constant.row(statement, values, after=after)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """Open a connection for queries.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        with _translated_errors(self._outage):
+            async with self.engine.connect() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Open a transaction that belongs to no job; it commits at the end of the block.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        with _translated_errors(self._outage):
+            async with self.engine.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def job(self, job_id: str, epoch: int | None = None) -> AsyncIterator[JobTransaction]:
+        """Open a transaction on one job and lock its row, so that writes to a job are serial.
+
+        `epoch` is the epoch of the caller's workflow run; None skips the check (for the client).
+
+        Raises:
+            NotFound: there is no such job.
+            StaleEpoch: a newer run has taken over.
+            StorageAway: PostgreSQL does not answer.
+        """
+        async with self.writing() as connection:
+            row = (
+                await connection.execute(
+                    select(*_JOB_COLUMNS).where(jobs.c.id == job_id).with_for_update()
+                )
+            ).one_or_none()
+            if row is None or (epoch is not None and row.epoch != epoch):
+                raise refused_write_error(job_id, None if row is None else row.epoch, epoch)
+            write = JobTransaction(connection, job_id, row)
+            yield write
+            await _append_events(write)
+
+
+def refused_write_error(job_id: str, at: int | None, epoch: int | None) -> HoldfastError:
+    """Return the error for a write of a run of `epoch` to a job `at` another epoch, or unknown."""
+    if at is None:
+        return NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
+    return StaleEpoch(f"job {job_id!r} is at epoch {at}, this run at {epoch}")
+
+
+async def _append_events(write: JobTransaction) -> None:
+    if not write.events:
+        return
+    rows = [
+        {
+            "job_id": write.job_id,
+            "seq": write.held.last_event + n,
+            "kind": event.kind,
+            "task_id": event.task_id,
+            "facts": event.facts,
+        }
+        for n, event in enumerate(write.events, start=1)
+    ]
+    await write.connection.execute(insert(events), rows)
+    await write.set(last_event=rows[-1]["seq"])
+
+
+@dataclass
+class _Outage:
+    """The time since which PostgreSQL has been unavailable, if it is."""
+
+    since: datetime | None = None
+
+    def begin(self) -> datetime:
+        if self.since is None:
+            self.since = datetime.now(UTC)
+        return self.since
+
+
+class _translated_errors:  # noqa: N801 - reads as a verb where it is used
+    """Translate errors of the driver into our errors."""
+
+    def __init__(self, outage: _Outage) -> None:
+        self._outage = outage
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self._outage.since = None
+        driver = getattr(error, "orig", error)
+        if isinstance(driver, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+            raise BadConfiguration(
+                "the database has not the schema of this release; run `holdfast up`, or "
+                "`python -m storage.core.schema_migration` for a database of your own"
+            ) from error
+        if isinstance(driver, psycopg.errors.UniqueViolation) and _is_receipt(driver):
+            raise Overtaken(
+                "another attempt was stored first", after=timedelta(milliseconds=1)
+            ) from error
+        if _is_away(error, driver):
+            # The driver's text can contain the address, but never the password.
+            reason = str(driver).strip().splitlines()[:1]
+            raise StorageAway(
+                f"PostgreSQL does not answer: {' '.join(reason)}", since=self._outage.begin()
+            ) from error
+
+
+def _is_receipt(error: psycopg.errors.UniqueViolation) -> bool:
+    """True if a receipt was stored twice, for example by a worker that was cut off."""
+    return error.diag.table_name == receipts.name
+
+
+def _is_away(error: BaseException | None, driver: object) -> bool:
+    """True if a connection was lost or refused, or the server is shutting down or overloaded.
+
+    Not every operational error passes: a value too large for an index stays too large.
+    """
+    if isinstance(error, PoolTimeout):
+        return True
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    if not isinstance(driver, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    state = getattr(driver, "sqlstate", None)
+    return state is None or state[:2] in _AWAY_STATES

@@ -1,0 +1,110 @@
+"""Run constant, prepared SQL statements on a separate pool, one round trip per statement."""
+
+import asyncio
+import select
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from psycopg import AsyncConnection
+from psycopg.rows import namedtuple_row
+from psycopg.types.numeric import Int8Dumper
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from models.text.storable_text import storable_text
+
+StatementValue: TypeAlias = str | int | float | bool | None
+"""A parameter of a statement; JSON is sent as text, so that its null is not SQL's."""
+
+_MAX_CONNECTIONS = 4
+"""A statement takes a millisecond: more connections would only prepare it again."""
+_QUEUE_TIMEOUT_S = 10.0
+"""The time that a statement waits for a free connection."""
+_CONNECT_TIMEOUT_S = 1.0
+"""The time to wait for a new connection; callers retry during an outage."""
+
+
+class HotPathPool:
+    """Run statements with a constant text, which PostgreSQL plans once per connection."""
+
+    def __init__(self, url: str, *, connections: int) -> None:
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            url.replace("+psycopg", "", 1),
+            min_size=1,
+            max_size=min(connections, _MAX_CONNECTIONS),
+            open=False,
+            timeout=_CONNECT_TIMEOUT_S,
+            # A later request connects again: an outage must not stretch the pauses between tries.
+            reconnect_timeout=_CONNECT_TIMEOUT_S,
+            kwargs={"autocommit": True, "row_factory": namedtuple_row, "prepare_threshold": 0},
+            configure=_configure,
+            check=_check_if_readable,
+        )
+        self._running = 0
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def row(
+        self, statement: str, values: Mapping[str, StatementValue], *, after: str = ""
+    ) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+        """Return the first row of the statement, or None; the transaction is committed then.
+
+        Every statement returns at least one column. `after` is a statement that runs before in the
+        same transaction, with the same values.
+        """
+        if self._pool.closed:
+            await self._pool.open()
+        clean = {
+            name: storable_text(value) if isinstance(value, str) else value
+            for name, value in values.items()
+        }
+        given_up = asyncio.get_running_loop().time() + _QUEUE_TIMEOUT_S
+        while True:
+            try:
+                return await self._row(statement, clean, after)
+            except PoolTimeout:
+                is_busy = self._running > 0
+                if not is_busy or asyncio.get_running_loop().time() > given_up:
+                    raise
+
+    async def _row(self, statement: str, values: Mapping[str, StatementValue], after: str) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+        async with self._pool.connection() as connection:
+            self._running += 1
+            try:
+                if after:
+                    return await _execute_both(connection, after, statement, values)
+                cursor = await connection.execute(statement, values)
+                return await cursor.fetchone()
+            finally:
+                self._running -= 1
+
+
+async def _execute_both(
+    connection: AsyncConnection[Any], first: str, second: str, values: Mapping[str, StatementValue]
+) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
+    """Return the result of the second of two statements, which are sent in one round trip."""
+    async with connection.pipeline(), connection.transaction():
+        await connection.execute(first, values)
+        cursor = await connection.execute(second, values)
+    return await cursor.fetchone()
+
+
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    # Planning one of these statements takes longer than running it.
+    await connection.execute("set plan_cache_mode = force_generic_plan")
+    # psycopg picks an integer type by value: each mix of types would be prepared separately.
+    connection.adapters.register_dumper(int, Int8Dumper)
+
+
+async def _check_if_readable(connection: AsyncConnection[Any]) -> None:
+    """Check an idle connection only if the server has sent something on it.
+
+    A server that stops sends a message or closes the socket; looking costs no round trip.
+
+    Raises:
+        psycopg.OperationalError: the connection is dead; the pool takes another.
+    """
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    if poll.poll(0):
+        await AsyncConnectionPool.check_connection(connection)

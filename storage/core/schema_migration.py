@@ -1,0 +1,71 @@
+"""Upgrade a database to the newest schema under a lock, so that many workers migrate it once."""
+
+import os
+import sys
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from models.errors import BadConfiguration, StorageAway
+
+_LOCK = 0x686F6C64  # "hold": any number that nobody else uses in this database
+
+
+def migrate_schema(database_url: str, revision: str = "head") -> None:
+    """Upgrade (or downgrade) to `revision`; a second caller waits, then finds nothing to do.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    engine = create_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            connection.execute(text("select pg_advisory_lock(:key)"), {"key": _LOCK})
+            connection.commit()
+            try:
+                config = _config()
+                config.attributes["connection"] = connection
+                step = command.downgrade if revision == "base" else command.upgrade
+                step(config, revision)
+            finally:
+                connection.rollback()
+                connection.execute(text("select pg_advisory_unlock(:key)"), {"key": _LOCK})
+                connection.commit()
+    except OperationalError as error:
+        raise StorageAway(f"PostgreSQL does not answer: {error.orig}") from error
+    finally:
+        engine.dispose()
+
+
+def newest_schema_version() -> str:
+    """Return the newest schema revision of this code."""
+    return str(ScriptDirectory.from_config(_config()).get_current_head())
+
+
+def _config() -> Config:
+    import migrations
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    return config
+
+
+def main() -> None:
+    """`python -m storage.core.schema_migration`: the migration job of docker-compose.
+
+    Raises:
+        BadConfiguration: HOLDFAST_DATABASE_URL is not set.
+    """
+    url = os.environ.get("HOLDFAST_DATABASE_URL")
+    if not url:
+        raise BadConfiguration("set HOLDFAST_DATABASE_URL to the database that is to be migrated")
+    migrate_schema(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    sys.stdout.write(f"database is at revision {newest_schema_version()}\n")
+
+
+if __name__ == "__main__":
+    main()

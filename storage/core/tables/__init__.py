@@ -1,0 +1,1 @@
+"""The PostgreSQL tables, one module per subject; only storage imports them."""

@@ -1,0 +1,25 @@
+"""Import every table into one metadata, which the migrations must produce."""
+
+from storage.core.tables import (
+    call_tables,
+    corpus_tables,
+    evidence_tables,
+    job_tables,
+    plan_tables,
+    question_tables,
+    recovery_tables,
+    verification_tables,
+)
+from storage.core.tables.metadata import metadata
+
+__all__ = [
+    "call_tables",
+    "corpus_tables",
+    "evidence_tables",
+    "job_tables",
+    "metadata",
+    "plan_tables",
+    "question_tables",
+    "recovery_tables",
+    "verification_tables",
+]

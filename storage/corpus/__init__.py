@@ -1,0 +1,1 @@
+"""Store and search document collections: documents, passages, word counts and vectors."""

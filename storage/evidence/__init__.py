@@ -1,0 +1,1 @@
+"""Read and write evidence: sources, retractions, source checks, verdicts and reports."""

@@ -1,0 +1,1 @@
+"""Read and write jobs: submission, workflow runs, control by people, and estimates."""

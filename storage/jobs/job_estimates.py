@@ -1,0 +1,68 @@
+"""Estimate what a plan will cost, and store the estimate with the job's first plan."""
+
+import json
+from datetime import datetime
+
+from sqlalchemy import select
+
+from models.budget.cost_estimates import PlanEstimate
+from models.budget.spend_breakdown import Tokens
+from models.budget.token_prices import PriceList
+from models.frozen_model import Frozen
+from models.jobs.job_record import JobRequest
+from models.plans.research_plan import Plan
+from models.wire.role_names import RoleName
+from planning.budget.estimate_calculation import estimate_plan
+from planning.budget.spend_totals import spend_breakdown
+from storage.core.database import Database, JobTransaction
+from storage.core.tables.job_tables import jobs
+from storage.core.tables.plan_tables import plan_changes
+from storage.ledger.spending_queries import bills_of
+from storage.ledger.usage_medians import load_usage_medians
+
+
+class StoredEstimate(Frozen):
+    """An estimate, and the time when its plan was stored."""
+
+    estimate: PlanEstimate
+    at: datetime
+
+
+async def estimate_job(
+    db: Database, job_id: str, request: JobRequest, plan: Plan, prices: PriceList
+) -> PlanEstimate:
+    """Return the estimate of the plan's pending tasks, and the job's spend so far."""
+    typical = await load_usage_medians(db, request.model)
+    async with db.reading() as connection:
+        spent = spend_breakdown(await bills_of(connection, job_id)).total
+    price = prices.of(request.model)
+    verifier = request.strategy.verifier_model
+    return estimate_plan(
+        plan,
+        request.strategy,
+        typical,
+        Tokens(input=spent.input_tokens, output=spent.output_tokens),
+        pricing={"": price, RoleName.VERIFIER.value: prices.of(verifier) if verifier else price},
+        spent_cost=spent.cost,
+    )
+
+
+async def store_estimate(write: JobTransaction, told: PlanEstimate) -> None:
+    """Store the estimate on the job; computed fields are left out."""
+    derived = set(PlanEstimate.model_computed_fields)
+    await write.set(estimate=told.model_dump(mode="json", exclude=derived))
+
+
+async def load_estimate(db: Database, job_id: str) -> StoredEstimate | None:
+    """Return the estimate that was stored with the job's first plan, or None."""
+    first = (plan_changes.c.job_id == jobs.c.id) & (plan_changes.c.number == 1)
+    query = (
+        select(jobs.c.estimate, plan_changes.c.created_at)
+        .join(plan_changes, first)
+        .where(jobs.c.id == job_id, jobs.c.estimate.is_not(None))
+    )
+    async with db.reading() as connection:
+        row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None
+    return StoredEstimate(estimate=PlanEstimate.model_validate_json(json.dumps(row[0])), at=row[1])

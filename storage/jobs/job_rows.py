@@ -1,0 +1,238 @@
+"""Submit, load and list jobs; begin a workflow run; end a job with a stop reason."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Row, func, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from models.calls.call_status import CallStatus
+from models.calls.model_requests import canonical_hash
+from models.errors import BadInput, NotFound
+from models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest, JobStatus, StopReason
+from models.strategies.job_strategy import Strategy
+from models.wire.event_kinds import EventKind
+from storage.core.database import Database, JobTransaction
+from storage.core.tables.call_tables import model_calls, tool_calls
+from storage.core.tables.job_tables import jobs
+from storage.questions.question_rows import withdraw_open_questions
+
+
+async def submit_job(
+    db: Database, job_id: str, request: JobRequest, key: str | None
+) -> tuple[str, bool]:
+    """Store a job and its first event; return its id and whether it is new.
+
+    The same `key` with the same request returns the existing job.
+
+    Raises:
+        BadInput: the key was used before, for another request.
+    """
+    row = _row(job_id, request, key)
+    statement = upsert(jobs).values(row).on_conflict_do_nothing().returning(jobs.c.id)
+    async with db.writing() as connection:
+        added = (await connection.execute(statement)).scalar_one_or_none()
+    if added is None:
+        return await _existing_job_id(db, key, row), False
+    async with db.job(job_id) as write:
+        write.event(EventKind.JOB_SUBMITTED, preset=request.preset, model=request.model)
+    return job_id, True
+
+
+async def _existing_job_id(db: Database, key: str | None, row: dict[str, Any]) -> str:
+    query = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.request_key == key)
+    async with db.reading() as connection:
+        found = (await connection.execute(query)).one_or_none()
+    if found is None:
+        raise BadInput(f"job id {row['id']!r} is taken")
+    if found.request_hash != row["request_hash"]:
+        raise BadInput(
+            f"id {key!r} belongs to job {found.id!r}, which asked something else; take another id"
+        )
+    return str(found.id)
+
+
+def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
+    content = request.model_dump(mode="json")
+    return {
+        "id": job_id,
+        "question": request.question,
+        "preset": request.preset,
+        "model": request.model,
+        "strategy": content["strategy"],
+        "collection": request.collection,
+        "servers": list(request.servers),
+        "owner": request.owner,
+        "config_hash": config_hash(request.preset, request.model, content["strategy"]),
+        "request_key": key,
+        # Default values are left out, so that a key outlives new settings of a release.
+        "request_hash": canonical_hash(request.model_dump(mode="json", exclude_defaults=True)),
+        "status": JobStatus.QUEUED.value,
+    }
+
+
+def config_hash(preset: str, model: str, strategy: JsonValue) -> str:
+    """Return the hash of a job's configuration (WAVE-13)."""
+    return canonical_hash({"preset": preset, "model": model, "strategy": strategy})
+
+
+async def load_job(db: Database, job_id: str) -> Job:
+    """Return the job.
+
+    Raises:
+        NotFound: there is no job of that id.
+    """
+    async with db.reading() as connection:
+        row = (await connection.execute(select(jobs).where(jobs.c.id == job_id))).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
+    return _job(row)
+
+
+async def job_ids_with_prefix(db: Database, prefix: str, limit: int) -> list[str]:
+    """The ids of jobs that begin with the prefix, newest first; the exact id alone if it exists."""
+    is_exact = jobs.c.id == prefix
+    query = (
+        select(jobs.c.id, is_exact.label("is_exact"))
+        .where(jobs.c.id.startswith(prefix, autoescape=True))
+        .order_by(is_exact.desc(), jobs.c.created_at.desc(), jobs.c.id)
+        .limit(limit)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    exact = [str(row.id) for row in rows if row.is_exact]
+    return exact or [str(row.id) for row in rows]
+
+
+async def strategy_of(write: JobTransaction) -> Strategy:
+    """Return the settings of the transaction's job."""
+    query = select(jobs.c.strategy).where(jobs.c.id == write.job_id)
+    return _strategy((await write.connection.execute(query)).scalar_one())
+
+
+@asynccontextmanager
+async def unchanged_job(db: Database, job: Job) -> AsyncIterator[JobTransaction]:
+    """Open a transaction on a job that has not changed since it was read.
+
+    Raises:
+        BadInput: the job ended meanwhile, or another person changed it first.
+    """
+    async with db.job(job.id) as write:
+        if (write.held.status, write.held.epoch) != (job.status.value, job.epoch):
+            raise BadInput(
+                f"job {job.id} has just changed and is {write.held.status}; look at it with "
+                f"`holdfast show {job.id}`"
+            )
+        yield write
+
+
+async def load_newest_jobs(
+    db: Database, limit: int, status: str | None, preset: str | None
+) -> list[Job]:
+    """Return jobs, the newest first."""
+    query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
+    if status:
+        query = query.where(jobs.c.status == status)
+    if preset:
+        query = query.where(jobs.c.preset == preset)
+    async with db.reading() as connection:
+        return [_job(row) for row in (await connection.execute(query)).all()]
+
+
+async def begin_job_run(db: Database, job_id: str, run_id: str) -> int:
+    """Take over the job for a workflow run; return the run's epoch.
+
+    The same run gets the same epoch again; another run gets the next one, and from then on every
+    write of the older run is refused. An ended job does not change.
+    """
+    async with db.job(job_id) as write:
+        row = write.held
+        if row.run_id == run_id or JobStatus(row.status).is_final:
+            return int(row.epoch)
+        epoch = int(row.epoch) + 1
+        is_paused = row.status == JobStatus.PAUSED
+        await write.set(
+            epoch=epoch,
+            run_id=run_id,
+            status=JobStatus.PAUSED.value if is_paused else JobStatus.RUNNING.value,
+            started_at=func.coalesce(jobs.c.started_at, func.now()),
+        )
+        write.event(
+            EventKind.JOB_STARTED if row.started_at is None else EventKind.JOB_TAKEN_OVER,
+            epoch=epoch,
+        )
+        return epoch
+
+
+async def store_job_end(
+    write: JobTransaction, status: JobStatus, reason: StopReason, message: str
+) -> None:
+    """Record how the job ended, and mark calls in flight as unknown."""
+    for table in (model_calls, tool_calls):
+        await write.connection.execute(
+            update(table)
+            .where(table.c.job_id == write.job_id)
+            .where(table.c.status == CallStatus.STARTED.value)
+            .values(status=CallStatus.UNKNOWN.value, finished_at=func.now())
+        )
+    await withdraw_open_questions(write)
+    await write.set(
+        status=status.value, stop_reason=reason.value, message=message, finished_at=func.now()
+    )
+    write.event(
+        EventKind.JOB_ENDED, status=status.value, reason=reason.value, message=message[:500]
+    )
+
+
+def _job(row: Row[Any]) -> Job:
+    request = JobRequest(
+        question=row.question,
+        preset=row.preset,
+        model=row.model,
+        strategy=_strategy(row.strategy),
+        collection=row.collection,
+        servers=tuple(row.servers),
+        owner=row.owner,
+    )
+    return Job(
+        id=row.id,
+        request=request,
+        status=JobStatus(row.status),
+        epoch=row.epoch,
+        attempt=row.attempt,
+        config_hash=row.config_hash,
+        stop_reason=StopReason(row.stop_reason) if row.stop_reason else None,
+        message=row.message,
+        answer=_text(row.answer),
+        depth=row.depth,
+        breadth=row.breadth,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def _strategy(stored: dict[str, Any]) -> Strategy:
+    """Return the job's settings; settings that a later release removed are ignored."""
+    known = {name: stored[name] for name in Strategy.model_fields if name in stored}
+    return Strategy.model_validate_json(json.dumps(known))
+
+
+def _text(answer: JsonValue) -> str | None:
+    if answer is None or isinstance(answer, str):
+        return answer
+    return json.dumps(answer, ensure_ascii=False)
+
+
+async def open_job_ids(db: Database, limit: int) -> list[str]:
+    """Return the ids of the jobs that have not ended, the oldest first."""
+    query = (
+        select(jobs.c.id)
+        .where(jobs.c.status.not_in(FINAL_JOB_STATUSES))
+        .order_by(jobs.c.created_at)
+    )
+    async with db.reading() as connection:
+        return list((await connection.execute(query.limit(limit))).scalars())

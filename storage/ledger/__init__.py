@@ -1,0 +1,1 @@
+"""Record model and tool calls: answers, budget reservations, recoveries, figures and costs."""

@@ -1,0 +1,325 @@
+"""Record calls before they are sent and when answered, so that no answer is paid for twice.
+
+Before a call is sent, its row with the status `started` is committed. Its answer is committed
+before the next call is sent, alone or with the statement that follows directly. So a worker that
+is killed loses at most the calls in flight, and a sequence of calls needs one commit per call. An
+answer that arrives while PostgreSQL is unavailable is kept until it can be written.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, LiteralString
+
+from pydantic import JsonValue
+from sqlalchemy import update
+
+from models.calls.call_records import CallKey, ReservationRequest
+from models.calls.call_status import CallStatus
+from models.calls.model_requests import Completion, ModelRequest
+from models.calls.tool_signatures import SourcePassage, ToolAnswer
+from models.frozen_model import Frozen
+from models.text.message_limits import MessageLimit, cut_message
+from models.text.storable_text import storable_json
+from models.wire.event_kinds import EventKind
+from storage.core.database import Database
+from storage.core.database_outage import retry_until_available
+from storage.core.hot_path_pool import StatementValue
+from storage.core.tables.call_tables import model_calls
+from storage.ledger.call_statements import (
+    FAIL_MODEL,
+    FAIL_TOOL,
+    FAILING_SECONDS,
+    FIRST_REQUEST,
+    OPEN_MODEL,
+    OPEN_MODEL_RECOVERED,
+    OPEN_TOOL,
+    OPEN_TOOL_RECOVERED,
+    SETTLE,
+    STAND_IN_MODELS,
+    WITHHOLD_TOOL,
+)
+from storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
+from storage.ledger.reservation_check import check_reservation, reservation_values
+from storage.ledger.reservation_statements import (
+    LOCK_JOB_ROW,
+    OPEN_MODEL_RESERVED,
+    OPEN_MODEL_RESERVED_RECOVERED,
+)
+
+_OUTCOME_UNKNOWN = "it was sent before, and no answer came"
+_USAGE = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "is_estimated")
+_NO_DEFERRED_ANSWERS: dict[str, StatementValue] = {"tool_answer": None, "model_answer": None}
+
+
+class LedgerEntry(Frozen):
+    """A row of the call ledger, with the recorded answer if there is one."""
+
+    row_id: int
+    answer: Completion | ToolAnswer | None = None
+    is_outcome_unknown: bool = False
+    """True if the call was sent before and its outcome is unknown."""
+    refusal: str | None = None
+    """The recorded error of a call that must not be sent again."""
+    earlier: tuple[int, ToolAnswer] | None = None
+    """The job's last identical call (same tool, same arguments) with its answer.
+
+    None if a person runs the task again, because then the tool is called again.
+    """
+    failed_before: int = 0
+    """The number of the job's identical calls that failed for good."""
+    failed_with: str = ""
+    """The error of one of these calls."""
+    number: int = 1
+    """The number of this call among the job's identical calls, from 1."""
+
+
+@dataclass
+class CallLedger:
+    """The call ledger of one activity.
+
+    In a sequence of calls, an answer may wait for the next statement, which is the next call's or
+    the task's outcome. A caller that defers answers settles them in a `finally`.
+    """
+
+    db: Database
+    may_wait: bool = False
+    recovery: int | None = None
+    """The number of the job's recovery in which this activity runs, if any."""
+    _waiting: dict[str, StatementValue] = field(default_factory=dict, init=False)
+
+    async def open_model_call(
+        self, key: CallKey, request: ModelRequest, expense: ReservationRequest | None = None
+    ) -> LedgerEntry:
+        """Announce a model call; return its entry, with the recorded completion if there is one.
+
+        With an `expense`, the call is announced only if the job's caps have room for it; it holds
+        that amount until it is answered.
+
+        Raises:
+            BudgetHeld: the call does not fit while other calls are in flight; not announced.
+            BudgetReached: the call does not fit at all.
+        """
+        facts: dict[str, StatementValue] = {
+            "role": request.role,
+            "model": request.model,
+            "request": request.model_dump_json(exclude={"answer_schema"}),
+            "unclear": _OUTCOME_UNKNOWN,
+        }
+        waiting = self.deferred_values()
+        values = facts | waiting
+        if expense is None:
+            row = await self._opened(OPEN_MODEL, OPEN_MODEL_RECOVERED, key, values)
+        else:
+            values |= reservation_values(expense)
+            row = await self._opened(
+                OPEN_MODEL_RESERVED, OPEN_MODEL_RESERVED_RECOVERED, key, values, after=LOCK_JOB_ROW
+            )
+        self.settled(waiting)
+        if expense is not None:
+            check_reservation(key, request, row, expense)
+        return LedgerEntry(
+            row_id=row.id,
+            answer=_completion(row) if row.status == CallStatus.DONE else None,
+            refusal=row.error if row.status == CallStatus.REFUSED else None,
+        )
+
+    async def first_prompt(
+        self, job_id: str, task_id: str, attempt: int, role: str, part: str
+    ) -> str | None:
+        """Return the recorded first prompt of this dialogue as JSON, or None."""
+        place: dict[str, StatementValue] = {
+            "job_id": job_id,
+            "task_id": task_id,
+            "attempt": attempt,
+            "role": role,
+            "part": part,
+        }
+        row = await self.db.row(FIRST_REQUEST, place)
+        if row is None:
+            return None
+        turns = json.loads(row.request)["messages"]
+        return next((str(turn["content"]) for turn in turns if turn["role"] == "user"), None)
+
+    async def close_model_call(
+        self, row_id: int, completion: Completion, cost: Decimal | None = None
+    ) -> None:
+        """Record the completion and its cost; None means an unknown cost."""
+        paid = {"id": row_id, "cost": None if cost is None else str(cost)}
+        await self._keep("model_answer", completion.model_dump() | paid)
+
+    async def open_tool_call(
+        self, key: CallKey, tool: str, arguments: dict[str, Any]
+    ) -> LedgerEntry:
+        """Announce a tool call; return its entry, with the recorded answer if there is one."""
+        request = json.dumps(arguments, ensure_ascii=False)
+        facts: dict[str, StatementValue] = {
+            "tool": tool,
+            "request": request,
+            "unclear": _OUTCOME_UNKNOWN,
+        }
+        row = await self._opened(OPEN_TOOL, OPEN_TOOL_RECOVERED, key, facts)
+        found = row.earlier_id and (row.earlier_id, recorded_answer(row.earlier_response, tool))
+        return LedgerEntry(
+            row_id=row.id,
+            answer=recorded_answer(row.response, tool) if row.status == CallStatus.DONE else None,
+            is_outcome_unknown=row.status == CallStatus.STARTED and row.error == _OUTCOME_UNKNOWN,
+            refusal=row.error if row.status == CallStatus.REFUSED else None,
+            earlier=found,
+            number=1 + row.identical_before,
+            failed_before=row.failed_before,
+            failed_with=row.failed_with or "",
+        )
+
+    async def close_tool_call(
+        self, row_id: int, answer: ToolAnswer, *, repeated_call_id: int | None = None
+    ) -> None:
+        """Record the answer; `repeated_call_id` names the earlier call whose answer was used."""
+        facts: dict[str, JsonValue] = {
+            "response": _tool_answer_json(answer),
+            "is_cut": answer.is_cut,
+            "repeated_call_id": repeated_call_id,
+        }
+        if any(each.data for each in answer.figures):
+            # Written alone: the statement that follows may run more than once.
+            values = _NO_DEFERRED_ANSWERS | {"tool_answer": storable_json(facts | {"id": row_id})}
+            await self._write(SETTLE_WITH_FIGURES, values | figure_values(row_id, answer.figures))
+            return
+        await self._keep("tool_answer", facts | {"id": row_id})
+
+    async def fail_tool_call(
+        self, row_id: int, error: str, *, may_repeat: bool, repeated_call_id: int | None = None
+    ) -> None:
+        """Record that the call failed, and whether it may be sent again.
+
+        `repeated_call_id` is the earlier identical call because of which this call was not sent.
+        """
+        status = CallStatus.FAILED if may_repeat else CallStatus.REFUSED
+        facts: dict[str, StatementValue] = {
+            "error": cut_message(error, MessageLimit.ENTRY),
+            "status": status.value,
+            "repeated_call_id": repeated_call_id,
+        }
+        await self._write(FAIL_TOOL, facts | {"id": row_id})
+
+    async def withhold_tool_call(self, row_id: int, error: str) -> None:
+        """Record that an announced call is never sent, because that would not be safe."""
+        values: dict[str, StatementValue] = {"id": row_id, "recovery": self.recovery}
+        await self._write(WITHHOLD_TOOL, values | {"error": cut_message(error, MessageLimit.ENTRY)})
+
+    async def fail_model_call(self, row_id: int, error: str, *, kind: str = "") -> None:
+        """Record that the call failed; it may be sent again."""
+        await self._write(
+            FAIL_MODEL,
+            {"id": row_id, "error": cut_message(error, MessageLimit.ENTRY), "kind": kind},
+        )
+
+    async def failing_duration(self, row_id: int) -> timedelta:
+        """Return the time for which a model call has failed with errors of one kind."""
+        row = await self.db.row(FAILING_SECONDS, {"id": row_id})
+        return timedelta(seconds=row.failing_s)
+
+    async def record_fallback(
+        self, key: CallKey, row_id: int, epoch: int, facts: dict[str, JsonValue]
+    ) -> None:
+        """Record that a failed model call is not sent again, because the fallback model is called.
+
+        The event in the job's log, with these facts, is written once.
+
+        Raises:
+            StaleEpoch: a newer run has taken over.
+        """
+        of_call = (model_calls.c.id == row_id, model_calls.c.status == CallStatus.FAILED.value)
+        async with self.db.job(key.job_id, epoch) as write:
+            statement = update(model_calls).where(*of_call).values(status=CallStatus.REFUSED.value)
+            if (await write.connection.execute(statement)).rowcount:
+                write.event(EventKind.MODEL_FALLBACK_USED, key.task_id, **facts)
+
+    async def stand_in_models(self, job_id: str) -> tuple[str, ...]:
+        """Return the models that answered the job's calls if a fallback was used; else none."""
+        row = await self.db.row(STAND_IN_MODELS, {"job_id": job_id})
+        return tuple(row.models or ())
+
+    async def disable_deferral(self) -> None:
+        """Stop deferring answers, because several calls now run at the same time."""
+        self.may_wait = False
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Write the deferred answers."""
+        if self._waiting:
+            waiting = self.deferred_values()
+            await self._write(SETTLE, waiting)
+            self.settled(waiting)
+
+    def deferred_values(self) -> dict[str, StatementValue]:
+        """Return the values of the deferred answers for a statement with `SETTLED`."""
+        return _NO_DEFERRED_ANSWERS | self._waiting
+
+    def settled(self, written: Mapping[str, StatementValue]) -> None:
+        """Note that a statement with `SETTLED` and these values was committed."""
+        for kind in [kind for kind, answer in self._waiting.items() if written[kind] is answer]:
+            del self._waiting[kind]
+
+    async def _opened(
+        self,
+        statement: LiteralString,
+        under_recovery: LiteralString,
+        key: CallKey,
+        facts: dict[str, StatementValue],
+        *,
+        after: LiteralString = "",
+    ) -> Any:  # noqa: ANN401 - a named tuple of columns
+        values = key.model_dump() | facts
+        if self.recovery is None:
+            return await self.db.row(statement, values, after=after)
+        values |= {"recovery": self.recovery}
+        return await self.db.row(under_recovery, values, after=after)
+
+    async def _keep(self, kind: str, answer: dict[str, Any]) -> None:
+        if not self.may_wait:
+            await self._write(SETTLE, _NO_DEFERRED_ANSWERS | {kind: storable_json(answer)})
+            return
+        while kind in self._waiting:
+            # Only one answer of each kind can be deferred: write the first one now.
+            await self.settle()
+        self._waiting[kind] = storable_json(answer)
+
+    async def _write(self, statement: LiteralString, values: Mapping[str, StatementValue]) -> None:
+        """Write the outcome, also after an outage of PostgreSQL."""
+        await retry_until_available(lambda: self.db.row(statement, values))
+
+
+def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of columns
+    return Completion(
+        text=row.response or "",
+        model=row.model,
+        finish=row.finish or "stop",
+        refusal=row.refusal,
+        **{name: getattr(row, name) for name in _USAGE},
+    )
+
+
+def _tool_answer_json(answer: ToolAnswer) -> str:
+    """Return the answer as JSON; a passage equal to the whole text is stored without the text."""
+    is_plain = len(answer.passages) == 1 and answer.passages[0].text == answer.text
+    left_out: dict[str, Any] = {} if answer.figures else {"figures": True}
+    if is_plain:
+        left_out["passages"] = {0: {"text"}}
+    return answer.model_dump_json(exclude=left_out)
+
+
+def recorded_answer(body: str, tool: str) -> ToolAnswer:
+    """Return the recorded answer of a call of this tool."""
+    content = json.loads(body)
+    text = content["text"]
+    for passage in content.get("passages", ()):
+        passage.setdefault("text", text)
+    answer = ToolAnswer.model_validate(content)
+    if "passages" in content or not text:
+        return answer
+    # Earlier releases left the passage of a whole answer out.
+    whole = SourcePassage(address=f"tool:{tool}", text=text, end=len(text))
+    return answer.model_copy(update={"passages": (whole,)})

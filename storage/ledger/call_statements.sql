@@ -1,0 +1,149 @@
+-- name: settled
+-- Part: store the deferred answers of the ledger, along with the statement that has this part.
+-- The first answer stays, so a repetition changes nothing.
+tool_settled as (
+    update tool_calls set response = a.response, is_cut = a.is_cut,
+        repeated_call_id = a.repeated_call_id, status = 'done', finished_at = now(), error = null
+    from jsonb_to_record(%(tool_answer)s::jsonb) as a(
+        id bigint, response text, is_cut boolean, repeated_call_id bigint)
+    where tool_calls.id = a.id and tool_calls.status <> 'done'),
+model_settled as (
+    update model_calls set response = a.text, model = a.model, finish = a.finish,
+        refusal = a.refusal, input_tokens = a.input_tokens, output_tokens = a.output_tokens,
+        cached_tokens = a.cached_tokens, reasoning_tokens = a.reasoning_tokens,
+        is_estimated = a.is_estimated, cost = a.cost, reserved_tokens = 0, reserved_cost = null,
+        status = 'done', finished_at = now(), error = null
+    from jsonb_to_record(%(model_answer)s::jsonb) as a(
+        id bigint, text text, model text, finish text, refusal text, input_tokens bigint,
+        output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, is_estimated boolean,
+        cost numeric)
+    where model_calls.id = a.id and model_calls.status <> 'done')
+
+-- name: opened_model
+-- Part: insert the row of a model call before the call is sent.
+,
+opened as (
+    insert into model_calls
+        (job_id, task_id, attempt, part, request_hash, role, model, request, status)
+    values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
+        %(request)s, 'started')
+
+-- name: on_conflict_model
+-- Part: count a repetition of the model call in its existing row.
+    on conflict (job_id, task_id, attempt, role, part, request_hash) do update set
+        reused = model_calls.reused + case when model_calls.status = 'done' then 1 else 0 end,
+        sends = model_calls.sends
+            + case when model_calls.status in ('done', 'refused') then 0 else 1 end,
+        status = case when model_calls.status in ('done', 'refused') then model_calls.status
+            else 'started' end,
+        error = case when model_calls.status in ('started', 'unknown') then %(unclear)s
+            else model_calls.error end
+
+-- name: returning_model
+-- Part: return the row of the model call, with the recorded answer if there is one.
+    returning id, status, error, response, model, finish, refusal, input_tokens, output_tokens,
+        cached_tokens, reasoning_tokens, is_estimated)
+
+-- name: opened_tool
+-- Part: insert the row of a tool call, and read the job's earlier answer to the same request.
+earlier as (
+    select id, response from tool_calls
+    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
+        and status = 'done' and repeated_call_id is null and %(attempt)s = 1
+    order by id desc limit 1),
+opened as (
+    insert into tool_calls (job_id, task_id, attempt, part, request_hash, tool, request, status)
+    values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(tool)s,
+        %(request)s, 'started')
+    on conflict (job_id, task_id, attempt, tool, part, request_hash) do update set
+        reused = tool_calls.reused + case when tool_calls.status = 'done' then 1 else 0 end,
+        sends = tool_calls.sends
+            + case when tool_calls.status in ('done', 'refused') then 0 else 1 end,
+        status = case when tool_calls.status in ('done', 'refused') then tool_calls.status
+            else 'started' end,
+        error = case when tool_calls.status in ('started', 'unknown') then %(unclear)s
+            else tool_calls.error end
+    returning id, status, response, error)
+
+-- name: recovered_model
+-- Part: record under a recovery a model call that is answered from record or sent again.
+-- A call that failed with an error is not recorded.
+,
+noted as (
+    insert into recovered_calls (job_id, recovery, kind, call_id, was_reused)
+    select %(job_id)s, %(recovery)s, 'model', id, status = 'done'
+    from opened where status = 'done' or (status = 'started' and error = %(unclear)s)
+    on conflict do nothing)
+
+-- name: recovered_tool
+-- Part: record under a recovery a tool call that is answered from record or sent again.
+-- A call that failed with an error, or that an earlier call answers, is not recorded.
+,
+noted as (
+    insert into recovered_calls (job_id, recovery, kind, call_id, was_reused)
+    select %(job_id)s, %(recovery)s, 'tool', id, status = 'done'
+    from opened where status = 'done'
+        or (status = 'started' and error = %(unclear)s and not exists (select from earlier))
+    on conflict do nothing)
+
+-- name: from_opened_model
+-- Part: select the row of the model call.
+select * from opened
+
+-- name: from_opened_tool
+-- Part: select the row of the tool call, the earlier answer, and the earlier identical calls.
+select opened.*, earlier.id as earlier_id, earlier.response as earlier_response, (
+    select count(*) from tool_calls as same
+    where same.job_id = %(job_id)s and same.request_hash = %(request_hash)s
+        and same.tool = %(tool)s and same.attempt = 1 and same.id < opened.id
+        and (same.status in ('started', 'done') or same.repeated_call_id is not null)
+    ) as identical_before,
+    failed_before.times as failed_before, failed_before.error as failed_with
+from opened left join earlier on true, (
+    select count(*) as times, max(error) as error from tool_calls
+    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
+        and attempt = 1 and status = 'refused' and repeated_call_id is null
+        and task_id <> %(task_id)s) as failed_before
+
+-- name: first_request
+-- Select the request that was sent first for this part of a task attempt.
+select request from model_calls
+where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
+    and role = %(role)s and part = %(part)s and status in ('started', 'done', 'refused')
+order by id limit 1
+
+-- name: fail_tool
+-- Record the error of a tool call; an answer or an earlier error stays.
+update tool_calls set status = %(status)s, error = %(error)s,
+    repeated_call_id = %(repeated_call_id)s, finished_at = now()
+where id = %(id)s and status = 'started'
+returning id
+
+-- name: fail_model
+-- Record the error of a model call; repeated errors of one kind keep the time of the first.
+update model_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
+    reserved_tokens = 0, reserved_cost = null,
+    finished_at = case when finish = %(kind)s then finished_at else now() end
+where id = %(id)s and status = 'started'
+returning id
+
+-- name: failing_seconds
+-- Select for how many seconds a model call has failed in the same way.
+select extract(epoch from now() - finished_at)::float as failing_s
+from model_calls where id = %(id)s
+
+-- name: stand_in_models
+-- Select the models that answered; null if no model refused a call of the job.
+select array_agg(distinct request::json ->> 'model') as models from model_calls
+where job_id = %(job_id)s and status = 'done'
+    and exists (select from model_calls where job_id = %(job_id)s and status = 'refused')
+
+-- name: withhold_tool
+-- Record that a tool call is refused before it is sent, and remove it from its recovery.
+with unsent as (
+    delete from recovered_calls
+    where kind = 'tool' and call_id = %(id)s and recovery = %(recovery)s
+        and job_id = (select job_id from tool_calls where id = %(id)s))
+update tool_calls set status = 'refused', error = %(error)s, finished_at = now()
+where id = %(id)s and status = 'started'
+returning id

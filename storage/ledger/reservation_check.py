@@ -1,0 +1,77 @@
+"""Build the budget reservation of a model call, and raise an error if the caps have no room."""
+
+from datetime import timedelta
+from typing import Any
+
+from models.calls.call_records import CallKey, ReservationRequest
+from models.calls.model_requests import ModelRequest
+from models.errors import BudgetHeld, BudgetReached
+from storage.core.hot_path_pool import StatementValue
+
+_RETRY_AFTER = timedelta(seconds=1)
+
+
+def reservation_values(expense: ReservationRequest) -> dict[str, StatementValue]:
+    """Return the values of the reservation statement; money is sent as text to stay exact."""
+    each = (expense.input_cost, expense.output_price)
+    input_cost, output_price = (None if amount is None else str(amount) for amount in each)
+    return {
+        "input_tokens": expense.input_tokens,
+        "output_tokens": expense.output_tokens,
+        "input_cost": input_cost,
+        "output_price": output_price,
+        "is_report": expense.is_report,
+    }
+
+
+def check_reservation(
+    key: CallKey,
+    request: ModelRequest,
+    row: Any,  # noqa: ANN401 - a named tuple of columns
+    expense: ReservationRequest,
+) -> None:
+    """Raise an error if the call was not announced because the caps have no room.
+
+    Raises:
+        BudgetHeld: calls in flight hold the budget that this call needs.
+        BudgetReached: the caps are used up; the message names each cap and its use.
+    """
+    if row.id is not None:
+        return
+    if row.most_cost is not None and expense.price is None:
+        raise BudgetReached(
+            f"the price of model {request.model!r} is unknown, so max_cost cannot be kept; name it "
+            f'in holdfast.toml under [prices."{request.model}"] and restart the worker, or '
+            f"`holdfast resume {key.job_id} --set max_cost=none`"
+        )
+    message = (
+        f"the next call ({request.role}) may take {row.asked_tokens:,} tokens, and the budget has "
+        f"no room for it: {'; '.join(_usage_lines(row, is_report=expense.is_report))}"
+    )
+    if _fits_alone(row, is_report=expense.is_report):
+        raise BudgetHeld(message, after=_RETRY_AFTER)
+    raise BudgetReached(message)
+
+
+def _fits_alone(row: Any, *, is_report: bool) -> bool:  # noqa: ANN401 - a named tuple of columns
+    """True if the call would fit if no other call were in flight."""
+    amounts = (
+        (row.most_tokens, row.spent_tokens, row.asked_tokens),
+        (row.most_cost, row.spent_cost, row.asked_cost),
+    )
+    return all(
+        most is None or spent + asked <= most * (1 - row.kept) or (is_report and spent < most)
+        for most, spent, asked in amounts
+    )
+
+
+def _usage_lines(row: Any, *, is_report: bool) -> list[str]:  # noqa: ANN401 - a named tuple of columns
+    kept = "" if is_report or not row.kept else f", {row.kept:.0%} of it kept for the report"
+    lines = []
+    if row.most_tokens is not None:
+        under_way = f" and {row.held_tokens:,} under way" if row.held_tokens else ""
+        lines.append(f"{row.spent_tokens:,}{under_way} of {row.most_tokens:,} tokens{kept}")
+    if row.most_cost is not None:
+        under_way = f" and {row.held_cost:.4f} under way" if row.held_cost else ""
+        lines.append(f"{row.spent_cost:.4f}{under_way} of {row.most_cost} in money{kept}")
+    return lines

@@ -1,0 +1,51 @@
+"""Sum up the tokens and costs of recorded model calls, for one job or for all jobs."""
+
+from sqlalchemy import and_, case, func, literal, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from models.budget.spend_breakdown import Bill, Tokens
+from models.calls.call_status import CallStatus
+from storage.core.tables.call_tables import model_calls
+
+
+async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill]:
+    """Return what the model calls of a job, or of all jobs, used and cost, by role and model.
+
+    For all jobs, tasks are not distinguished: their ids mean nothing across jobs.
+    """
+    task = literal("") if job_id is None else model_calls.c.task_id
+    was_paid = or_(
+        model_calls.c.status == CallStatus.DONE.value,
+        model_calls.c.input_tokens + model_calls.c.output_tokens > 0,
+    )
+    # A failed call without token counts is taken to have cost nothing.
+    is_unknown = and_(was_paid, model_calls.c.cost.is_(None))
+    query = select(
+        model_calls.c.role,
+        task.label("task"),
+        model_calls.c.model,
+        func.count().label("calls"),
+        func.sum(model_calls.c.input_tokens).label("input_tokens"),
+        func.sum(model_calls.c.output_tokens).label("output_tokens"),
+        case(
+            (func.bool_or(is_unknown), None), else_=func.coalesce(func.sum(model_calls.c.cost), 0)
+        ).label("cost"),
+    )
+    keys = [model_calls.c.role, model_calls.c.model]
+    if job_id is not None:
+        query = query.where(model_calls.c.job_id == job_id)
+        keys.append(model_calls.c.task_id)
+    rows = (await connection.execute(query.group_by(*keys))).mappings().all()
+    return [Bill.model_validate(dict(row)) for row in rows]
+
+
+async def tokens_of(connection: AsyncConnection, job_id: str | None) -> Tokens:
+    """Return the tokens of a job, or of all jobs."""
+    query = select(
+        func.coalesce(func.sum(model_calls.c.input_tokens), 0),
+        func.coalesce(func.sum(model_calls.c.output_tokens), 0),
+    )
+    if job_id is not None:
+        query = query.where(model_calls.c.job_id == job_id)
+    row = (await connection.execute(query)).one()
+    return Tokens(input=int(row[0]), output=int(row[1]))

@@ -1,0 +1,1 @@
+"""Read and write the questions that a job asks of people, and their answers."""

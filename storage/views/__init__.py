@@ -1,0 +1,1 @@
+"""Read-only queries across subjects: job counters, progress, statistics and report inputs."""

@@ -1,0 +1,1 @@
+"""Tests of activities without a workflow."""

@@ -1,0 +1,236 @@
+"""Tests for sentence checks: each sentence of a report is compared with its cited passages, sent
+back, then hedged or dropped."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from models.evidence.evidence import CheckSummary, Report
+from planning.reports.sentence_support import HEDGE_PREFIX
+from roles.reports.synthesiser import SYNTHESISER
+from roles.verification.sentence_checker import SENTENCE_CHECKER
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.report_job import ReportJob
+
+pytestmark = pytest.mark.slow
+
+OPENED = "Selby Bridge was opened in 1932 by Ada Marsh, and cost 900 pounds."
+GOOD = "The bridge was opened in 1932."
+T1, T2 = lookup_task("T1"), final_task("T2", "T1")
+
+
+async def found(press: ReportJob, **settings: object) -> None:
+    await press.planned(plan(T1, T2), **settings)
+    await press.found(T1, "1932", OPENED)
+    await press.found(T2, "1932")
+
+
+def answer(*findings: str, summary: str = GOOD) -> dict[str, Any]:
+    return {
+        "summary": [{"text": summary, "evidence": ["E1"]}],
+        "findings": [{"text": text, "evidence": ["E1"]} for text in findings],
+    }
+
+
+def writing(players: ScriptedRoles, *versions: dict[str, Any]) -> None:
+    """The synthesiser's versions, one after the other; the last one again."""
+    left = list(versions)
+    players.parts["synthesiser"] = lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+
+def judging(**verdicts: str) -> Callable[[ReceivedRequest], object]:
+    """A checker that judges the sentences that hold a word as said, and supports the others."""
+
+    def part(asked: ReceivedRequest) -> object:
+        def judged(text: str) -> str:
+            return next((verdicts[word] for word in verdicts if word in text), "supported")
+
+        return {
+            "verdicts": [
+                {"id": each["id"], "verdict": judged(each["text"]), "why": "the page says less"}
+                for each in asked.task["sentences"]
+            ]
+        }
+
+    return part
+
+
+def findings(report: Report) -> list[str]:
+    return [each.text for each in report.findings]
+
+
+async def test_what_fails_is_sent_back_once_with_the_reasons(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer("It was opened in 1923."), answer("Ada Marsh opened it."))
+    await found(press)
+
+    report = await press.report()
+
+    first, second = players.tasks(SYNTHESISER)
+    assert first["refused"] == []
+    assert second["refused"] == [
+        {
+            "text": "It was opened in 1923.",
+            "why": "the number 1923 is in no passage that is cited",
+        }
+    ]
+    assert findings(report) == ["Ada Marsh opened it."]
+    assert report.check_summary == CheckSummary(checked=2, kept=2, checked_by="scripted")
+
+
+@pytest.mark.conformance("VMAO-11")
+@pytest.mark.parametrize(
+    "wrong", ["It cost 901 pounds.", "It was opened by Ida Marsh.", "It says “closed in 1932”."]
+)
+async def test_what_the_passage_does_not_say_is_dropped_and_counted(
+    press: ReportJob, players: ScriptedRoles, wrong: str
+) -> None:
+    writing(players, answer(wrong, "Ada Marsh opened it."))
+    await found(press, model="scripted")
+
+    report = await press.report()
+
+    assert players.count(SYNTHESISER) == 2
+    assert findings(report) == ["Ada Marsh opened it."]
+    assert report.check_summary == CheckSummary(checked=3, kept=2, dropped=1, checked_by="scripted")
+
+
+async def test_what_the_checker_calls_partly_supported_is_hedged(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(
+        players, answer("The bridge was cheap.", "The bridge was loved.", "It cost 900 pounds.")
+    )
+    players.parts["sentence_checker"] = judging(cheap="partly", loved="unsupported")
+    await found(press)
+
+    report = await press.report()
+
+    assert findings(report) == [f"{HEDGE_PREFIX}The bridge was cheap.", "It cost 900 pounds."]
+    assert report.check_summary is not None
+    assert (
+        report.check_summary.kept,
+        report.check_summary.hedged,
+        report.check_summary.dropped,
+    ) == (2, 1, 1)
+    assert players.tasks(SYNTHESISER)[1]["refused"][0]["why"] == "the page says less"
+
+
+async def test_all_sentences_are_judged_in_one_call_and_none_of_them_twice(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(
+        players,
+        answer("The bridge was cheap.", "It cost 900 pounds and more."),
+        answer("The bridge was dear.", "It cost 900 pounds and more."),
+    )
+    players.parts["sentence_checker"] = judging(cheap="unsupported")
+    await found(press)
+
+    await press.report()
+
+    asked = [[s["text"] for s in task["sentences"]] for task in players.tasks(SENTENCE_CHECKER)]
+    assert asked == [
+        [GOOD, "The bridge was cheap.", "It cost 900 pounds and more."],
+        ["The bridge was dear."],
+    ]
+    (passage,) = players.tasks(SENTENCE_CHECKER)[0]["passages"]
+    assert passage["text"] == OPENED
+
+
+async def test_a_sentence_that_only_quotes_costs_no_judgement(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer(f"“{OPENED}”", summary="Selby Bridge was opened in 1932"))
+    await found(press)
+
+    report = await press.report()
+
+    assert players.count(SENTENCE_CHECKER) == 0
+    assert report.check_summary == CheckSummary(checked=2, kept=2)
+
+
+async def test_the_verifiers_model_judges_where_one_is_set(
+    press: ReportJob, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    writing(players, answer())
+    await found(press, verifier_model="strict")
+
+    report = await press.report()
+
+    names = [(asked.body["model"], asked.plays(SYNTHESISER)) for asked in model.asked]
+    assert names == [("scripted", True), ("strict", False)]
+    assert report.check_summary is not None
+    assert (report.check_summary.checked_by, report.model) == ("strict", "scripted")
+
+
+async def test_what_nobody_could_judge_is_not_told_as_if_it_were_proven(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer())
+    players.parts["sentence_checker"] = lambda _: {"verdicts": []}
+    await found(press)
+
+    report = await press.report()
+
+    assert [each.text for each in report.summary] == [f"{HEDGE_PREFIX}{GOOD}"]
+
+
+async def test_where_no_summary_is_left_the_report_says_so(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer("It cost 900 pounds.", summary="It was opened in 1923."))
+    await found(press)
+
+    report = await press.report()
+
+    assert [each.text for each in report.summary] == [
+        "No sentence of the summary was carried by the sources; the rest of the report was."
+    ]
+    assert report.answer == "1932"
+
+
+async def test_a_sentence_without_a_citation_may_tell_only_what_is_known(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    told = answer()
+    told["analysis"] = [
+        {"text": "Then Orla Finch came in 1944."},
+        {"text": "Of 1932 little is known."},
+    ]
+    writing(players, told)
+    await found(press)
+
+    report = await press.report()
+
+    assert [each.text for each in report.analysis] == ["Of 1932 little is known."]
+
+
+async def test_a_second_version_that_is_no_report_leaves_the_first_one(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer("It was opened in 1923.", "Ada Marsh opened it."), {"summary": []})
+    await found(press)
+
+    assert findings(await press.report()) == ["Ada Marsh opened it."]
+
+
+async def test_writing_it_again_after_a_crash_pays_for_nothing_twice(
+    press: ReportJob, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    writing(players, answer("It was opened in 1923."), answer("Ada Marsh opened it."))
+    await found(press)
+    first = await press.report()
+    # As if the worker had died before its transaction: all calls are in the ledger, nothing else.
+    press.execute("delete from receipts where key = 'report'")
+    press.execute("delete from reports")
+    asked = len(model.asked)
+
+    second = await press.report()
+
+    assert second.model_copy(update={"delivered_at": first.delivered_at}) == first
+    assert len(model.asked) == asked

@@ -1,0 +1,1 @@
+"""Tests of jobs with agents: agent tasks, configured agents, questions of agents."""

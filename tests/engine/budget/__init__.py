@@ -1,0 +1,1 @@
+"""Tests of jobs with a budget and limits on calls."""

@@ -1,0 +1,1 @@
+"""Tests of jobs with failing model endpoints and the fallback model."""

@@ -1,0 +1,1 @@
+"""Tests of questions to people: approval, review, answers."""

@@ -1,0 +1,1 @@
+"""Tests of whole strategies: presets and the papers' worked cases."""

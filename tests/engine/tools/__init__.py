@@ -1,0 +1,1 @@
+"""Tests of jobs that call tools: arguments, failures, the web, computing and drawing."""

@@ -1,0 +1,1 @@
+"""Tests of verification rounds and gap filling."""

@@ -1,0 +1,1 @@
+"""Tests of what a job shows: status, event log, Temporal history, sources."""

@@ -1,0 +1,58 @@
+"""Tests for refused HTTP requests, and for the host names that the service answers to."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.http_service import HttpService
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def serving(idle_engine: RunningEngine) -> Iterator[HttpService]:
+    with HttpService(idle_engine.holdfast) as serving:
+        yield serving
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "error", "words"),
+    [
+        ("/jobs/job-x", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/status", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/plan", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/report", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/job-x/events", 404, "NotFound", "there is no job 'job-x'"),
+        ("/jobs/a%00b", 404, "NotFound", "there is no job"),
+        ("/jobs/%ff/events", 404, "NotFound", "there is no job"),
+        ("/elsewhere", 404, "NotFound", "there is no resource at '/elsewhere'"),
+        ("/jobs?limit=0", 400, "BadInput", "limit is a number from 1 to 1000"),
+        ("/jobs?limit=99999999", 400, "BadInput", "limit is a number from 1 to 1000"),
+        ("/jobs?status=odd", 400, "BadInput", "no status 'odd'"),
+        ("/jobs?preset=odd", 404, "NotFound", "'odd'"),
+    ],
+)
+async def test_what_was_asked_wrongly_is_named(
+    path: str, status: int, error: str, words: str, serving: HttpService
+) -> None:
+    answer = await serving.get(path)
+
+    assert (answer.status_code, answer.json()["error"]) == (status, error)
+    assert words in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil_one.example:80", "[::1", "localhost.evil", ""]
+)
+async def test_a_page_that_has_its_own_name_lead_here_reads_nothing(
+    host: str, serving: HttpService
+) -> None:
+    answer = await serving.get("/jobs", Host=host)
+
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:80", "LOCALHOST:8765"])
+async def test_it_may_be_called_by_each_of_its_names(host: str, serving: HttpService) -> None:
+    assert (await serving.get("/jobs", Host=host)).json() == []

@@ -1,0 +1,59 @@
+"""Tests for `recheck`, `source` and `trace` over a folder of documents."""
+
+import json
+import re
+
+import pytest
+
+from tests.support.services.command_shell import command_shell
+
+pytestmark = pytest.mark.slow
+
+FILM = "Kiss and Tell is a comedy film directed by Richard Wallace."
+
+
+@pytest.mark.conformance("BEY-09", "BEY-07")
+def test_a_document_that_changed_is_found_out() -> None:
+    with command_shell() as here:
+        docs = here.folder / "docs"
+        docs.mkdir()
+        (docs / "film.md").write_text(f"# Kiss and Tell\n\n{FILM}\n")
+        words = (
+            "run",
+            "Who directed the film Kiss and Tell?",
+            "--docs",
+            "docs",
+            "--json",
+            "--model",
+            "extractive",
+            "--servers",
+            "corpus",
+        )
+        ran = here.holdfast(*words)
+        assert ran.code == 0, ran.err
+        job_id = json.loads(here.holdfast("list", "--json").out)[0]["job_id"]
+        cited = json.loads(here.holdfast("report", job_id, "--json").out)["citations"][0]
+
+        traced = here.holdfast("trace", job_id, str(cited["mark"]))
+        assert traced.code == 0, traced.err
+        assert "fetched by   tool call" in traced.out
+        assert re.search(r"activity T\d, run [\w-]+, event \d+ to \d+ \(completed\)", traced.out)
+        shown = here.holdfast("source", str(cited["source_id"]))
+        assert f"⟦{cited['quote']}⟧" in shown.out
+        assert "corpus." in shown.out
+
+        same = here.holdfast("recheck", job_id)
+        assert same.code == 0, same.out + same.err
+        (docs / "film.md").write_text(f"# Kiss and Tell\n\n{FILM.replace('Richard', 'Robert')}\n")
+        reread = here.holdfast(*words)
+        assert reread.code == 0, reread.err
+        drifted = here.holdfast("recheck", job_id)
+
+        assert drifted.code == 4, drifted.out + drifted.err
+        assert "changed" in drifted.out
+        assert "now:      " in drifted.out
+        assert "Robert Wallace" in drifted.out
+        assert f"holdfast retract {job_id} {cited['evidence_id']}" in drifted.out
+        told = here.holdfast("report", job_id).out
+        assert "Warning:" in told
+        assert "changed when their source was read again" in told

@@ -1,0 +1,1 @@
+"""Tests of the configuration: agents, embeddings, prices and built-in servers of `holdfast.toml`."""

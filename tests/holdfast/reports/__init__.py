@@ -1,0 +1,1 @@
+"""Tests of reports as Markdown and HTML, and of their figures."""

@@ -1,0 +1,44 @@
+"""Tests for the lines of a report that say how it was checked and who wrote it."""
+
+import pytest
+
+from holdfast.reports.check_summary import author_line, check_summary_lines, delivery_check_lines
+from models.evidence.evidence import CheckSummary, DeliveryCheck, Report
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("tasks", "Tasks: result"),
+        ("questions", "Open questions: result"),
+        ("contradictions", "Contradictions: result"),
+        ("citations", "Citations: result"),
+        ("spend", "Accounting: result"),
+        ("check of a later release", "Check of a later release: result"),
+    ],
+)
+def test_a_delivery_check_is_named_in_plain_words(name: str, line: str) -> None:
+    check = DeliveryCheck(name=name, has_passed=True, detail="result")
+
+    assert delivery_check_lines([check]) == [line]
+
+
+@pytest.mark.parametrize(
+    ("summary", "line"),
+    [
+        (CheckSummary(checked=6, kept=6), "6 sentences checked (by rules, no model): all kept"),
+        (
+            CheckSummary(checked=1, dropped=1, checked_by="strict"),
+            "1 sentence checked (by strict): 0 kept, 0 hedged, 1 dropped",
+        ),
+    ],
+)
+def test_the_sentences_are_counted_by_outcome(summary: CheckSummary, line: str) -> None:
+    assert check_summary_lines(summary) == [line]
+
+
+def test_a_report_of_the_built_in_model_says_that_it_only_quotes() -> None:
+    report = Report(question="Who?", answer="Ada", model="extractive")
+
+    assert author_line(report) == "Written by the built-in model (extractive): quotes only."
+    assert author_line(report.model_copy(update={"model": "b, with a"})) == "Written by b, with a."

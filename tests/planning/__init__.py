@@ -1,0 +1,1 @@
+"""Tests of planning, which is pure: laws as property tests."""

@@ -1,0 +1,1 @@
+"""Tests of the budget: estimates, spending, answers to the budget question."""

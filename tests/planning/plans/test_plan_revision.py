@@ -1,0 +1,129 @@
+"""Tests for revisions of a plan: only tasks that have not begun change, and the graph stays valid."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.plans.research_plan import Plan, Task, TaskStatus
+from planning.plans.plan_graph import find_cycle, known_dependencies
+from planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
+from planning.plans.plan_validation import PlanRules
+from tests.support.jobs.plan_builders import agent_task, plan
+
+AGENTS = frozenset({"generalist"})
+OPEN_ENDED = PlanRules(tools={}, needs_final=False, agents=AGENTS)
+CONCLUDING = PlanRules(tools={}, agents=AGENTS)
+STATUSES = (TaskStatus.PENDING, TaskStatus.RUNNING, TaskStatus.DONE, TaskStatus.FAILED)
+
+
+def other(task: Task, **changes: object) -> Task:
+    return task.model_copy(update=changes)
+
+
+@pytest.mark.conformance("TDP-06")
+@pytest.mark.parametrize(
+    ("proposal", "fault"),
+    [
+        (RevisionProposal(removed=("T9",)), "task 'T9': the plan has no such task"),
+        (
+            RevisionProposal(removed=("T1",)),
+            "task 'T1': it is done, and only what is pending may change",
+        ),
+        (
+            RevisionProposal(refined=(agent_task("T2", about=" "),)),
+            "task 'T2': the refined description is empty",
+        ),
+        (
+            RevisionProposal(refined=(agent_task("T2", "T3"),)),
+            "task 'T2': its dependencies form a cycle: T2 -> T3 -> T2",
+        ),
+        (
+            RevisionProposal(refined=(agent_task("T2", "T8"),)),
+            "task 'T2': depends on 'T8', which does not exist or is removed",
+        ),
+        (RevisionProposal(removed=("T3",)), "no task that is left yields the final answer"),
+        (
+            RevisionProposal(added=(agent_task("T1", about="Again?"),)),
+            "task 'T1': the id belongs to an earlier task; take an unused one",
+        ),
+        (
+            RevisionProposal(added=(agent_task("T4", about="Who?", agent="nobody"),)),
+            "task 'T4': unknown agent 'nobody'; agents: generalist",
+        ),
+    ],
+)
+def test_what_would_break_the_graph_is_named_with_its_task(
+    proposal: RevisionProposal, fault: str
+) -> None:
+    known = plan(
+        agent_task("T1", status=TaskStatus.DONE),
+        agent_task("T2", "T1"),
+        agent_task("T3", "T2", yields="final_answer"),
+    )
+
+    assert fault in revision_faults(known, proposal, CONCLUDING)
+
+
+@pytest.mark.conformance("TDP-06")
+def test_who_depended_on_a_removed_task_depends_on_what_that_one_did() -> None:
+    known = plan(
+        agent_task("T1", status=TaskStatus.DONE),
+        agent_task("T2", "T1"),
+        agent_task("T3", "T2"),
+        agent_task("T4", "T3"),
+    )
+    proposal = RevisionProposal(removed=("T2", "T3"))
+
+    assert revision_faults(known, proposal, OPEN_ENDED) == []
+    change = revision_change(known, proposal)
+
+    assert change.apply_to(known).by_id["T4"].depends_on == ("T1",)
+    assert (change.superseded, change.changed_ids) == (("T2", "T3"), ("T4",))
+    (field,) = change.changed
+    assert (field.task, field.old, field.new) == ("T4", ["T3"], ["T1"])
+
+
+@st.composite
+def plans_and_proposals(draw: st.DrawFn) -> tuple[Plan, RevisionProposal]:
+    """Any acyclic plan in any state of work, and anything somebody could propose."""
+    size = draw(st.integers(1, 7))
+    tasks = []
+    for n in range(size):
+        earlier = [f"T{m}" for m in range(n)]
+        needs = draw(st.lists(st.sampled_from(earlier), unique=True, max_size=3)) if earlier else []
+        tasks.append(agent_task(f"T{n}", *needs, status=draw(st.sampled_from(STATUSES))))
+    names = [f"T{n}" for n in range(size + 2)]
+    refined = [
+        agent_task(
+            name, *draw(st.lists(st.sampled_from(names), unique=True, max_size=3)), about="Else?"
+        )
+        for name in draw(st.lists(st.sampled_from(names), unique=True, max_size=3))
+    ]
+    added = [
+        agent_task(
+            f"N{n}", *draw(st.lists(st.sampled_from([*names, "N0", "N1"]), unique=True, max_size=3))
+        )
+        for n in range(draw(st.integers(0, 2)))
+    ]
+    removed = draw(st.lists(st.sampled_from(names), unique=True, max_size=3))
+    return plan(*tasks), RevisionProposal(
+        refined=tuple(refined), added=tuple(added), removed=tuple(removed)
+    )
+
+
+@pytest.mark.conformance("TDP-06")
+@given(plans_and_proposals())
+def test_a_revision_without_faults_keeps_the_graph_whole_and_the_finished_as_it_was(
+    case: tuple[Plan, RevisionProposal],
+) -> None:
+    known, proposal = case
+    faults = revision_faults(known, proposal, OPEN_ENDED)
+    after = revision_change(known, proposal).apply_to(known)
+
+    for task in known.tasks:
+        if task.status is not TaskStatus.PENDING:
+            assert after.by_id[task.id] == task, "what had begun was changed"
+    if not faults:
+        live = {task.id for task in after.live}
+        assert all(need in live for task in after.live for need in task.depends_on)
+        assert not find_cycle(known_dependencies(Plan(tasks=after.live)))

@@ -1,0 +1,1 @@
+"""Tests of the next actions of a job and of failure classes."""

@@ -1,0 +1,53 @@
+"""Tests that every failure has a class and that the class decides the remedy (WAVE-04)."""
+
+import pytest
+
+from activities.runtime.activity_interceptors import _temporal_error
+from activities.runtime.task_outcome import outcome_of_error
+from models.errors import (
+    FailureClass,
+    HoldfastError,
+    Lasting,
+    Passing,
+    ServiceDown,
+    StaleEpoch,
+    Suspending,
+)
+from models.tasks.task_failure import REMEDIES, Component, Remedy
+from workflows.activity_calls import PAUSING_ERROR_TYPES
+
+pytestmark = pytest.mark.conformance("WAVE-04")
+
+
+def all_below(root: type[HoldfastError]) -> list[type[HoldfastError]]:
+    return [each for below in root.__subclasses__() for each in (below, *all_below(below))]
+
+
+def test_every_class_has_a_remedy() -> None:
+    assert set(REMEDIES) == set(FailureClass)
+
+
+# Of the command line, and of a run that must not write: no task fails by them.
+OTHERS = {ServiceDown, StaleEpoch}
+OF_TASKS = [kind for kind in all_below(HoldfastError) if kind not in OTHERS]
+
+
+@pytest.mark.parametrize("kind", OF_TASKS, ids=lambda kind: kind.__name__)
+def test_the_tree_of_errors_agrees_with_the_remedies(kind: type[HoldfastError]) -> None:
+    remedy = REMEDIES[kind("why").failure_class]
+
+    assert (remedy is Remedy.RETRY) == issubclass(kind, Passing)
+    assert (remedy is Remedy.ASK) == issubclass(kind, Suspending)
+    assert _temporal_error(kind("why"), 1).non_retryable == (remedy is not Remedy.RETRY)
+    if issubclass(kind, Suspending) and kind is not Suspending:
+        assert kind.__name__ in PAUSING_ERROR_TYPES
+
+
+@pytest.mark.parametrize("kind", all_below(Lasting), ids=lambda kind: kind.__name__)
+def test_only_what_fails_every_later_call_too_ends_the_job(kind: type[Lasting]) -> None:
+    outcome = outcome_of_error(kind("why"), Component.EXTRACTOR)
+
+    assert outcome.failure is not None
+    assert outcome.failure.failure_class is kind("why").failure_class
+    stops = REMEDIES[outcome.failure.failure_class] is Remedy.STOP
+    assert (outcome.halt is not None) == stops

@@ -1,0 +1,381 @@
+"""Tests for the next actions of a job: laws for every plan, planner and order of events (VMAO-02)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from models.jobs.job_record import JobStatus, StopReason
+from models.jobs.job_state import (
+    Action,
+    AgentTaskReceipt,
+    EndJob,
+    Halt,
+    JobState,
+    MakePlan,
+    PlanReceipt,
+    Replan,
+    ReportReceipt,
+    Revise,
+    StartTask,
+    TaskReceipt,
+    TaskState,
+    WriteReport,
+)
+from models.plans.research_plan import TaskKind, TaskStatus
+from models.questions.user_questions import OpenQuestion, QuestionKind
+from models.strategies.job_strategy import OnExhausted, ReplanScope, Strategy
+from planning.scheduler import state_transitions as changes
+from planning.scheduler.next_actions import decide
+from planning.strategies.strategy_presets import preset
+
+
+def task(
+    task_id: str, *after: str, priority: int = 5, final: bool = False, root: str = ""
+) -> TaskState:
+    return TaskState(
+        id=task_id,
+        kind=TaskKind.REASONING if final else TaskKind.TOOL,
+        label=task_id,
+        depends_on=after,
+        priority=priority,
+        root=root or task_id,
+        is_final=final,
+    )
+
+
+def planned(*tasks: TaskState, **strategy: object) -> JobState:
+    state = JobState(strategy=Strategy(**strategy), has_plan=True)
+    return changes.with_tasks(state, tasks)
+
+
+def done(state: JobState, *names: str) -> JobState:
+    for name in names:
+        state = came_back(
+            changes.start_action(state, StartTask(task_id=name)), name, TaskStatus.DONE
+        )
+    return state
+
+
+def came_back(state: JobState, name: str, status: TaskStatus) -> JobState:
+    return changes.apply_task_receipt(
+        state, TaskReceipt(task_id=name, attempt=1, status=status, preview="x")
+    )
+
+
+def starts(actions: Sequence[Action]) -> list[str]:
+    return [action.task_id for action in actions if isinstance(action, StartTask)]
+
+
+def test_a_new_job_is_planned_first() -> None:
+    assert decide(JobState(strategy=Strategy())) == (MakePlan(),)
+
+
+@pytest.mark.conformance("VMAO-02")
+def test_ready_tasks_start_by_priority_and_three_at_once() -> None:
+    state = planned(
+        task("A", priority=1),
+        task("B", priority=9),
+        task("C"),
+        task("D", priority=9),
+        task("E", "B"),
+    )
+
+    assert starts(decide(state)) == ["B", "D", "C"]
+
+
+@pytest.mark.conformance("VMAO-02")
+def test_a_freed_slot_is_refilled_at_once() -> None:
+    state = planned(task("A"), task("B"), task("C"), task("D"), slots=2)
+    for action in decide(state):
+        state = changes.start_action(state, action)
+
+    assert decide(state) == ()
+    assert starts(decide(came_back(state, "A", TaskStatus.DONE))) == ["C"]
+
+
+def test_independent_tasks_go_on_while_a_failed_one_is_replanned() -> None:
+    state = planned(task("A"), task("B", "A"), task("C"), task("D", "C"), slots=2)
+    state = came_back(changes.start_action(state, StartTask(task_id="A")), "A", TaskStatus.FAILED)
+
+    assert decide(state) == (Replan(task_id="A"), StartTask(task_id="C"))
+
+
+def test_replans_come_one_at_a_time() -> None:
+    state = planned(task("A"), task("B"))
+    for name in ("A", "B"):
+        state = came_back(
+            changes.start_action(state, StartTask(task_id=name)), name, TaskStatus.FAILED
+        )
+
+    state = changes.start_action(state, decide(state)[0])
+
+    assert decide(state) == ()
+
+
+@pytest.mark.conformance("KPI-13")
+def test_the_fourth_failure_of_a_lineage_fails_the_job_with_the_whole_lineage() -> None:
+    state = planned(task("T2"), task("T9", "T2", final=True))
+    for name, successor in (("T2", "T2a"), ("T2a", "T2b"), ("T2b", "T2c")):
+        state = came_back(
+            changes.start_action(state, StartTask(task_id=name)), name, TaskStatus.FAILED
+        )
+        assert decide(state) == (Replan(task_id=name),)
+        state = changes.start_action(state, Replan(task_id=name))
+        added = (task(successor, root="T2"),)
+        receipt = PlanReceipt(change_number=2, added=added, superseded=(name,))
+        state = changes.apply_plan_receipt(state, Replan(task_id=name), receipt)
+    state = came_back(
+        changes.start_action(state, StartTask(task_id="T2c")), "T2c", TaskStatus.FAILED
+    )
+
+    (ending,) = decide(state)
+
+    assert isinstance(ending, EndJob)
+    assert (ending.status, ending.reason) == (JobStatus.FAILED, StopReason.REPLANS_EXHAUSTED)
+    assert all(name in ending.message for name in ("T2:", "T2a:", "T2b:", "T2c:"))
+
+
+@pytest.mark.conformance("KPI-13")
+def test_by_setting_the_job_goes_on_without_the_failed_task() -> None:
+    state = planned(
+        task("A"),
+        task("B"),
+        task("Z", "A", "B", final=True),
+        max_replans_per_task=0,
+        on_exhausted=OnExhausted.CONTINUE,
+    )
+    state = came_back(changes.start_action(state, StartTask(task_id="A")), "A", TaskStatus.FAILED)
+
+    assert starts(decide(state)) == ["B"]
+    state = done(state, "B")
+    assert decide(state) == (WriteReport(),)
+    state = changes.apply_report_receipt(
+        changes.start_action(state, WriteReport()), ReportReceipt()
+    )
+    (ending,) = decide(state)
+    assert isinstance(ending, EndJob)
+    assert (ending.status, ending.reason) == (JobStatus.DONE, StopReason.ANSWERED_WITH_GAPS)
+
+
+@pytest.mark.conformance("HZN-04")
+@pytest.mark.parametrize(("limit", "reason"), [(2, StopReason.TOOL_CALL_LIMIT), (3, None)])
+def test_the_limit_of_tool_calls_is_a_stop_with_that_reason(
+    limit: int, reason: StopReason | None
+) -> None:
+    state = planned(
+        task("A"), task("B", "A"), task("C", "B"), task("Z", "C", final=True), max_tool_calls=limit
+    )
+    state = done(state, "A", "B")
+
+    actions = decide(state)
+
+    if reason is None:
+        assert starts(actions) == ["C"]
+    else:
+        assert actions == (WriteReport(),), "what was found is reported first"
+        state = changes.apply_report_receipt(
+            changes.start_action(state, WriteReport()), ReportReceipt()
+        )
+        (ending,) = decide(state)
+        assert isinstance(ending, EndJob)
+        assert (ending.status, ending.reason) == (JobStatus.FAILED, reason)
+
+
+@pytest.mark.conformance("HZN-04")
+def test_the_limit_of_replans_of_a_job_is_a_stop_with_that_reason() -> None:
+    state = planned(task("A"), max_replans=1, max_replans_per_task=5)
+    state = came_back(changes.start_action(state, StartTask(task_id="A")), "A", TaskStatus.FAILED)
+    state = changes.start_action(state, Replan(task_id="A"))
+    added = (task("Aa", root="A"),)
+    receipt = PlanReceipt(change_number=2, added=added, superseded=("A",))
+    state = changes.apply_plan_receipt(state, Replan(task_id="A"), receipt)
+    state = came_back(changes.start_action(state, StartTask(task_id="Aa")), "Aa", TaskStatus.FAILED)
+
+    (ending,) = decide(state)
+
+    assert isinstance(ending, EndJob)
+    assert ending.reason is StopReason.RETRY_LIMIT
+
+
+def test_a_halt_lets_what_runs_finish_and_then_ends_the_job() -> None:
+    state = planned(task("A"), task("B"))
+    state = changes.start_action(state, StartTask(task_id="A"))
+    state = changes.halt_action(
+        state, MakePlan(), Halt(reason=StopReason.MODEL_REFUSED, message="no key")
+    )
+
+    assert decide(state) == ()
+    (ending,) = decide(came_back(state, "A", TaskStatus.DONE))
+    assert isinstance(ending, EndJob)
+    assert (ending.reason, ending.message) == (StopReason.MODEL_REFUSED, "no key")
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[JobState, st.DataObject]:
+    size = draw(st.integers(1, 8))
+    tasks = []
+    for n in range(size):
+        earlier = [f"T{m}" for m in range(n)]
+        needs = draw(st.lists(st.sampled_from(earlier), unique=True, max_size=3)) if earlier else []
+        tasks.append(task(f"T{n}", *needs, priority=draw(st.integers(1, 10)), final=n == size - 1))
+    strategy = Strategy(
+        slots=draw(st.integers(1, 4)),
+        max_replans_per_task=draw(st.integers(0, 3)),
+        max_replans=draw(st.integers(0, 6)),
+        max_tool_calls=draw(st.integers(1, 12)),
+        on_exhausted=draw(st.sampled_from(OnExhausted)),
+        replan_scope=draw(st.sampled_from(ReplanScope)),
+    )
+    state = JobState(strategy=strategy)
+    return changes.apply_plan_receipt(
+        state, MakePlan(), PlanReceipt(change_number=1, added=tuple(tasks))
+    ), draw(st.data())
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds())
+def test_every_job_ends_and_no_law_is_broken(world: tuple[JobState, st.DataObject]) -> None:
+    """Whatever fails, in whatever order things come back: the run ends, in order, within limits."""
+    state, data = world
+    under_way: list[Action] = []
+    finished: dict[str, TaskStatus] = {}
+    for _ in range(500):
+        actions = decide(state)
+        for action in actions:
+            if isinstance(action, EndJob):
+                assert not under_way
+                return
+            _check_start(state, action)
+            state = changes.start_action(state, action)
+            under_way.append(action)
+        assert under_way, "nothing runs, nothing starts, and the job has not ended"
+        assert state.count(TaskStatus.RUNNING) <= state.strategy.slots
+        index = data.draw(st.integers(0, len(under_way) - 1))
+        state = _came_back(state, under_way.pop(index), data)
+        for name, status in finished.items():
+            assert state.tasks[name].status is status, "finished work was rewritten"
+        finished = {n: t.status for n, t in state.tasks.items() if t.status is TaskStatus.DONE}
+    raise AssertionError("the job did not end")
+
+
+def _check_start(state: JobState, action: Action) -> None:
+    if isinstance(action, StartTask):
+        needs = state.tasks[action.task_id].depends_on
+        assert all(state.tasks[need].status is TaskStatus.DONE for need in needs)
+        assert state.tool_calls <= state.strategy.max_tool_calls
+    if isinstance(action, Replan):
+        root = state.tasks[action.task_id].root
+        assert state.replans.get(root, 0) < state.strategy.max_replans_per_task
+        assert state.total_replans < state.strategy.max_replans
+
+
+def _came_back(state: JobState, action: Action, data: st.DataObject) -> JobState:
+    match action:
+        case StartTask(task_id=name):
+            status = TaskStatus.DONE if data.draw(st.booleans()) else TaskStatus.FAILED
+            return came_back(state, name, status)
+        case Replan(task_id=name):
+            return changes.apply_plan_receipt(
+                state, Replan(task_id=name), _continuation(state, name, data)
+            )
+        case WriteReport():
+            return changes.apply_report_receipt(state, ReportReceipt())
+    raise AssertionError(action)
+
+
+def _continuation(state: JobState, failed: str, data: st.DataObject) -> PlanReceipt:
+    if data.draw(st.integers(0, 9)) == 0:
+        return PlanReceipt(halt=Halt(reason=StopReason.PLANNING_FAILED, message="no plan"))
+    gone = {failed}
+    for name, each in state.tasks.items():
+        if gone & set(each.depends_on) and each.status is TaskStatus.PENDING:
+            gone.add(name)
+    root = state.tasks[failed].root
+    new = f"{failed}x"
+    added = [task(new, root=root)]
+    if any(state.tasks[name].is_final for name in gone):
+        added.append(task(f"{new}z", new, final=True, root=root))
+    return PlanReceipt(change_number=2, added=tuple(added), superseded=tuple(sorted(gone)))
+
+
+@pytest.mark.conformance("HZN-04")
+def test_the_eight_replans_of_full_horizon_end_with_the_limits_own_reason() -> None:
+    state = JobState(strategy=preset("full-horizon").strategy, has_plan=True)
+    name = "T1"
+    state = changes.with_tasks(state, [task(name)])
+    for n in range(8):
+        state = came_back(
+            changes.start_action(state, StartTask(task_id=name)), name, TaskStatus.FAILED
+        )
+        assert decide(state) == (Replan(task_id=name),)
+        state = changes.start_action(state, Replan(task_id=name))
+        added = (task(f"T1{n}", root="T1"),)
+        receipt = PlanReceipt(change_number=2, added=added, superseded=(name,))
+        state = changes.apply_plan_receipt(state, Replan(task_id=name), receipt)
+        name = f"T1{n}"
+    state = came_back(changes.start_action(state, StartTask(task_id=name)), name, TaskStatus.FAILED)
+
+    (ending,) = decide(state)
+
+    assert isinstance(ending, EndJob)
+    assert ending.reason is StopReason.RETRY_LIMIT
+    assert ending.message.startswith("8 replans of the job are used up")
+
+
+def test_what_a_replaced_task_had_asked_holds_nothing_up() -> None:
+    asked = OpenQuestion(id=1, kind=QuestionKind.ESCALATION, task_id="T1")
+    state = replace(planned(task("T1"), task("T2", final=True)), questions=(asked,))
+    failed = came_back(
+        changes.start_action(state, StartTask(task_id="T1")), "T1", TaskStatus.FAILED
+    )
+    again = changes.start_action(failed, Replan(task_id="T1"))
+
+    receipt = PlanReceipt(change_number=2, added=(task("T1a", root="T1"),), superseded=("T1",))
+
+    assert changes.apply_plan_receipt(again, Replan(task_id="T1"), receipt).questions == ()
+    assert again.questions == (asked,)
+
+
+def agent(task_id: str, *after: str, status: TaskStatus = TaskStatus.PENDING) -> TaskState:
+    return TaskState(
+        id=task_id,
+        kind=TaskKind.AGENT,
+        label=task_id,
+        depends_on=after,
+        root=task_id,
+        status=status,
+    )
+
+
+@pytest.mark.conformance("TDP-06")
+def test_the_plan_itself_is_changed_by_one_at_a_time() -> None:
+    strategy = preset("tdp").strategy
+    state = JobState(strategy=strategy, has_plan=True)
+    failed = agent("A", status=TaskStatus.FAILED)
+    state = changes.with_tasks(state, (failed, agent("B", "A"), agent("C", "B")))
+
+    first = [type(action) for action in decide(state)]
+    replanning = changes.start_action(state, Replan(task_id="A"))
+    revising = changes.start_action(state, Revise(results_considered=1))
+
+    assert first == [Replan]
+    assert decide(replanning) == ()
+    assert decide(revising) == ()
+
+
+def test_a_task_that_was_added_before_is_not_set_back_by_being_named_again() -> None:
+    running = agent("Q1", status=TaskStatus.RUNNING)
+    state = planned(agent("A", status=TaskStatus.RUNNING), running)
+    receipt = AgentTaskReceipt(
+        result=TaskReceipt(task_id="A", attempt=1, status=TaskStatus.RUNNING),
+        added=(agent("Q1"),),
+        waits_for=("Q1",),
+    )
+
+    after = changes.apply_agent_receipt(state, receipt)
+
+    assert after.tasks["Q1"] == running
+    assert after.tasks["A"].depends_on == ("Q1",)

@@ -1,0 +1,131 @@
+"""Tests for the KPI check (KPI-07) and the choice between candidates (KPI-08)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.plans.research_plan import EntityType, ExpectedEntity
+from models.tasks.attempt_results import EntityValue
+from planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
+from planning.results.value_types import convert_to_type
+
+NAME = ExpectedEntity(name="name")
+
+
+def found(value: object, confidence: float = 0.9, name: str = "name") -> dict[str, EntityCandidate]:
+    return {name: EntityCandidate(name=name, value=value, confidence=confidence)}
+
+
+@pytest.mark.conformance("KPI-07")
+@pytest.mark.parametrize(
+    ("value", "confidence", "passes"),
+    [
+        ("Ada", 0.70, True),
+        ("Ada", 0.69, False),
+        (None, 0.99, False),
+        ("  ", 0.99, False),
+        (7.5, 0.9, True),
+    ],
+)
+def test_an_entity_passes_when_it_is_there_and_trusted(
+    value: object, confidence: float, passes: bool
+) -> None:
+    assert check_kpis([NAME], found(value, confidence), 0.7).is_success is passes
+
+
+@pytest.mark.conformance("KPI-07")
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        (EntityType.STRING, "x", ["x"]),
+        (EntityType.NUMBER, 1.5, "many"),
+        (EntityType.INTEGER, 3, 3.5),
+        (EntityType.BOOLEAN, False, "maybe"),
+        (EntityType.ARRAY, [], {"a": 1}),
+        (EntityType.DICT, {}, [1]),
+        (EntityType.NUMBER, 0, True),
+    ],
+)
+def test_an_entity_of_another_type_fails(kind: EntityType, right: object, wrong: object) -> None:
+    expected = ExpectedEntity(name="name", type=kind)
+
+    assert check_kpis([expected], found(right), 0.7).is_success
+    assert check_kpis([expected], found(wrong), 0.7).mistyped == ("name",)
+
+
+@pytest.mark.conformance("KPI-07")
+def test_each_entity_has_a_confidence_of_its_own() -> None:
+    expects = [ExpectedEntity(name="a"), ExpectedEntity(name="b")]
+
+    verdict = check_kpis(expects, found("x", 0.95, "a") | found("y", 0.4, "b"), 0.7)
+
+    assert (verdict.weak, verdict.missing) == (("b",), ())
+    assert verdict.confidence == 0.4
+
+
+def test_an_optional_entity_may_be_missing_and_a_weak_one_is_not_kept() -> None:
+    expects = [NAME, ExpectedEntity(name="extra", required=False)]
+
+    verdict = check_kpis(expects, found("Ada") | found("guess", 0.2, "extra"), 0.7)
+
+    assert verdict.is_success
+    assert [each.name for each in verdict.kept] == ["name"]
+
+
+def test_without_a_threshold_only_presence_and_type_count() -> None:
+    assert check_kpis([NAME], found("Ada", 0.0), None).is_success
+    assert not check_kpis([NAME], found(None), None).is_success
+
+
+@pytest.mark.conformance("KPI-08")
+def test_the_candidate_with_the_highest_confidence_wins_and_nothing_never_beats_a_value() -> None:
+    best = best_candidates(
+        [
+            EntityCandidate(name="a", value="x", confidence=0.4),
+            EntityCandidate(name="a", value="y", confidence=0.8),
+            EntityCandidate(name="a", value=None, confidence=0.99),
+            EntityCandidate(name="b", value=None, confidence=0.9),
+            EntityCandidate(name="b", value="z", confidence=0.1),
+        ]
+    )
+
+    assert (best["a"].value, best["b"].value) == ("y", "z")
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.text(min_size=1), st.floats(0, 1))))
+def test_the_best_does_not_depend_on_a_later_weaker_one(
+    items: list[tuple[str, str, float]],
+) -> None:
+    candidates = [EntityCandidate(name=n, value=v, confidence=c) for n, v, c in items]
+
+    for name, best in best_candidates(candidates).items():
+        rivals = [c for c in candidates if c.name == name and (c.value or "").strip()]
+        assert not rivals or best.confidence == max(c.confidence for c in rivals)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "result"),
+    [
+        ("1,945", EntityType.NUMBER, 1945),
+        ("3.5", EntityType.NUMBER, 3.5),
+        ("3.5", EntityType.INTEGER, "3.5"),
+        (4.0, EntityType.INTEGER, 4),
+        (12, EntityType.STRING, "12"),
+        ("Apollo 11", EntityType.NUMBER, "Apollo 11"),
+        (True, EntityType.STRING, True),
+    ],
+)
+def test_a_value_is_converted_only_where_nothing_is_lost(
+    value: object, kind: EntityType, result: object
+) -> None:
+    assert convert_to_type(value, kind) == result
+
+
+def test_a_kept_value_has_the_type_and_description_of_its_promise() -> None:
+    promised = ExpectedEntity(name="year", type=EntityType.INTEGER, description="when it opened")
+
+    (kept,) = check_kpis([promised], found("1911", 1.2, "year"), 0.7).kept
+
+    assert kept == EntityValue(
+        name="year", type="integer", description="when it opened", value=1911, confidence=1.0
+    )

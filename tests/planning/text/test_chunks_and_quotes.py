@@ -1,0 +1,102 @@
+"""Tests for chunks, which keep every character and its place, and for the location of quotes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.calls.tool_signatures import SourcePassage
+from planning.text.passage_chunks import split_into_chunks
+from planning.text.quote_location import best_sentences, locate_quote
+from planning.text.token_estimates import estimate_tokens
+
+texts = st.text(st.sampled_from("abc de.\n,見é!?\"'"), max_size=400)
+
+
+def passage(text: str, address: str = "a.md", start: int = 0) -> SourcePassage:
+    return SourcePassage(address=address, text=text, start=start, end=start + len(text))
+
+
+@pytest.mark.conformance("KPI-08")
+@given(st.lists(texts, max_size=5), st.integers(5, 60))
+def test_chunks_hold_every_character_once_and_in_its_place(bodies: list[str], limit: int) -> None:
+    passages = [passage(body, f"{n}.md", start=n * 1000) for n, body in enumerate(bodies)]
+
+    cut = split_into_chunks(passages, limit)
+
+    for n, whole in enumerate(passages):
+        pieces = [piece for chunk in cut for piece in chunk if piece.address == f"{n}.md"]
+        assert "".join(piece.text for piece in pieces) == whole.text
+        for piece in pieces:
+            at = piece.start - whole.start
+            assert whole.text[at : at + len(piece.text)] == piece.text
+
+
+@pytest.mark.conformance("KPI-08")
+def test_chunks_end_at_natural_borders() -> None:
+    paragraphs = [f"Paragraph {n}. " + "It has some words. " * 20 for n in range(8)]
+
+    cut = split_into_chunks([passage("\n\n".join(paragraphs))], 200)
+
+    assert len(cut) > 3
+    assert all(chunk[-1].text.endswith(("\n\n", "\n", ". ", " ")) for chunk in cut[:-1])
+    assert all(sum(estimate_tokens(p.text) for p in chunk) <= 200 * 1.3 for chunk in cut)
+
+
+def test_what_fits_is_one_chunk() -> None:
+    two = [passage("short"), passage("also short", "b.md")]
+
+    assert split_into_chunks(two, 3000) == (tuple(two),)
+
+
+@given(texts, st.data())
+def test_any_piece_of_a_text_is_located_where_it_stands(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    quote = text[start:end].strip().strip("\"'“”‘’ ")
+
+    found = locate_quote("e", None, quote, [passage(text)])
+
+    if quote:
+        assert found is not None
+        assert found.quote.split() == quote.split()
+
+
+@given(st.text(), st.text(max_size=30), st.none() | st.integers() | st.text(max_size=9))
+def test_a_located_quote_always_stands_in_its_passage(text: str, quote: str, value: object) -> None:
+    found = locate_quote("e", value, quote, [passage(text)])
+
+    assert found is None or (found.quote and found.quote in text)
+
+
+def test_a_rewrapped_quote_is_found_as_the_source_has_it() -> None:
+    found = locate_quote(
+        "e", None, "lit in 1911 by  Edda", [passage("It was lit in\n1911 by Edda. So.")]
+    )
+
+    assert found is not None
+    assert found.quote == "lit in\n1911 by Edda"
+
+
+def test_without_a_quote_the_sentence_around_the_value_is_taken() -> None:
+    text = "Before. The tower is 46 m tall, and Edda built it. After."
+
+    found = locate_quote("e", "Edda", "", [passage("nothing"), passage(text, "b.md")])
+
+    assert found is not None
+    assert (found.passage.address, found.quote) == (
+        "b.md",
+        "The tower is 46 m tall, and Edda built it.",
+    )
+
+
+def test_a_value_inside_a_longer_word_is_not_found() -> None:
+    assert locate_quote("e", "art", "", [passage("a party started")]) is None
+    assert locate_quote("e", "quote", "never said", [passage("nothing here")]) is None
+
+
+def test_the_sentence_that_shares_most_words_stands_for_a_passage() -> None:
+    text = "It rained. The keeper of the light was Ada Brink. He left."
+
+    (found,) = best_sentences("e", "who was keeper of the light", [passage(text)], 3)
+
+    assert found.quote == "The keeper of the light was Ada Brink."

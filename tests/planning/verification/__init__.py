@@ -1,0 +1,1 @@
+"""Tests of verification: verdicts, contradictions, stop conditions."""

@@ -1,0 +1,32 @@
+"""Tests that the built-in model searches with search tools and neither computes nor draws."""
+
+from pathlib import Path
+
+from roles.extractive.planning.search_tool_choice import search_tool
+from tests.roles.extractive.extractive_samples import SEARCH_TOOL
+from tools.charts.charts_server import charts_server
+from tools.mcp.tool_hub import Hub
+from tools.mcp.tool_server import BuiltinServer
+from tools.python.monty_interpreter import Interpreter
+from tools.python.python_server import python_server
+from tools.tables.table_folder import TableFolder
+from tools.tables.tables_server import tables_server
+
+
+async def test_tools_that_compute_are_not_taken_for_a_search(tmp_path: Path) -> None:
+    async with Interpreter() as interpreter:
+        servers = {
+            "charts": BuiltinServer(charts_server()),
+            "python": BuiltinServer(python_server(interpreter)),
+            "tables": BuiltinServer(tables_server(TableFolder(tmp_path))),
+        }
+        async with Hub({}, servers) as hub:
+            there = await hub.signatures()
+
+    assert len(there) == 5
+    assert search_tool(there) is None
+    found = search_tool((*there, SEARCH_TOOL))
+    assert found is not None
+    assert found.name == SEARCH_TOOL.name
+    words = sum(len(each.description.split()) for each in there)
+    assert words < 160, "they stand in every prompt of a planner"

@@ -1,0 +1,196 @@
+"""Tests for the kinds of values that the built-in model reads: measures, kin, names."""
+
+import pytest
+
+from models.plans.research_plan import ExpectedEntity, Plan
+from models.reports.report_writer_messages import EvidenceItem, SynthesiserTask
+from models.tasks.named_value import NamedValue
+from roles.extractive.planning.planner_rules import plan_by_rules
+from roles.extractive.questions.question_analysis import QuestionShape, parse_question
+from roles.extractive.reports.synthesiser_rules import synthesise
+from roles.extractive.tasks.reasoner_rules import reason_by_rules
+from roles.extractive.text.measure_units import has_unit
+from roles.planning.planner import PlannerTask
+from roles.tasks.extractor import Extracted, Fragment
+from roles.tasks.reasoner import ReasonerAnswer, ReasonerTask
+from tests.roles.extractive.extractive_samples import SEARCH_TOOL, extracted_entity
+
+BRIDGE = Fragment(
+    title="Selby Bridge",
+    text="Selby Bridge stands six kilometres south of Orme. The roadway is 210 metres long and "
+    "31 metres high. It cost 900 pounds.",
+)
+
+
+def planned(question: str) -> Plan:
+    return plan_by_rules(PlannerTask(question=question, tools=(SEARCH_TOOL,))).to_plan()
+
+
+def sure(one: Extracted) -> bool:
+    return one.value is not None and (one.confidence or 0.0) >= 0.7
+
+
+def concluded(question: str, **values: str) -> ReasonerAnswer:
+    inputs = tuple(NamedValue(name=name, value=value) for name, value in values.items())
+    task = ReasonerTask(
+        question=question,
+        description="Answer",
+        inputs=inputs,
+        outputs=(ExpectedEntity(name="final_answer"),),
+    )
+    return reason_by_rules(task)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How long is Selby Bridge?", "210 metres"),
+        ("How high is Selby Bridge?", "31 metres"),
+        ("How much did Selby Bridge cost?", "900 pounds"),
+    ],
+)
+def test_a_measure_is_an_amount_in_a_unit_of_it(question: str, value: str) -> None:
+    entity = planned(question).tasks[0].expects[0]
+
+    assert extracted_entity(entity.description, BRIDGE).value == value
+
+
+def test_a_measure_that_is_not_stated_is_not_sure() -> None:
+    note = Fragment(title="Selby Bridge", text="Selby Bridge stands six kilometres south of Orme.")
+
+    assert not sure(extracted_entity("height (number): How high is Selby Bridge?", note))
+    assert not sure(extracted_entity("width (number): How wide is Selby Bridge?", note))
+
+
+@pytest.mark.parametrize(
+    ("value", "noun", "fits"),
+    [
+        ("1,860 metres", "length", True),
+        ("two hours", "length", True),
+        ("two hours", "height", False),
+        ("46", "height", False),
+        ("141 years", "duration", True),
+        ("12 tonnes", "weight", True),
+        ("12", "population", True),
+    ],
+)
+def test_units_tell_the_dimension(value: str, noun: str, fits: bool) -> None:
+    assert has_unit(value, noun) is fits
+
+
+def test_a_wife_is_one_only_where_something_says_so() -> None:
+    note = Fragment(title="Tom Orme", text="Tom Orme worked with Ada Marsh from 1901 to 1909.")
+
+    assert not sure(extracted_entity("wife (person): Who was the wife of Tom Orme?", note))
+
+
+def test_what_is_asked_goes_on_after_the_description() -> None:
+    question = parse_question(
+        "In which year did the town where the Ouse Lamp was made receive a charter?"
+    )
+
+    assert (question.shape, question.inner_noun) == (QuestionShape.CHAIN, "town")
+    assert question.inner == "town where the Ouse Lamp was made"
+    assert question.outer.endswith("receive a charter")
+
+
+def test_a_second_question_is_named_as_left_open() -> None:
+    task = SynthesiserTask(
+        question="Who built Selby Bridge, and in which year?", answer="Ada Marsh", evidence=()
+    )
+
+    assert synthesise(task).gaps == [
+        "The second part of the question was not looked into: in which year?"
+    ]
+
+
+def test_entities_have_the_plain_names_of_things() -> None:
+    chain = planned("What public office was held by the engineer who designed Selby Bridge?")
+    sides = planned("Which tower is taller, that of Selby Bridge or that of Orme Gate?")
+
+    assert [task.expects[0].name for task in chain.tasks] == [
+        "engineer",
+        "public_office",
+        "final_answer",
+    ]
+    assert [task.expects[0].name for task in sides.tasks[:2]] == [
+        "height_of_selby_bridge",
+        "height_of_orme_gate",
+    ]
+
+
+def test_what_depends_on_a_found_thing_is_told_what_it_is() -> None:
+    _, second, last = planned("What office was held by the engineer of Selby Bridge?").tasks
+
+    assert second.include_context
+    assert last.include_context
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "answer"),
+    [
+        ("Hask & Dole", "the Bell Foundry", "no"),
+        ("Hask & Dole", "Hask & Dole", "yes"),
+        ("The tower was built in two seasons by a firm of Stennick.", "Hask & Dole", None),
+    ],
+)
+def test_the_same_firm_is_two_equal_values_that_were_both_found(
+    one: str, two: str, answer: str | None
+) -> None:
+    question = "Were the towers of Selby Light and Orme Light made by the same firm?"
+
+    assert concluded(question, one=one, two=two).outputs[0].value == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "value"),
+    [
+        ("In which year did Orme receive its charter?", "telling_passage", "Orme is a town."),
+        ("Who had the watch with Hobb Tarrant?", "person", "Tarrant"),
+        ("Which is older, Selby Bridge or Orme Gate?", "telling_passage", "Orme Gate is a gate."),
+    ],
+)
+def test_what_is_no_answer_fails_instead_of_being_given(
+    question: str, name: str, value: str
+) -> None:
+    answer = concluded(question, **{name: value})
+
+    assert answer.status == "failed"
+    assert answer.explanation
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "said"),
+    [
+        (
+            "What public office did Ada Marsh hold?",
+            "Warden of Canals",
+            "Public office: Warden of Canals.",
+        ),
+        ("How long is Selby Bridge?", "210 metres", "Length: 210 metres."),
+        ("Are Orme and Selby in the same county?", "no", "No."),
+        ("Why did it fall?", "The piers were washed out.", "The piers were washed out."),
+    ],
+)
+def test_the_answer_reads_as_a_sentence(question: str, answer: str, said: str) -> None:
+    task = SynthesiserTask(question=question, answer=answer, evidence=())
+
+    assert synthesise(task).summary[0].text == said
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Orme — Orme > Trade", "Orme > Trade: “x”"),
+        ("Orme — Orme", "Orme: “x”"),
+        ("Orme — Trade", "Orme — Trade: “x”"),
+        ("A — B — C", "A — B — C: “x”"),
+    ],
+)
+def test_a_title_is_told_once(title: str, shown: str) -> None:
+    item = EvidenceItem(id="E1", title=title, quote="x", shows="")
+
+    assert (
+        synthesise(SynthesiserTask(question="?", answer="x", evidence=(item,))).findings[0].text
+        == shown
+    )

@@ -1,0 +1,1 @@
+"""MCP servers that tests start as processes."""

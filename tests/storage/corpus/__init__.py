@@ -1,0 +1,1 @@
+"""Tests of collections and searches in PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Support for tests of the documentation: its pages, links and commands."""

@@ -1,0 +1,221 @@
+"""OpenAI-compatible server on a free port that answers what a test scripts."""
+
+import asyncio
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from planning.text.token_estimates import estimate_tokens
+from roles.dialogue.role_definition import Role
+from tests.support.endpoints.hosted_app import HostedApp
+
+
+@dataclass(frozen=True)
+class ScriptedReply:
+    """One answer of the server; `raw` is sent as it is, `drop` breaks the connection."""
+
+    content: str | None = "{}"
+    status: int = 200
+    error: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    finish: str | None = "stop"
+    refusal: str | None = None
+    usage: Mapping[str, object] | Literal["counted"] | None = "counted"
+    raw: bytes | None = None
+    media_type: str = "application/json"
+    drop: bool = False
+
+    @classmethod
+    def of(cls, answer: object, *, delay: float = 0.0) -> Self:
+        """A reply whose content is this value as JSON."""
+        return cls(content=json.dumps(answer), delay=delay)
+
+
+@dataclass(frozen=True)
+class ReceivedRequest:
+    """One request as it came in, refused ones too."""
+
+    body: dict[str, Any]
+    headers: Mapping[str, str]
+
+    @property
+    def system(self) -> str:
+        return next((turn["content"] for turn in self.turns if turn["role"] == "system"), "")
+
+    @property
+    def task(self) -> dict[str, Any]:
+        """The typed task: the first user message, parsed."""
+        said = next(turn["content"] for turn in self.turns if turn["role"] == "user")
+        return dict(json.loads(said))
+
+    @property
+    def turns(self) -> list[dict[str, str]]:
+        return list(self.body["messages"])
+
+    @property
+    def rung(self) -> str:
+        """How JSON was asked for: `json_schema`, `json_object` or `text`."""
+        return str((self.body.get("response_format") or {}).get("type", "text"))
+
+    @property
+    def is_correction(self) -> bool:
+        return any(turn["role"] == "assistant" for turn in self.turns)
+
+    def plays(self, role: Role[Any, Any]) -> bool:
+        """Whether this asks for the role; told by its instructions, at any rung."""
+        return self.system.startswith(role.instructions.strip())
+
+
+Responder: TypeAlias = Callable[[ReceivedRequest], ScriptedReply]
+ResponseFormats: TypeAlias = Collection[str]
+
+
+class ScriptedModel(HostedApp):
+    """Answers from the queue, then from the responder; counts what it was asked, by any process.
+
+    with ScriptedModel() as model:
+        model.push(Reply.of({"tasks": []}))
+        ... model.url ...
+    """
+
+    def __init__(
+        self,
+        responder: Responder | None = None,
+        *,
+        supports: ResponseFormats = ("json_schema", "json_object"),
+        refusal_status: int = 400,
+    ) -> None:
+        self.asked: list[ReceivedRequest] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._responder = responder
+        self._supports = set(supports)
+        self._refusal_status = refusal_status
+        self._queue: deque[ScriptedReply] = deque()
+        self._changed = threading.Condition()
+        super().__init__(self._app())
+
+    @property
+    def url(self) -> str:
+        """The base url, with /v1."""
+        return f"{self.address}/v1"
+
+    @property
+    def count(self) -> int:
+        """How many requests came in, refused ones too."""
+        with self._changed:
+            return len(self.asked)
+
+    def push(self, *replies: ScriptedReply) -> None:
+        """Queues replies; each is given once."""
+        with self._changed:
+            self._queue.extend(replies)
+
+    def wait_for(self, count: int, *, within: float = 20.0) -> None:
+        """Returns once so many requests came in; in async tests, use `asyncio.to_thread`.
+
+        Raises:
+            TimeoutError: they did not.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self.asked) >= count, within):
+                raise TimeoutError(f"{len(self.asked)} requests came in {within} s, not {count}")
+
+    def _app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/v1/chat/completions", self._chat, methods=["POST"]),
+                Route("/v1/models", _models),
+            ]
+        )
+
+    async def _chat(self, request: Request) -> Response:
+        asked = ReceivedRequest(await request.json(), dict(request.headers))
+        self._arrived(asked)
+        try:
+            if asked.rung != "text" and asked.rung not in self._supports:
+                text = f"response_format.type {asked.rung!r} is not supported"
+                return _refused(self._refusal_status, {"message": text})
+            reply = self._next(asked)
+            await asyncio.sleep(reply.delay)
+            return _response(reply, asked)
+        finally:
+            with self._changed:
+                self._at_once -= 1
+
+    def _arrived(self, asked: ReceivedRequest) -> None:
+        with self._changed:
+            self.asked.append(asked)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+            self._changed.notify_all()
+
+    def _next(self, asked: ReceivedRequest) -> ScriptedReply:
+        with self._changed:
+            if self._queue:
+                return self._queue.popleft()
+        if self._responder:
+            return self._responder(asked)
+        return ScriptedReply(status=400, error={"message": "the script of this model is over"})
+
+
+async def _models(_: Request) -> Response:
+    model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
+    return JSONResponse({"object": "list", "data": [model]})
+
+
+def _response(reply: ScriptedReply, asked: ReceivedRequest) -> Response:
+    if reply.drop:
+        return StreamingResponse(_broken(), media_type=reply.media_type)
+    if reply.raw is not None:
+        return Response(
+            reply.raw, reply.status, headers=dict(reply.headers), media_type=reply.media_type
+        )
+    if reply.error is not None:
+        return _refused(reply.status, reply.error, reply.headers)
+    return JSONResponse(_completion(reply, asked), headers=dict(reply.headers))
+
+
+async def _broken() -> AsyncIterator[bytes]:
+    yield b"{"
+    raise ConnectionAbortedError("dropped as scripted")
+
+
+def _refused(status: int, error: object, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": error}, status, headers=dict(headers or {}))
+
+
+def _completion(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
+    message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}
+    usage = _counted(reply, asked) if reply.usage == "counted" else reply.usage
+    return {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": asked.body["model"],
+        "choices": [choice],
+        "usage": usage,
+    }
+
+
+def _counted(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
+    told = estimate_tokens(reply.content or "")
+    heard = sum(estimate_tokens(turn["content"]) for turn in asked.turns)
+    return {
+        "prompt_tokens": heard,
+        "completion_tokens": told,
+        "total_tokens": heard + told,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }

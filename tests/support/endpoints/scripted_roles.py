@@ -1,0 +1,237 @@
+"""Sensible answers of the scripted model in every role, which a test can replace role by role."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from models.plans.research_plan import Plan
+from models.reports.report_writer_messages import MOST_FINDINGS
+from roles.agents.answerer import ANSWERER
+from roles.agents.assessor import ASSESSOR
+from roles.agents.stepper import STEPPER
+from roles.dialogue.role_definition import Role
+from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from roles.planning.gap_planner import GAP_PLANNER
+from roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
+from roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from roles.planning.reviser import REVISER
+from roles.reports.condenser import CONDENSER
+from roles.reports.synthesiser import SYNTHESISER
+from roles.tasks.extractor import EXTRACTOR
+from roles.tasks.matcher import MATCHER
+from roles.tasks.reasoner import REASONER
+from roles.verification.sentence_checker import SENTENCE_CHECKER
+from roles.verification.verifier import VERIFIER
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
+
+RoleScript: TypeAlias = Callable[[ReceivedRequest], object]
+
+
+def planner_answer(plan: Plan) -> dict[str, Any]:
+    """A plan as a model writes it."""
+    dropped = {"status", "result", "parent"}
+    return {
+        "explanation": "because",
+        "tasks": [task.model_dump(mode="json", exclude=dropped) for task in plan.tasks],
+    }
+
+
+@dataclass
+class ScriptedRoles:
+    """Answers by role; each part can be replaced, or queued once with `then`."""
+
+    plan: Plan = field(default_factory=Plan)
+    continuations: list[Plan] = field(default_factory=list)
+    parts: dict[str, RoleScript] = field(default_factory=dict)
+    asked: dict[str, list[ReceivedRequest]] = field(default_factory=dict)
+
+    def __call__(self, asked: ReceivedRequest) -> ScriptedReply:
+        role = next(role for role in ROLES if asked.plays(role))
+        self.asked.setdefault(role.name, []).append(asked)
+        part = self.parts.get(role.name) or getattr(self, f"_{role.name}")
+        try:
+            answer = part(asked)
+        except Exception as error:
+            # An answer of 400 ends the job at once; a 500 would be tried again for hours.
+            return ScriptedReply(
+                status=400, error={"message": f"the test's part failed: {error!r}"}
+            )
+        return answer if isinstance(answer, ScriptedReply) else ScriptedReply.of(answer)
+
+    def count(self, role: Role[Any, Any]) -> int:
+        return len(self.asked.get(role.name, []))
+
+    def tasks(self, role: Role[Any, Any]) -> list[dict[str, Any]]:
+        """The typed tasks that this role was given."""
+        return [asked.task for asked in self.asked.get(role.name, [])]
+
+    def _planner(self, asked: ReceivedRequest) -> object:
+        return planner_answer(self.plan)
+
+    def _replanner(self, asked: ReceivedRequest) -> object:
+        return planner_answer(self.continuations.pop(0))
+
+    def _stepper(self, asked: ReceivedRequest) -> object:
+        """Calls the tool once with the specification, then hands on what it found."""
+        task = asked.task
+        done = [step for step in task["trace"] if step["status"] == "done"]
+        if not done and task["tools"] and not task["must_end"]:
+            tool = _search(task)
+            (name, *_) = tool["input_schema"]["required"]
+            given = [str(each["value"]) for each in task["given"]]
+            query = " ".join([task["specification"], *given])
+            call = {"tool": tool["name"], "inputs": [{"name": name, "value": query}]}
+            return {"calls": [call | {"expects": [{"name": "found"}]}]}
+        last = done[-1] if done else None
+        value = next(iter(last["found"].values())) if last else _joined(task)
+        outputs = [{"name": e["name"], "value": value, "confidence": 0.9} for e in task["expects"]]
+        return {"outputs": outputs}
+
+    def _objectives(self, asked: ReceivedRequest) -> object:
+        return {"objectives": ["find it", "check it"]}
+
+    def _repairer(self, asked: ReceivedRequest) -> object:
+        return {"objectives": ["find it in another way"]}
+
+    def _assessor(self, asked: ReceivedRequest) -> object:
+        done = [step for step in asked.task["trace"] if step["status"] == "done"]
+        if not done:
+            return {"status": "needs_more_steps", "guidance": "look it up"}
+        value = next(iter(done[-1]["found"].values()))
+        outputs = [{"name": e["name"], "value": value} for e in asked.task["expects"]]
+        return {"status": "completed", "outputs": outputs}
+
+    def _step_planner(self, asked: ReceivedRequest) -> object:
+        """One call that finds what was promised."""
+        task = asked.task
+        tool, node = _search(task), task["node"]
+        (name, *_) = tool["input_schema"]["required"]
+        step = {
+            "id": f"{node}.{len(task['used_ids']) + 1}",
+            "kind": "tool",
+            "description": task["specification"],
+            "tool": tool["name"],
+            "inputs": [{"name": name, "value": task["specification"]}],
+            "expects": task["expects"],
+        }
+        return {"explanation": "one call", "tasks": [step]}
+
+    def _reviser(self, asked: ReceivedRequest) -> object:
+        return {}
+
+    def _extractor(self, asked: ReceivedRequest) -> object:
+        text = " ".join(fragment["text"] for fragment in asked.task["response"])
+        found = [
+            {"name": entity["name"], "value": text[:60], "confidence": 0.9, "quote": text[:60]}
+            for entity in asked.task["entities"]
+        ]
+        return {"entities": found, "confidence": 0.9, "summary": "found"}
+
+    def _reasoner(self, asked: ReceivedRequest) -> object:
+        value = " & ".join(str(given["value"]) for given in asked.task["inputs"]) or "so"
+        outputs = [{"name": each["name"], "value": value} for each in asked.task["outputs"]]
+        return {"status": "completed", "outputs": outputs, "reasoning_steps": ["therefore"]}
+
+    def _answerer(self, asked: ReceivedRequest) -> object:
+        return {"answer": None, "rests_on": None}
+
+    def _matcher(self, asked: ReceivedRequest) -> object:
+        return {"match": None}
+
+    def _synthesiser(self, asked: ReceivedRequest) -> object:
+        # Its sentences are quotes, so nothing is left for the sentence checker to judge.
+        items = asked.task["evidence"]
+        ids = [item["id"] for item in items]
+        found = [_quoting(item) for item in items[:MOST_FINDINGS]]
+        told = items[0]["quote"] if items else "the answer"
+        concluded = "the answer" if asked.task["concludes"] else None
+        return {
+            "summary": [{"text": told, "evidence": ids}],
+            "findings": found,
+            "analysis": [],
+            "conclusions": [],
+            "gaps": [],
+            "conclusion": concluded,
+        }
+
+    def _condenser(self, asked: ReceivedRequest) -> object:
+        return {"statements": [_quoting(item) for item in asked.task["evidence"][:12]]}
+
+    def _sentence_checker(self, asked: ReceivedRequest) -> object:
+        ids = [sentence["id"] for sentence in asked.task["sentences"]]
+        return {"verdicts": [{"id": name, "verdict": "supported", "why": ""} for name in ids]}
+
+    def _verifier(self, asked: ReceivedRequest) -> object:
+        return verifier_answer(0.9)
+
+    def _gap_planner(self, asked: ReceivedRequest) -> object:
+        again = [{"id": name, "hint": "look again"} for name in asked.task["incomplete"]]
+        return {"explanation": "gaps", "retry_sub_questions": again, "new_sub_questions": []}
+
+
+def _search(task: dict[str, Any]) -> dict[str, Any]:
+    """The lab's search, or whatever tool comes first."""
+    named = (each for each in task["tools"] if each["name"].endswith("wikipedia_search"))
+    return next(named, task["tools"][0])
+
+
+def _joined(task: dict[str, Any]) -> str:
+    return " & ".join(str(each["value"]) for each in task["given"]) or "so"
+
+
+def _quoting(item: dict[str, Any]) -> dict[str, Any]:
+    return {"text": item["quote"], "evidence": [item["id"]]}
+
+
+ROLES: tuple[Role[Any, Any], ...] = (
+    PLANNER,
+    AGENT_TASK_PLANNER,
+    REPLANNER,
+    STEP_REPLANNER,
+    AGENT_TASK_REPLANNER,
+    EXTRACTOR,
+    REASONER,
+    SYNTHESISER,
+    STEPPER,
+    OBJECTIVES,
+    REPAIRER,
+    ASSESSOR,
+    STEP_PLANNER,
+    REVISER,
+    VERIFIER,
+    GAP_PLANNER,
+    ANSWERER,
+    CONDENSER,
+    SENTENCE_CHECKER,
+    MATCHER,
+)
+
+
+def verifier_answer(completeness: float, **changes: object) -> dict[str, object]:
+    """A verifier's answer: complete from 0.75 on, partial from 0.5 on (VMAO's figure)."""
+    is_complete = completeness >= 0.75
+    usual = {
+        "status": "complete" if is_complete else "partial" if completeness >= 0.5 else "incomplete",
+        "completeness": completeness,
+        "missing": [] if is_complete else ["what is missing"],
+        "contradictions": [],
+        "confidence": completeness,
+        "recommendation": "accept" if is_complete else "retry",
+    }
+    return usual | changes
+
+
+def extractor_script(
+    value: object, confidence: float, *, quote: str = "", summary: str = ""
+) -> RoleScript:
+    """An extractor that finds this value for every entity."""
+
+    def part(asked: ReceivedRequest) -> object:
+        names = [entity["name"] for entity in asked.task["entities"]]
+        found = [
+            {"name": name, "value": value, "confidence": confidence, "quote": quote}
+            for name in names
+        ]
+        return {"entities": found, "confidence": confidence, "summary": summary}
+
+    return part

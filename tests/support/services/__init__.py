@@ -1,0 +1,1 @@
+"""Processes and services for tests: the command line, the HTTP service, PostgreSQL."""

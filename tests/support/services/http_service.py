@@ -1,0 +1,108 @@
+"""Run the HTTP service in a thread with real sockets, and read it as a client."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+
+from holdfast.api.event_feed import EventFeed
+from holdfast.api.http_server import ApiServer, address_of, build_server, listening_socket
+from holdfast.client import Holdfast, open_client
+
+_LOOK_EVERY = timedelta(milliseconds=50)
+
+
+@dataclass
+class HttpService:
+    """A server over this installation, which PostgreSQL lets write nothing."""
+
+    holdfast: Holdfast
+    reads_within: timedelta = timedelta(seconds=60)
+    _server: ApiServer = field(init=False)
+    _thread: threading.Thread = field(init=False)
+    following: EventFeed = field(init=False)
+
+    def __enter__(self) -> Self:
+        self._listening = listening_socket("127.0.0.1", 0)
+        self.url = address_of(self._listening)
+        is_there = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(is_there)))
+        self._thread.start()
+        assert is_there.wait(10)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        self._listening.close()
+
+    async def _serve(self, is_there: threading.Event) -> None:
+        known = self.holdfast.endpoints
+        url = f"{known.database_url}&options=-c%20default_transaction_read_only%3Don"
+        endpoints = known.model_copy(update={"database_url": url})
+        async with open_client(self.holdfast.settings, endpoints) as holdfast:
+            self._server, self.following = build_server(
+                holdfast, self._listening, look_every=_LOOK_EVERY, reads_within=self.reads_within
+            )
+            is_there.set()
+            await self._server.serve(sockets=[self._listening])
+
+    async def get(self, path: str, **headers: str) -> httpx2.Response:
+        async with self.client() as client:
+            return await client.get(path, headers=headers)
+
+    def client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=30)
+
+    @asynccontextmanager
+    async def events(
+        self, job_id: str, *, last: str | None = None, query: str = ""
+    ) -> AsyncIterator[AsyncIterator["ReceivedEvent"]]:
+        """The events of a job, for as long as the connection is held."""
+        headers = {} if last is None else {"Last-Event-ID": last}
+        path = f"/jobs/{job_id}/events{query}"
+        async with self.client() as client, client.stream("GET", path, headers=headers) as answer:
+            assert answer.status_code == 200, await answer.aread()
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            yield _received(answer)
+
+    async def all_events(self, job_id: str, **which: str) -> list["ReceivedEvent"]:
+        """The events up to where the server ends the stream."""
+        async with self.events(job_id, **which) as received:
+            return [each async for each in received]
+
+
+@dataclass(frozen=True)
+class ReceivedEvent:
+    """One event as a browser understands it."""
+
+    id: str
+    event: str
+    data: dict[str, Any]
+
+
+async def _received(answer: httpx2.Response) -> AsyncIterator[ReceivedEvent]:
+    fields: dict[str, str] = {}
+    async for line in answer.aiter_lines():
+        if line.startswith(":"):
+            continue
+        if line:
+            name, _, value = line.partition(": ")
+            assert name not in fields, "each of our events has its data on one line"
+            fields[name] = value
+        elif fields:
+            yield ReceivedEvent(fields.get("id", ""), fields["event"], json.loads(fields["data"]))
+            fields = {}

@@ -1,0 +1,1 @@
+"""Tools for tests: scripted tools, MCP server processes, web sites."""

@@ -1,0 +1,89 @@
+"""Tests that docs/conformance.md and the tests agree on the ids of promised behaviours."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ID = r"[A-Z]{3,4}-\d\d"
+SKIPPED_FOLDERS = {".venv", ".git", "build", "dist", "node_modules"}
+
+
+@cache
+def states_by_id() -> dict[str, str]:
+    """The state (tested, planned) of each row of the page."""
+    page = (ROOT / "docs/conformance.md").read_text()
+    rows = re.findall(rf"^\| ({ID}) \| .+\. \| (tested|planned) \|$", page, re.MULTILINE)
+    assert len(rows) == len(dict(rows)), "an id stands twice"
+    return dict(rows)
+
+
+def ids_in(tree: ast.AST) -> Iterator[str]:
+    """The ids that `pytest.mark.conformance(...)` names, as a decorator or in `pytestmark`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.conformance":
+            yield from (ast.literal_eval(argument) for argument in node.args)
+
+
+@cache
+def carried_ids() -> frozenset[str]:
+    files = (ROOT / "tests").rglob("test_*.py")
+    return frozenset(id_ for path in files for id_ in ids_in(ast.parse(path.read_text())))
+
+
+def text_files() -> Iterator[Path]:
+    for suffix in ("py", "md", "toml"):
+        for path in ROOT.rglob(f"*.{suffix}"):
+            if not SKIPPED_FOLDERS & set(path.relative_to(ROOT).parts):
+                yield path
+
+
+def test_every_row_of_the_page_has_an_id_a_sentence_and_a_state() -> None:
+    page = (ROOT / "docs/conformance.md").read_text()
+    rows = re.findall(rf"^\| {ID} \|", page, re.MULTILINE)
+
+    assert len(rows) == len(states_by_id()) > 100
+
+
+def test_every_id_that_a_test_carries_is_on_the_page() -> None:
+    assert sorted(carried_ids() - set(states_by_id())) == []
+
+
+def test_every_row_that_is_not_planned_is_carried_by_a_test() -> None:
+    tested = {id_ for id_, state in states_by_id().items() if state == "tested"}
+
+    assert sorted(tested - carried_ids()) == []
+
+
+def test_a_row_that_a_test_carries_is_not_called_planned() -> None:
+    planned = {id_ for id_, state in states_by_id().items() if state == "planned"}
+
+    assert sorted(planned & carried_ids()) == []
+
+
+def test_every_id_that_code_and_docs_mention_is_on_the_page() -> None:
+    prefixes = "|".join(sorted({id_.partition("-")[0] for id_ in states_by_id()}))
+    mentions = re.compile(rf"\b(?:{prefixes})-\d\d\b")
+    unknown = {
+        f"{path.relative_to(ROOT)}: {id_}"
+        for path in text_files()
+        for id_ in mentions.findall(path.read_text())
+        if id_ not in states_by_id()
+    }
+
+    assert sorted(unknown) == []
+
+
+def test_no_reference_points_to_a_document_outside_the_project() -> None:
+    """`seed 002` and `H-59` named files that readers of this repository do not have."""
+    outside = re.compile(r"\bseed 00\d|\b[HKTVW]-\d\d\b")
+    mentions = {
+        f"{path.relative_to(ROOT)}: {mention}"
+        for path in text_files()
+        if path != Path(__file__)
+        for mention in outside.findall(path.read_text())
+    }
+
+    assert sorted(mentions) == []

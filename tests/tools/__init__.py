@@ -1,0 +1,1 @@
+"""Tests of the tools, through a real hub where possible."""

@@ -1,0 +1,1 @@
+"""Tests of the MCP hub: calls, failing servers, answers, schemas, vocabularies."""

@@ -1,0 +1,155 @@
+"""Search the local corpus by words, by meaning or by both, and report the mode used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self
+
+from models.calls.tool_signatures import SourcePassage, ToolPassage
+from models.corpus.search_criteria import MetadataFilter, QueryVector
+from models.corpus.search_mode import SearchMode
+from models.errors import BadInput, HoldfastError, ModelUnusable
+
+ScoredPassages = Sequence[tuple[SourcePassage, float]]
+_NO_EMBEDDINGS = (
+    "no embedding model is configured: add a table [embeddings] to holdfast.toml, as "
+    "docs/corpus.md says"
+)
+
+
+class CorpusPassage(ToolPassage):
+    """A passage, verbatim, with its place; `score` is 0 where nothing was searched for."""
+
+    score: float = 0
+
+    @classmethod
+    def of(cls, passage: SourcePassage, score: float = 0) -> Self:
+        """Return the passage in a tool's form, which does not name the tool itself."""
+        return cls(**passage.model_dump(exclude={"tool", "via"}), score=score)
+
+
+class PassageStore(Protocol):
+    """The storage of the collections."""
+
+    async def search(
+        self, collection: str, query: str, limit: int, *, where: MetadataFilter
+    ) -> ScoredPassages:
+        """Return the best passages by words with their scores, best first; may be empty.
+
+        Raises:
+            BadInput: `where` names metadata that no document has.
+        """
+        ...
+
+    async def nearest(
+        self, collection: str, vector: QueryVector, limit: int, *, where: MetadataFilter
+    ) -> ScoredPassages:
+        """As `search`, by meaning."""
+        ...
+
+    async def fused(
+        self, collection: str, query: str, vector: QueryVector, limit: int, *, where: MetadataFilter
+    ) -> ScoredPassages:
+        """As `search`, by both."""
+        ...
+
+    async def dimension_of(self, collection: str, model: str) -> int:
+        """Return the dimension of the collection's vectors of the model; 0 if it has none."""
+        ...
+
+    async def read(self, collection: str, address: str) -> Sequence[SourcePassage]:
+        """Return a document's passages in order.
+
+        Raises:
+            NotFound: there is no such document; the message names similar ones.
+        """
+        ...
+
+
+class QueryEmbedder(Protocol):
+    """Turns a query into a vector; it may fail like every model."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def query(self, text: str) -> QueryVector: ...
+
+
+class RetrievalResult(NamedTuple):
+    """The hits of a search, its mode, and a note on its restrictions."""
+
+    hits: ScoredPassages
+    mode: SearchMode
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CorpusRetrieval:
+    """Searches a store; without an embedder only by words."""
+
+    store: PassageStore
+    embedder: QueryEmbedder | None = None
+
+    async def find(
+        self,
+        collection: str,
+        query: str,
+        limit: int,
+        *,
+        mode: SearchMode | None,
+        where: MetadataFilter,
+    ) -> RetrievalResult:
+        """Return the best passages; without a mode by both if the collection has vectors.
+
+        If the embedding fails, a hybrid search uses only words and says so in its note.
+
+        Raises:
+            BadInput: the mode needs vectors that are missing, or `where` is invalid.
+            HoldfastError: the embedding of a semantic search failed; Passing if that is temporary.
+        """
+        if mode is SearchMode.KEYWORD:
+            return await self._by_words(collection, query, limit, where, "")
+        try:
+            vector = await self._embedded(collection, query)
+        except HoldfastError as error:
+            if mode is SearchMode.SEMANTIC:
+                raise
+            # No note if the caller asked for no mode and no embedding is configured.
+            is_expected = mode is None and isinstance(error, _MissingVectors)
+            note = "" if is_expected else f"searched by words alone: {error}"
+            return await self._by_words(collection, query, limit, where, note)
+        if mode is SearchMode.SEMANTIC:
+            return RetrievalResult(
+                await self.store.nearest(collection, vector, limit, where=where), mode
+            )
+        hits = await self.store.fused(collection, query, vector, limit, where=where)
+        return RetrievalResult(hits, SearchMode.HYBRID)
+
+    async def _by_words(
+        self, collection: str, query: str, limit: int, where: MetadataFilter, note: str
+    ) -> RetrievalResult:
+        hits = await self.store.search(collection, query, limit, where=where)
+        return RetrievalResult(hits, SearchMode.KEYWORD, note)
+
+    async def _embedded(self, collection: str, query: str) -> QueryVector:
+        """Return the query's vector, of the same model and dimension as the collection's."""
+        if self.embedder is None:
+            raise _MissingVectors(_NO_EMBEDDINGS)
+        model = self.embedder.model
+        dimension = await self.store.dimension_of(collection, model)
+        if dimension == 0:
+            raise _MissingVectors(
+                f"no passage of collection {collection!r} has a vector of model {model!r}: run "
+                "`holdfast corpus add` again, which says so if PostgreSQL lacks pgvector"
+            )
+        vector = await self.embedder.query(query)
+        if len(vector.values) != dimension:
+            raise ModelUnusable(
+                f"embedding model {model!r} answered with {len(vector.values)} numbers, the "
+                f"vectors of collection {collection!r} have {dimension}: correct [embeddings], or "
+                "remove the collection and add it again"
+            )
+        return vector
+
+
+class _MissingVectors(BadInput):
+    """The collection has no vectors to compare with."""

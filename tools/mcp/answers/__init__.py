@@ -1,0 +1,1 @@
+"""Read the results of MCP tool calls: text, passages, images and errors."""

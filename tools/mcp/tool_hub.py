@@ -1,0 +1,183 @@
+"""List and call the tools of all MCP servers, built-in and configured."""
+
+import asyncio
+import copy
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from models.calls.tool_signatures import ToolAnswer, ToolSignature
+from models.errors import BadConfiguration, BadInput, ToolBusy, ToolFailed
+from planning.text.nearest_values import nearest_names
+from tools.mcp.meta_keys import REMEMBERS_KEY
+from tools.mcp.reread_method import RereadMethod, find_reread_method
+from tools.mcp.server_config import ServerConfig
+from tools.mcp.tool_schema_checks import CheckedTool
+from tools.mcp.tool_server import (
+    BuiltinServer,
+    ToolServer,
+    builtin_tool_server,
+    configured_tool_server,
+)
+from tools.vocabularies.server_vocabularies import KnownParameter
+
+
+class Hub:
+    """All tools of all servers; use the hub as an async context manager.
+
+    If a server is unavailable, only its own tools are missing; callers wait at most `patience`.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, ServerConfig],
+        builtin: Mapping[str, BuiltinServer],
+        *,
+        patience: timedelta = timedelta(seconds=10),
+        log_folder: Path | None = None,
+    ) -> None:
+        for name in servers.keys() & builtin.keys():
+            raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
+        self._faults: dict[str, tuple[str, ...]] = {}
+        self._places = {
+            name: configured_tool_server(name, server, patience, log_folder)
+            for name, server in servers.items()
+        } | {name: builtin_tool_server(name, server, patience) for name, server in builtin.items()}
+
+    async def __aenter__(self) -> Self:
+        for place in self._places.values():
+            place.link.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.gather(*(place.link.stop() for place in self._places.values()))
+
+    def only(self, servers: Collection[str]) -> "Hub":
+        """Return a hub restricted to these servers; without names the hub itself.
+
+        Raises:
+            BadInput: a server does not exist.
+        """
+        for name in servers:
+            if name not in self._places:
+                names = ", ".join(sorted(self._places))
+                raise BadInput(f"there is no server {name!r}; there are: {names}")
+        if not servers:
+            return self
+        limited = copy.copy(self)
+        limited._places = {name: self._places[name] for name in servers}  # noqa: SLF001 - our own
+        return limited
+
+    async def signatures(self) -> tuple[ToolSignature, ...]:
+        """Return the callable tools, sorted by name; `faults` then explains what is missing."""
+        places = tuple(self._places.values())
+        absences = await asyncio.gather(*(place.absence() for place in places))
+        signatures: list[ToolSignature] = []
+        for place, absence in zip(places, absences, strict=True):
+            faults = place.unusable_tools() if absence is None else [absence]
+            self._faults[place.link.name] = tuple(faults)
+            signatures += place.signatures() if absence is None else []
+        return tuple(sorted(signatures, key=lambda signature: signature.name))
+
+    def faults(self) -> tuple[str, ...]:
+        """Servers and tools that the last `signatures` left out, with reasons."""
+        return tuple(sorted(fault for name in self._places for fault in self._faults.get(name, ())))
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: timedelta,  # noqa: ASYNC109  # passed on to the server, so that it stops as well
+        facts: Mapping[str, str] | None = None,
+    ) -> ToolAnswer:
+        """Return the answer of `server.tool`, within the shorter of `timeout` and its own limit.
+
+        Bound parameters come from `facts` only, never from `arguments`. A call with unknown
+        outcome is repeated once, and only if the tool is declared repeatable. Including the waits
+        for a free slot and for the server, a call takes at most three times its time limit plus
+        twice the hub's patience.
+
+        Raises:
+            ToolFailed: the tool does not exist, the arguments do not fit, the tool reports an
+                error, or its answer is wrong or too late.
+            ToolBusy: the server is unavailable and the call was not sent, or the tool marked its
+                error as temporary.
+            OutcomeUnknown: the call was sent, no answer came, and the tool is not repeatable.
+        """
+        place, checked = await self._find(tool)
+        return await place.call(checked, arguments, facts or {}, timeout)
+
+    async def find_reread_method(self, tool: str) -> RereadMethod:
+        """Return how to read again a document that `server.tool` returned.
+
+        Raises:
+            ToolFailed: the server does not exist, or must be configured differently.
+            ToolBusy: the server is unavailable.
+        """
+        server, _, name = tool.partition(".")
+        place = self._places.get(server)
+        if place is None:
+            raise ToolFailed(f"there is no server {server!r} any more")
+        await place.link.connected()
+        return find_reread_method(server, name, [listed.tool for listed in place.tools.values()])
+
+    async def vocabularies(
+        self, tool: str, parameters: Collection[str], *, facts: Mapping[str, str]
+    ) -> Mapping[str, KnownParameter]:
+        """Return the vocabularies of these parameters of `server.tool`, where declared.
+
+        Raises:
+            ToolFailed: the tool that lists the values failed.
+            ToolBusy: the tool that lists the values is unavailable.
+        """
+        try:
+            place, checked = await self._find(tool)
+        except (ToolFailed, ToolBusy):
+            return {}  # the call itself reports this error, and a recorded call needs no server
+        server = place.link.name
+
+        async def listing(name: str) -> ToolAnswer:
+            return await self.call(f"{server}.{name}", {}, timeout=place.timeout, facts=facts)
+
+        names = [parameter for parameter in parameters if parameter not in place.bind]
+        bound = sorted(facts.get(fact, "") for fact in place.bind.values())
+        return await place.vocabularies.of(checked.tool, names, listing, at="\n".join(bound))
+
+    async def depends_on_history(self, tool: str) -> bool:
+        """Return True if `server.tool` declares that answers depend on the job's earlier calls."""
+        try:
+            _, checked = await self._find(tool)
+        except (ToolFailed, ToolBusy):
+            return False  # the call itself reports this error
+        return (checked.tool.meta or {}).get(REMEMBERS_KEY) is True
+
+    async def _find(self, name: str) -> tuple[ToolServer, CheckedTool]:
+        server, _, tool = name.partition(".")
+        place = self._places.get(server)
+        if place is None:
+            raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
+        if tool not in place.link.tools:
+            await place.link.connected()
+        if tool not in place.link.tools:
+            raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
+        checked = place.tools[tool]
+        if checked.fault:
+            raise ToolFailed(f"tool {name!r} cannot be called: {checked.fault}")
+        return place, checked
+
+    def _near(self, name: str) -> str:
+        names = [
+            f"{server}.{tool}"
+            for server, place in self._places.items()
+            for tool in place.link.tools
+        ]
+        near = nearest_names(name, names, 3, 0.4) or sorted(names)[:5]
+        return f"; near are: {', '.join(near)}" if near else "; no server offers any tool now"

@@ -1,0 +1,45 @@
+"""Read the table `[python]` of `holdfast.toml`, and open the interpreter and the sandbox."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from models.frozen_model import Frozen
+from tools.holdfast_toml import read_toml_table
+from tools.python.bubblewrap_sandbox import Sandbox
+from tools.python.monty_interpreter import Interpreter
+
+
+class PythonSettings(Frozen):
+    """The table `[python]`: whether code may run, and with which libraries."""
+
+    enabled: bool = True
+    data_libraries: str = ""
+    """The folder of a virtual environment, relative to the file; empty for none."""
+
+
+_EXAMPLES = {
+    "enabled": "enabled = false",
+    "data_libraries": 'data_libraries = "venv" (a virtual environment with pandas)',
+}
+
+
+@asynccontextmanager
+async def open_python_runners(
+    path: Path | None,
+) -> AsyncIterator[tuple[Interpreter, Sandbox | None] | None]:
+    """Open the interpreter, and a sandbox if libraries are configured; None if turned off.
+
+    Raises:
+        BadConfiguration: the table is wrong, or this machine cannot confine processes.
+    """
+    table = read_toml_table(path, "python", PythonSettings, _EXAMPLES) or PythonSettings()
+    if not table.enabled:
+        yield None
+        return
+    sandbox = None
+    if table.data_libraries and path is not None:
+        sandbox = Sandbox(path.parent / table.data_libraries)
+        await sandbox.check_confinement()
+    async with Interpreter() as interpreter:
+        yield interpreter, sandbox

@@ -1,1 +1,0 @@
-"""The MCP servers that come with Holdfast."""

@@ -1,0 +1,1 @@
+"""Allowed values of tool parameters, and the sources of these values."""

@@ -1,0 +1,1 @@
+"""Search and read a MediaWiki such as Wikipedia, and the MCP server `wikipedia`."""
