@@ -5,7 +5,8 @@ found in some tens of milliseconds.
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 NEAREST_COUNT = 10
@@ -27,7 +28,9 @@ def nearest_names(
 
     Similarity is from 0 to 1 (equal): the share of characters that both have in the same order.
     """
-    return [names[index] for index, _ in _most_similar(name, names, limit, min_similarity)]
+    compared = [each[:_MAX_COMPARED] for each in names]
+    nearest = _most_similar(name[:_MAX_COMPARED], compared, limit, min_similarity)
+    return [names[index] for index, _ in nearest]
 
 
 class Vocabulary:
@@ -43,7 +46,7 @@ class Vocabulary:
         """The one value that differs from the text in case and spaces at most, or None."""
         if text in self._exact:
             return text
-        values = self._by_fold.get(fold_text(text), ())
+        values = self._by_fold.get(fold_text(text), [])
         return values[0] if len(values) == 1 else None
 
     def nearest(self, text: str, limit: int = NEAREST_COUNT) -> tuple[str, ...]:
@@ -71,11 +74,10 @@ class Vocabulary:
         return frozenset(self.values)
 
     @cached_property
-    def _by_fold(self) -> dict[str, tuple[str, ...]]:
-        folded: dict[str, tuple[str, ...]] = {}
+    def _by_fold(self) -> Mapping[str, list[str]]:
+        folded = defaultdict[str, list[str]](list)
         for value in self.values:
-            key = fold_text(value)
-            folded[key] = (*folded.get(key, ()), value)
+            folded[fold_text(value)].append(value)
         return folded
 
     @cached_property

@@ -1,13 +1,14 @@
 """Tests for the KPI check (KPI-07) and the choice between candidates (KPI-08)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from models.plans.research_plan import EntityType, ExpectedEntity
 from models.tasks.attempt_results import EntityValue
 from planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
-from planning.results.value_types import convert_to_type
+from planning.results.value_types import convert_to_type, has_type
 
 NAME = ExpectedEntity(name="name")
 
@@ -129,3 +130,16 @@ def test_a_kept_value_has_the_type_and_description_of_its_promise() -> None:
     assert kept == EntityValue(
         name="year", type="integer", description="when it opened", value=1911, confidence=1.0
     )
+
+
+@given(
+    st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers()),
+    st.sampled_from(EntityType),
+)
+@example(" 1,000 ", EntityType.STRING)
+@example(7.0, EntityType.INTEGER)
+@example(7, EntityType.NUMBER)
+@example(True, EntityType.BOOLEAN)
+def test_a_value_that_has_the_type_is_not_converted(value: JsonValue, kind: EntityType) -> None:
+    if has_type(value, kind):
+        assert convert_to_type(value, kind) == value

@@ -174,7 +174,7 @@ def test_the_demonstration_of_a_crash_prints_its_receipt(installation: CommandIn
 
     assert ran.code == 0, ran.err
     assert "with SIGKILL" in ran.err
-    assert "1874" in ran.out
+    assert "Captain Halvar Quist" in ran.out
     receipt = ran.err.splitlines()[-2:]
     assert "died at" in receipt[0]
     assert "reused, not paid again" in receipt[1]

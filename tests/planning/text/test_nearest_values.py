@@ -1,5 +1,7 @@
 """Tests for vocabularies: which values are equal, and which values are nearest to a text."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,22 @@ def test_the_nearest_names_are_names_and_a_name_is_nearest_to_itself(
 def test_a_name_with_a_slip_is_near_and_another_word_is_not() -> None:
     assert nearest_names("max_parralel", ["max_parallel", "model"], 1) == ["max_parallel"]
     assert nearest_names("zzz", ["max_parallel", "model"]) == []
+
+
+def test_no_more_than_the_first_two_hundred_characters_are_compared() -> None:
+    """A hostile value of a megabyte must not occupy the event loop."""
+    start = "a" * 200
+    ends = [start + "b" * 1000, start + "c" * 1000]
+
+    assert nearest_names(start + "c" * 1000, ends, limit=1) == ends[:1]
+    many = Vocabulary([*ends, *(f"topic {n}" for n in range(50))])
+    assert many.nearest(start + "c" * 1000, 1) == (ends[0],)
+
+
+def test_values_that_differ_in_case_alone_are_each_kept() -> None:
+    words = ["".join(word) for word in product(*zip("lamplight", "LAMPLIGHT", strict=True))]
+
+    units = Vocabulary(words)
+
+    assert units.same("LampLight") == "LampLight"
+    assert units.same(" lamplight") is None
