@@ -16,4 +16,4 @@ ENV PATH=/opt/holdfast/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER holdfast
 WORKDIR /home/holdfast
 STOPSIGNAL SIGTERM
-CMD ["python", "-P", "-m", "worker", "--supervise"]
+CMD ["python", "-P", "-m", "holdfast.worker", "--supervise"]

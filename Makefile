@@ -46,7 +46,7 @@ bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/perfor
 	$(BIN)/python -m benchmarks
 
 eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
-	$(BIN)/python -m evals.citations $(DATA)
+	$(BIN)/python -m holdfast.evals.citations $(DATA)
 
 lock:  ## renew the locked dependencies (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -1,6 +1,7 @@
 """Run a worker: open the services, register all activities and poll until told to stop.
 
-`python -m worker` is one worker; with `--supervise` it is one that is started again when it dies.
+`python -m holdfast.worker` is one worker; with `--supervise` it is one that is started again when
+it dies.
 """
 
 import argparse
@@ -19,39 +20,37 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.registration import activities_by_type
-from activities.runtime.activity_interceptors import ErrorInterceptor, HeartbeatInterceptor
-from activities.runtime.activity_services import ModelRegistry, Services
-from activities.runtime.recovery_interceptor import RecoveryInterceptor
+from holdfast.activities.registration import activities_by_type
+from holdfast.activities.runtime.activity_interceptors import ErrorInterceptor, HeartbeatInterceptor
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.activities.runtime.recovery_interceptor import RecoveryInterceptor
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_logs, hide_secrets
 from holdfast.configuration.price_settings import read_prices
+from holdfast.models.errors import HoldfastError, Passing, ServiceDown
+from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.services.process_signals import end_with_parent
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.worker_identity import WorkerLaunch
 from holdfast.services.worker_supervisor import EXIT_REFUSED, Supervisor, ready_file
 from holdfast.services.worker_takeover import take_over_work
 from holdfast.settings import Settings, load_settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.temporal.temporal_connection import connect, register_search_attributes
-from models.errors import HoldfastError, Passing, ServiceDown
-from roles.endpoints.chat_endpoint import EndpointModel
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from storage.corpus.corpus_store import CorpusStore
-from tools.mcp.secret_mask import server_secrets
-from tools.mcp.server_config import read_servers
-from tools.mcp.tool_hub import Hub
-from workflows.research_job import ResearchJob
+from holdfast.tools.mcp.secret_mask import server_secrets
+from holdfast.tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.workflows.research_job import ResearchJob
 
 log = structlog.get_logger(__name__)
 
 BUILD_ID = f"holdfast-{version('holdfast')}"
 
 WORKFLOW_SANDBOX = SandboxedWorkflowRunner(
-    restrictions=SandboxRestrictions.default.with_passthrough_modules(
-        "activities", "models", "planning", "workflows"
-    )
+    restrictions=SandboxRestrictions.default.with_passthrough_modules("holdfast")
 )
 
 
@@ -152,12 +151,12 @@ def run_supervisor() -> int:
     except HoldfastError as error:
         log.error("worker.refused", error=str(error))  # noqa: TRY400 - a user's mistake, no trace
         return EXIT_REFUSED
-    return Supervisor(run_worker, [sys.executable, "-P", "-m", "worker", "--life"]).run()
+    return Supervisor(run_worker, [sys.executable, "-P", "-m", "holdfast.worker", "--life"]).run()
 
 
 def main() -> None:
-    """`python -m worker`."""
-    parser = argparse.ArgumentParser(prog="python -m worker", description=__doc__)
+    """`python -m holdfast.worker`."""
+    parser = argparse.ArgumentParser(prog="python -m holdfast.worker", description=__doc__)
     parser.add_argument(
         "--supervise", action="store_true", help="start another worker whenever one dies"
     )

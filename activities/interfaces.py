@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, get_type_hints
 
 from temporalio import activity
 
-from models.jobs.activity_orders import (
+from holdfast.models.jobs.activity_orders import (
     AgentTaskOrder,
     AnswerOrder,
     AttemptOrder,
@@ -27,7 +27,7 @@ from models.jobs.activity_orders import (
     TaskPage,
     VerificationRoundOrder,
 )
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_state import (
     AgentTaskReceipt,
     AnswerReceipt,
     PlanReceipt,

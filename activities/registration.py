@@ -7,20 +7,20 @@ stub are refused when a worker starts, so that none is found out by a job that w
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from activities import interfaces
-from activities.agents.agent_activities import AgentActivities
-from activities.interfaces import implemented_type
-from activities.lifecycle.answer_activities import AnswerActivities
-from activities.lifecycle.control_activities import ControlActivities
-from activities.lifecycle.job_begin_activities import JobBeginActivities
-from activities.lifecycle.job_end_activities import JobEndActivities
-from activities.plans.plan_activities import PlanActivities
-from activities.plans.self_revision_activities import SelfRevisionActivities
-from activities.reports.report_activities import ReportActivities
-from activities.runtime.activity_services import Services
-from activities.tasks.task_activities import TaskActivities
-from activities.verification.gap_filling_activities import GapActivities
-from activities.verification.verification_activities import VerificationActivities
+from holdfast.activities import interfaces
+from holdfast.activities.agents.agent_activities import AgentActivities
+from holdfast.activities.interfaces import implemented_type
+from holdfast.activities.lifecycle.answer_activities import AnswerActivities
+from holdfast.activities.lifecycle.control_activities import ControlActivities
+from holdfast.activities.lifecycle.job_begin_activities import JobBeginActivities
+from holdfast.activities.lifecycle.job_end_activities import JobEndActivities
+from holdfast.activities.plans.plan_activities import PlanActivities
+from holdfast.activities.plans.self_revision_activities import SelfRevisionActivities
+from holdfast.activities.reports.report_activities import ReportActivities
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.tasks.task_activities import TaskActivities
+from holdfast.activities.verification.gap_filling_activities import GapActivities
+from holdfast.activities.verification.verification_activities import VerificationActivities
 
 ActivityClass: TypeAlias = Callable[[Services], object]
 Implementation: TypeAlias = Callable[..., Any]

@@ -1,6 +1,6 @@
 """Measure how well reports cite sources on HotpotQA or MuSiQue, and how well keyword search does.
 
-    python -m evals.citations [FILE] [--limit N] [--slots-of-jobs 8] [--json]
+    python -m holdfast.evals.citations [FILE] [--limit N] [--slots-of-jobs 8] [--json]
 
 Starts a PostgreSQL and a Temporal of its own in a temporary folder and a worker in this process.
 docs/evaluation.md says what is measured, and what came out.
@@ -14,25 +14,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from evals.measures.citation_figures import citation_figures
-from evals.measures.citation_output import citation_lines, figures_as_json
-from evals.measures.evaluation_engine import (
+from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.measures.citation_figures import citation_figures
+from holdfast.evals.measures.citation_output import citation_lines, figures_as_json
+from holdfast.evals.measures.evaluation_engine import (
     PRESET,
     ComparedQuestion,
     EvaluationServices,
     running_question_lab,
 )
-from evals.measures.question_files import (
+from holdfast.evals.measures.question_files import (
     DEFAULT_FILE,
     EvaluationQuestion,
     QuestionFormat,
     read_questions,
 )
-from holdfast.configuration.json_logs import configure_logs
+from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.services.temporary_services import temporary_services
-from models.errors import BadInput, HoldfastError
-from models.strategies.job_strategy import Strategy
-from planning.strategies.strategy_presets import preset, with_settings
 
 FITTED_QUESTIONS = 200
 """The built-in model's weights were fitted on so many first questions of the default file."""
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None, default: Path = DEFAULT_FILE) -
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m evals.citations",
+        prog="python -m holdfast.evals.citations",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,6 +1,6 @@
 """Measure offline, without the engine, how well the built-in extractive model cites.
 
-    python -m evals.extractive_offline [FILE] [--from 0 --to 200] [--show N]
+    python -m holdfast.evals.extractive_offline [FILE] [--from 0 --to 200] [--show N]
 
 Each question runs as in the engine: plan, search, extract, check the KPIs, replan, reason. Next to
 it stands plain keyword search that cites the same number of passages per question. A passage is
@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evals.measures.question_files import DEFAULT_FILE, EvaluationQuestion, read_questions
-from evals.offline.offline_job import OfflineJob
-from evals.offline.offline_table import offline_table
-from models.errors import BadInput
+from holdfast.evals.measures.question_files import DEFAULT_FILE, EvaluationQuestion, read_questions
+from holdfast.evals.offline.offline_job import OfflineJob
+from holdfast.evals.offline.offline_table import offline_table
+from holdfast.models.errors import BadInput
 
 
 async def run_question(question: EvaluationQuestion, *, fixed_hits: bool = False) -> OfflineJob:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m evals.extractive_offline",
+        prog="python -m holdfast.evals.extractive_offline",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

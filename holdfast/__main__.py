@@ -28,7 +28,7 @@ def main() -> None:
 def _run() -> int:
     """The exit code of the command."""
     from holdfast.cli.app import app
-    from models.errors import BadConfiguration, BadInput, HoldfastError
+    from holdfast.models.errors import BadConfiguration, BadInput, HoldfastError
 
     try:
         _check_arguments(sys.argv[1:])
@@ -60,7 +60,7 @@ def _check_arguments(words: list[str]) -> None:
     Raises:
         BadInput: a word of the command is not valid UTF-8.
     """
-    from models.errors import BadInput
+    from holdfast.models.errors import BadInput
 
     for number, word in enumerate(words, start=1):
         try:

@@ -9,18 +9,18 @@ from uuid import uuid4
 
 from holdfast.configuration.price_settings import read_prices
 from holdfast.job_view_assembly import JobRecords, job_line, job_view
+from holdfast.models.errors import ServiceDown
+from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest, JobStatus
+from holdfast.models.views.job_views import JobLine, JobView, TemporalView
 from holdfast.settings import Endpoints, Settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.jobs.job_estimates import load_estimate
+from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.views import job_queries
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
-from models.errors import ServiceDown
-from models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest, JobStatus
-from models.views.job_views import JobLine, JobView, TemporalView
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.jobs.job_estimates import load_estimate
-from storage.ledger import job_recovery_rows
-from storage.plans import plan_change_rows, task_queries
-from storage.views import job_queries
 
 _POLL_INTERVAL = timedelta(milliseconds=100)
 _CHECK_INTERVAL = timedelta(seconds=5)

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from models.budget.cost_estimates import EstimateComparison
-from models.budget.spend_breakdown import Spend
-from models.jobs.job_record import Job
-from models.jobs.job_recovery import Recovery
-from models.tasks.stored_task import StoredTask
-from models.views.job_views import JobLine, JobView, TaskView, TemporalView
-from planning.budget.estimate_comparison import compare_with_estimate
-from storage.jobs.job_estimates import StoredEstimate
-from storage.plans.plan_change_rows import StoredPlanChange
-from storage.views.job_queries import JobSpending
+from holdfast.models.budget.cost_estimates import EstimateComparison
+from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.jobs.job_recovery import Recovery
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.views.job_views import JobLine, JobView, TaskView, TemporalView
+from holdfast.planning.budget.estimate_comparison import compare_with_estimate
+from holdfast.storage.jobs.job_estimates import StoredEstimate
+from holdfast.storage.plans.plan_change_rows import StoredPlanChange
+from holdfast.storage.views.job_queries import JobSpending
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from models.errors import BadConfiguration
+from holdfast.models.errors import BadConfiguration
 
 PREFIX = "HOLDFAST_"
 _DRIVER = "postgresql+psycopg://"

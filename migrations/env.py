@@ -1,13 +1,14 @@
-"""Run Alembic on the database connection that `storage.core.schema_migration` has locked."""
+"""Run Alembic on the connection that `holdfast.storage.core.schema_migration` has locked."""
 
 from alembic import context
 
-from storage.core.tables.all_tables import metadata
+from holdfast.storage.core.tables.all_tables import metadata
 
 connection = context.config.attributes.get("connection")
 if connection is None:
     raise SystemExit(
-        "run `python -m storage.core.schema_migration`: it takes the lock that migrations need"
+        "run `python -m holdfast.storage.core.schema_migration`:"
+        " it takes the lock that migrations need"
     )
 
 context.configure(connection=connection, target_metadata=metadata)

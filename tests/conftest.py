@@ -20,18 +20,18 @@ from temporalio.common import SearchAttributeKey
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from storage.core.schema_migration import migrate_schema
-from tests.support.endpoints.scripted_model import ScriptedModel
-from tests.support.endpoints.scripted_roles import ScriptedRoles
-from tests.support.jobs.running_engine import RunningEngine, running_engine
-from tests.support.tools.scripted_tools import ScriptedTools
-from workflows.temporal_display import (
+from holdfast.storage.core.schema_migration import migrate_schema
+from holdfast.workflows.temporal_display import (
     OWNER_ATTRIBUTE,
     PRESET_ATTRIBUTE,
     REPLANS_ATTRIBUTE,
     STATUS_ATTRIBUTE,
     TOKENS_ATTRIBUTE,
 )
+from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.tools.scripted_tools import ScriptedTools
 
 # No deadlines: a test is no stopwatch. `pytest --hypothesis-profile=deep FILE` looks further.
 settings.register_profile("usual", deadline=None)

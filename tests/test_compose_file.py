@@ -144,7 +144,13 @@ def test_the_image_is_built_from_all_that_the_wheel_holds() -> None:
     }
 
     wheel = set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"])
-    assert let_in == wheel | {"pyproject.toml", "README.md", "LICENSE", "requirements.lock"}
+    linked = {path.name for path in (ROOT / "holdfast").iterdir() if path.is_symlink()}
+    assert let_in == wheel | linked | {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "requirements.lock",
+    }
 
 
 def test_the_image_does_not_run_as_root() -> None:
@@ -157,6 +163,6 @@ def test_the_image_runs_a_worker_that_is_started_again_when_it_dies() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
 
     [command] = [line.removeprefix("CMD ") for line in lines if line.startswith("CMD ")]
-    assert json.loads(command)[-3:] == ["-m", "worker", "--supervise"]
+    assert json.loads(command)[-3:] == ["-m", "holdfast.worker", "--supervise"]
     # Nothing in the composition takes its place.
     assert "command" not in compose()["services"]["worker"]

@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from holdfast.cli.app import app
-from models.strategies.job_strategy import Strategy
-from models.views.job_views import JobLine, JobView
-from planning.strategies.strategy_presets import all_presets
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.views.job_views import JobLine, JobView
+from holdfast.planning.strategies.strategy_presets import all_presets
 from tests.support.documentation.pages import (
     ROOT,
     DocumentedCommand,

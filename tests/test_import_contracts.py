@@ -16,38 +16,38 @@ CONTRACTS = [contract["name"] for contract in CONFIG["contracts"]]
 # One import that breaks each contract: the file that gets it, and the imported module.
 BREACHES = {
     "Each floor knows only the floors below it": (
-        "planning/plans/plan_graph.py",
-        "storage.core.database",
+        "holdfast/planning/plans/plan_graph.py",
+        "holdfast.storage.core.database",
     ),
     "The wheel imports nothing that it does not contain": (
-        "evals/measures/answer_metrics.py",
+        "holdfast/evals/measures/answer_metrics.py",
         "benchmarks.setup.job_graphs",
     ),
     "Activities: job lifecycle over plans over the kinds of work over the runtime": (
-        "activities/runtime/task_states.py",
-        "activities.plans.plan_approval",
+        "holdfast/activities/runtime/task_states.py",
+        "holdfast.activities.plans.plan_approval",
     ),
     "Storage: views over jobs over plans over single subjects over the core": (
-        "storage/core/database_outage.py",
-        "storage.jobs.job_rows",
+        "holdfast/storage/core/database_outage.py",
+        "holdfast.storage.jobs.job_rows",
     ),
     "Workflows see of activities only their interfaces": (
-        "workflows/activity_calls.py",
-        "activities.runtime.bounded_gather",
+        "holdfast/workflows/activity_calls.py",
+        "holdfast.activities.runtime.bounded_gather",
     ),
     "Activities do not know the workflow": (
-        "activities/runtime/bounded_gather.py",
-        "workflows.activity_calls",
+        "holdfast/activities/runtime/bounded_gather.py",
+        "holdfast.workflows.activity_calls",
     ),
     "Only storage sees the tables": (
         "holdfast/settings.py",
-        "storage.core.tables.metadata",
+        "holdfast.storage.core.tables.metadata",
     ),
-    "Planning and models touch nothing of the world": ("models/errors.py", "asyncio"),
-    "Roles, tools and storage know no Temporal": ("tools/child_process.py", "temporalio"),
+    "Planning and models touch nothing of the world": ("holdfast/models/errors.py", "asyncio"),
+    "Roles, tools and storage know no Temporal": ("holdfast/tools/child_process.py", "temporalio"),
     "No cycles inside a folder": (
-        "roles/dialogue/role_definition.py",
-        "roles.dialogue.model_dialogue",
+        "holdfast/roles/dialogue/role_definition.py",
+        "holdfast.roles.dialogue.model_dialogue",
     ),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 _PIECE = 65_536
 

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from models.errors import BadConfiguration
-from models.frozen_model import Frozen
-from planning.text.nearest_values import nearest_names
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.frozen_model import Frozen
+from holdfast.planning.text.nearest_values import nearest_names
 
 ShapeT = TypeVar("ShapeT", bound=Frozen)
 

@@ -5,18 +5,18 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from tools.web.http_client.address_rules import AllowedHosts
-from tools.web.http_client.guarded_backend import ResolveHost, system_resolve
-from tools.web.http_client.host_limited_client import PoliteClient
-from tools.web.http_client.host_limits import HostLimits
-from tools.web.http_client.http_exchange import HttpClient
-from tools.web.http_client.robots_rules import RobotsRules
-from tools.web.page_cache import PageCache
-from tools.web.page_fetcher import PageFetcher
-from tools.web.reader_pool import ReaderPool
-from tools.web.web_search import WebSearch, configure_providers, provider_hosts
-from tools.web.web_settings import WebSettings, WikipediaSettings, user_agent
-from tools.wikipedia.mediawiki_client import MediaWikiClient
+from holdfast.tools.web.http_client.address_rules import AllowedHosts
+from holdfast.tools.web.http_client.guarded_backend import ResolveHost, system_resolve
+from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.host_limits import HostLimits
+from holdfast.tools.web.http_client.http_exchange import HttpClient
+from holdfast.tools.web.http_client.robots_rules import RobotsRules
+from holdfast.tools.web.page_cache import PageCache
+from holdfast.tools.web.page_fetcher import PageFetcher
+from holdfast.tools.web.reader_pool import ReaderPool
+from holdfast.tools.web.web_search import WebSearch, configure_providers, provider_hosts
+from holdfast.tools.web.web_settings import WebSettings, WikipediaSettings, user_agent
+from holdfast.tools.wikipedia.mediawiki_client import MediaWikiClient
 
 _SEARCH_BYTES = 2 * 2**20
 _SEARCH_DELAY_S = 0.2

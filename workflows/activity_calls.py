@@ -7,11 +7,11 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.exceptions import TimeoutError as OutOfTime
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
-from models.errors import BudgetReached, QuotaExhausted
-from models.jobs.job_record import StopReason
-from models.jobs.job_state import Halt
-from models.strategies.job_strategy import Strategy
-from models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.errors import BudgetReached, QuotaExhausted
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.jobs.job_state import Halt
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 HEARTBEAT = timedelta(seconds=5)
 """Every activity heartbeats, so another worker takes over within seconds after a kill."""

@@ -3,17 +3,17 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities import interfaces
-    from models.errors import BadInput
-    from models.jobs.activity_orders import AnswerOrder
-    from models.jobs.job_record import JobStatus
-    from models.questions.user_questions import AnswerRequest
-    from models.wire import stored_keys
-    from planning.questions.answer_choices import check_answer
-    from planning.scheduler import state_transitions as changes
-    from workflows.activity_calls import database_activity_config
-    from workflows.control_updates import ENGINE_ACTOR, ControlUpdates, errors_as_refusals
-    from workflows.temporal_display import STATUS_ATTRIBUTE
+    from holdfast.activities import interfaces
+    from holdfast.models.errors import BadInput
+    from holdfast.models.jobs.activity_orders import AnswerOrder
+    from holdfast.models.jobs.job_record import JobStatus
+    from holdfast.models.questions.user_questions import AnswerRequest
+    from holdfast.models.wire import stored_keys
+    from holdfast.planning.questions.answer_choices import check_answer
+    from holdfast.planning.scheduler import state_transitions as changes
+    from holdfast.workflows.activity_calls import database_activity_config
+    from holdfast.workflows.control_updates import ENGINE_ACTOR, ControlUpdates, errors_as_refusals
+    from holdfast.workflows.temporal_display import STATUS_ATTRIBUTE
 
 
 class AnswerUpdates(ControlUpdates):

@@ -13,12 +13,12 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities import interfaces
-    from models.errors import BadInput, HoldfastError
-    from models.jobs.activity_orders import ControlOrder, RetryOrder
-    from models.jobs.job_record import JobStatus
-    from models.jobs.job_state import JobState
-    from models.questions.control_requests import (
+    from holdfast.activities import interfaces
+    from holdfast.models.errors import BadInput, HoldfastError
+    from holdfast.models.jobs.activity_orders import ControlOrder, RetryOrder
+    from holdfast.models.jobs.job_record import JobStatus
+    from holdfast.models.jobs.job_state import JobState
+    from holdfast.models.questions.control_requests import (
         ControlKind,
         ControlRequest,
         RerunScope,
@@ -26,11 +26,11 @@ with workflow.unsafe.imports_passed_through():
         RetryRequest,
         SteerRequest,
     )
-    from models.wire import stored_keys
-    from planning.scheduler import state_transitions as changes
-    from planning.scheduler.rerun_scope import retry_scope
-    from workflows.activity_calls import database_activity_config
-    from workflows.temporal_display import STATUS_ATTRIBUTE
+    from holdfast.models.wire import stored_keys
+    from holdfast.planning.scheduler import state_transitions as changes
+    from holdfast.planning.scheduler.rerun_scope import retry_scope
+    from holdfast.workflows.activity_calls import database_activity_config
+    from holdfast.workflows.temporal_display import STATUS_ATTRIBUTE
 
 ENGINE_ACTOR = "holdfast"
 """The name under which the engine itself pauses a job."""

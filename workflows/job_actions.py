@@ -9,8 +9,8 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities import interfaces
-    from models.jobs.activity_orders import (
+    from holdfast.activities import interfaces
+    from holdfast.models.jobs.activity_orders import (
         AgentTaskOrder,
         AttemptOrder,
         FailTaskOrder,
@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
         TaskOrder,
         VerificationRoundOrder,
     )
-    from models.jobs.job_state import (
+    from holdfast.models.jobs.job_state import (
         Action,
         AdvanceAgentTask,
         AgentTaskReceipt,
@@ -36,11 +36,11 @@ with workflow.unsafe.imports_passed_through():
         Verify,
         WriteReport,
     )
-    from models.plans.research_plan import TaskKind, TaskStatus
-    from models.text.message_limits import MessageLimit, cut_message
-    from models.wire import stored_keys
-    from planning.scheduler import state_transitions as changes
-    from workflows.activity_calls import (
+    from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+    from holdfast.models.text.message_limits import MessageLimit, cut_message
+    from holdfast.models.wire import stored_keys
+    from holdfast.planning.scheduler import state_transitions as changes
+    from holdfast.workflows.activity_calls import (
         database_activity_config,
         failure_reason,
         halt_for_error,
@@ -48,8 +48,8 @@ with workflow.unsafe.imports_passed_through():
         is_pausing_error,
         work_activity_config,
     )
-    from workflows.answer_updates import AnswerUpdates
-    from workflows.temporal_display import REPLANS_ATTRIBUTE
+    from holdfast.workflows.answer_updates import AnswerUpdates
+    from holdfast.workflows.temporal_display import REPLANS_ATTRIBUTE
 
 
 _MIN_STEP_TIME = timedelta(seconds=1)

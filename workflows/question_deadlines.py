@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from models.questions.user_questions import OpenQuestion
-    from workflows.job_actions import JobActions
+    from holdfast.models.questions.user_questions import OpenQuestion
+    from holdfast.workflows.job_actions import JobActions
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 

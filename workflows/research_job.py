@@ -11,17 +11,17 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities import interfaces
-    from models.jobs.activity_orders import BeginOrder, EndOrder, JobOrder, JobOutcome
-    from models.jobs.job_record import JobStatus, StopReason
-    from models.jobs.job_state import EndJob
-    from models.wire import stored_keys
-    from planning.scheduler import state_transitions as changes
-    from planning.scheduler.next_actions import decide
-    from workflows.activity_calls import database_activity_config, halt_for_error
-    from workflows.job_actions import JobActions
-    from workflows.question_deadlines import watch_deadlines
-    from workflows.temporal_display import (
+    from holdfast.activities import interfaces
+    from holdfast.models.jobs.activity_orders import BeginOrder, EndOrder, JobOrder, JobOutcome
+    from holdfast.models.jobs.job_record import JobStatus, StopReason
+    from holdfast.models.jobs.job_state import EndJob
+    from holdfast.models.wire import stored_keys
+    from holdfast.planning.scheduler import state_transitions as changes
+    from holdfast.planning.scheduler.next_actions import decide
+    from holdfast.workflows.activity_calls import database_activity_config, halt_for_error
+    from holdfast.workflows.job_actions import JobActions
+    from holdfast.workflows.question_deadlines import watch_deadlines
+    from holdfast.workflows.temporal_display import (
         REPLANS_ATTRIBUTE,
         STATUS_ATTRIBUTE,
         TOKENS_ATTRIBUTE,

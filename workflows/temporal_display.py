@@ -4,11 +4,11 @@ from functools import lru_cache
 
 from temporalio.common import SearchAttributeKey
 
-from models.jobs.job_state import JobState, TaskState
-from models.plans.research_plan import TaskStatus
-from models.text.terminal_text import shorten_text
-from models.wire.search_attributes import SearchAttribute
-from planning.plans.task_display_order import in_display_order
+from holdfast.models.jobs.job_state import JobState, TaskState
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.wire.search_attributes import SearchAttribute
+from holdfast.planning.plans.task_display_order import in_display_order
 
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.STATUS.value)
 PRESET_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.PRESET.value)

@@ -3,36 +3,45 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from activities import interfaces
-from activities.agents.agent_question_routing import AgentQuestion, RoutingResult, route_question
-from activities.agents.agent_turn_rules import AgentResult, AgentTurn, TurnDecision, failed_result
-from activities.agents.plan_ahead_turn import plan_ahead_decision
-from activities.agents.step_by_step_turn import step_by_step_decision
-from activities.interfaces import implements
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.plan_receipts import added_states
-from activities.runtime.task_outcome import outcome_of_error, result_preview
-from activities.runtime.task_states import fit_tasks_to_page
-from models.errors import Lasting
-from models.jobs.activity_orders import AgentTaskOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.research_plan import TaskStatus
-from models.strategies.job_strategy import Horizon
-from models.tasks.agent_role_task import AnsweredQuestion
-from models.tasks.stored_task import StoredTask, plan_of
-from models.tasks.task_failure import Component
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
-from planning.strategies.agent_catalogue import tools_of
-from storage.core.database import JobTransaction
-from storage.jobs.job_control_rows import CALL_AGAIN_NOTE
-from storage.plans import agent_task_rows, plan_change_rows, task_queries
-from storage.questions import question_rows
+from holdfast.activities import interfaces
+from holdfast.activities.agents.agent_question_routing import (
+    AgentQuestion,
+    RoutingResult,
+    route_question,
+)
+from holdfast.activities.agents.agent_turn_rules import (
+    AgentResult,
+    AgentTurn,
+    TurnDecision,
+    failed_result,
+)
+from holdfast.activities.agents.plan_ahead_turn import plan_ahead_decision
+from holdfast.activities.agents.step_by_step_turn import step_by_step_decision
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.plan_receipts import added_states
+from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
+from holdfast.activities.runtime.task_states import fit_tasks_to_page
+from holdfast.models.errors import Lasting
+from holdfast.models.jobs.activity_orders import AgentTaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.strategies.job_strategy import Horizon
+from holdfast.models.tasks.agent_role_task import AnsweredQuestion
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.tasks.task_failure import Component
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
+from holdfast.planning.strategies.agent_catalogue import tools_of
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs.job_control_rows import CALL_AGAIN_NOTE
+from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
 
 
 @dataclass(frozen=True)

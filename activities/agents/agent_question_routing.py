@@ -4,31 +4,31 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.task_states import pending_state
-from models.frozen_model import Frozen
-from models.jobs.job_state import TaskState
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan
-from models.questions.user_questions import AnswerOrigin, OpenQuestion, QuestionKind
-from models.text.terminal_text import shorten_text
-from models.text.value_text import value_as_text
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.questions.answer_choices import NO_ANSWER_TEXT
-from planning.questions.question_targets import (
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.task_states import pending_state
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_state import TaskState
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.questions.user_questions import AnswerOrigin, OpenQuestion, QuestionKind
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import value_as_text
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.questions.answer_choices import NO_ANSWER_TEXT
+from holdfast.planning.questions.question_targets import (
     best_answering_task,
     is_question_task,
     new_question_task,
 )
-from roles.agents.answerer import ANSWERER, AnswererAnswer, AnswererTask, KnownItem
-from storage.core import receipt_rows
-from storage.core.database import Database, JobTransaction
-from storage.evidence import job_knowledge_queries
-from storage.plans import plan_change_rows, task_queries
-from storage.questions import question_rows
-from storage.questions.question_rows import NewQuestion
+from holdfast.roles.agents.answerer import ANSWERER, AnswererAnswer, AnswererTask, KnownItem
+from holdfast.storage.core import receipt_rows
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.evidence import job_knowledge_queries
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
+from holdfast.storage.questions.question_rows import NewQuestion
 
 _PASSAGES = 8
 _LONGEST_VALUE = 500

@@ -5,23 +5,23 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from activities.runtime.model_call import ModelCaller
-from models.errors import FailureClass, Unresolved
-from models.jobs.activity_orders import AgentTaskOrder
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Task, TaskStatus
-from models.strategies.job_strategy import Strategy
-from models.tasks.attempt_results import EntityValue
-from models.tasks.task_failure import Component, Failure
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.storable_text import storable_value
-from planning.plans.agent_context import AgentContext
-from planning.plans.entity_references import references_in, resolve_references
-from planning.plans.plan_validation import PlanRules
-from planning.results.kpi_check import EntityCandidate, check_kpis
-from planning.results.kpi_failure import kpi_failure
-from roles.agents.assessor import ASSESSOR, Assessment
-from roles.agents.stepper import Output
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.errors import FailureClass, Unresolved
+from holdfast.models.jobs.activity_orders import AgentTaskOrder
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.storable_text import storable_value
+from holdfast.planning.plans.agent_context import AgentContext
+from holdfast.planning.plans.entity_references import references_in, resolve_references
+from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
+from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.roles.agents.assessor import ASSESSOR, Assessment
+from holdfast.roles.agents.stepper import Output
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.agents.agent_turn_rules import AgentResult, AgentTurn, TurnDecision, failed_result
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.plan_drafts import PlanDraft
-from models.plans.research_plan import TaskStatus
-from models.strategies.job_strategy import Supervision
-from models.tasks.task_failure import Failure
-from planning.plans.plan_draft_faults import draft_faults
-from planning.plans.tool_names import with_full_tool_names
-from roles.planning.agent_steps_planner import STEP_PLANNER
+from holdfast.activities.agents.agent_turn_rules import (
+    AgentResult,
+    AgentTurn,
+    TurnDecision,
+    failed_result,
+)
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.strategies.job_strategy import Supervision
+from holdfast.models.tasks.task_failure import Failure
+from holdfast.planning.plans.plan_draft_faults import draft_faults
+from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 
 
 async def plan_ahead_decision(agent: AgentTurn) -> TurnDecision:

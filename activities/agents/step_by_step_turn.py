@@ -5,19 +5,24 @@ from dataclasses import replace
 
 from pydantic import JsonValue, ValidationError
 
-from activities.agents.agent_turn_rules import AgentResult, AgentTurn, TurnDecision, failed_result
-from models.errors import Unresolved
-from models.plans.plan_drafts import task_input
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from models.strategies.job_strategy import Supervision
-from models.tasks.agent_role_task import AgentRoleTask
-from models.tasks.task_failure import Failure
-from planning.plans.entity_references import references_in
-from planning.plans.plan_draft_faults import draft_faults
-from planning.plans.tool_names import with_full_tool_names
-from roles.agents.assessor import Assessment
-from roles.agents.stepper import STEPPER, DraftCall, StepperAnswer
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
+from holdfast.activities.agents.agent_turn_rules import (
+    AgentResult,
+    AgentTurn,
+    TurnDecision,
+    failed_result,
+)
+from holdfast.models.errors import Unresolved
+from holdfast.models.plans.plan_drafts import task_input
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
+from holdfast.models.strategies.job_strategy import Supervision
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.task_failure import Failure
+from holdfast.planning.plans.entity_references import references_in
+from holdfast.planning.plans.plan_draft_faults import draft_faults
+from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.roles.agents.assessor import Assessment
+from holdfast.roles.agents.stepper import STEPPER, DraftCall, StepperAnswer
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
 
 _MOST_QUESTIONS = 5
 _DEFAULT_PROMISE = (

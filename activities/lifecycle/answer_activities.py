@@ -3,37 +3,37 @@
 from dataclasses import dataclass
 from functools import partial
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.lifecycle.budget_cap_question import settle_budget
-from activities.plans.plan_approval import MAX_LINE, check_plan_edit, plan_refusal_receipt
-from activities.runtime.activity_frame import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.lifecycle.budget_cap_question import settle_budget
+from holdfast.activities.plans.plan_approval import MAX_LINE, check_plan_edit, plan_refusal_receipt
+from holdfast.activities.runtime.activity_frame import (
     ReceiptScope,
     Record,
     Recorded,
     record_once,
     work_once,
 )
-from activities.runtime.activity_services import Services
-from models.errors import BadInput
-from models.jobs.activity_orders import AnswerOrder
-from models.jobs.job_state import AnswerReceipt
-from models.plans.plan_change import PlanChange
-from models.questions.user_questions import AnswerOrigin, QuestionKind, UserQuestion
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.terminal_text import shorten_text
-from models.wire.event_kinds import EventKind
-from planning.plans.plan_edits import discard_change
-from planning.questions.answer_choices import (
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.activity_orders import AnswerOrder
+from holdfast.models.jobs.job_state import AnswerReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind, UserQuestion
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.plan_edits import discard_change
+from holdfast.planning.questions.answer_choices import (
     NO_ANSWER_TEXT,
     AnswerChoice,
     answer_text,
     check_answer,
     parse_answer,
 )
-from storage.core.database import JobTransaction
-from storage.plans import plan_change_rows, task_queries
-from storage.questions import question_rows
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
 
 
 @dataclass(frozen=True)

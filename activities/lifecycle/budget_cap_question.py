@@ -1,14 +1,19 @@
 """Ask what to do when a job reaches its budget cap, and apply the answer."""
 
-from models.jobs.job_record import JobStatus
-from models.jobs.job_state import AnswerReceipt
-from models.wire.event_kinds import EventKind
-from planning.budget.budget_question import BUDGET_CHOICES, REPORT, budget_decision, budget_question
-from planning.budget.spend_totals import spend_breakdown
-from storage.core.database import JobTransaction
-from storage.jobs import job_control_rows, job_rows
-from storage.ledger.spending_queries import bills_of
-from storage.questions.budget_question_rows import ask_budget_question
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_state import AnswerReceipt
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.budget.budget_question import (
+    BUDGET_CHOICES,
+    REPORT,
+    budget_decision,
+    budget_question,
+)
+from holdfast.planning.budget.spend_totals import spend_breakdown
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.ledger.spending_queries import bills_of
+from holdfast.storage.questions.budget_question_rows import ask_budget_question
 
 
 async def open_budget_question(tx: JobTransaction, key: str) -> int:

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.lifecycle.budget_cap_question import open_budget_question
-from activities.runtime.activity_frame import Recorded, record_once
-from activities.runtime.activity_services import Services
-from models.frozen_model import Frozen
-from models.jobs.activity_orders import ControlOrder, RetryOrder
-from models.jobs.job_record import JobStatus
-from storage.core.database import JobTransaction
-from storage.jobs import job_control_rows
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.lifecycle.budget_cap_question import open_budget_question
+from holdfast.activities.runtime.activity_frame import Recorded, record_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.activity_orders import ControlOrder, RetryOrder
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs import job_control_rows
 
 
 class EmptyReceipt(Frozen):

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_services import Services
-from activities.runtime.task_states import fit_tasks_to_page
-from models.jobs.activity_orders import BeginOrder, JobBrief, ReadTasksOrder, TaskPage
-from models.jobs.job_record import Job, JobStatus, StopReason
-from models.jobs.job_state import EndJob
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.plans import task_queries
-from storage.views import job_queries
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.task_states import fit_tasks_to_page
+from holdfast.models.jobs.activity_orders import BeginOrder, JobBrief, ReadTasksOrder, TaskPage
+from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
+from holdfast.models.jobs.job_state import EndJob
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
 
 _PAGE_TASKS = 200
 

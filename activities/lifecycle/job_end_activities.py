@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
-from activities.runtime.activity_services import Services
-from models.jobs.activity_orders import EndOrder, JobOutcome
-from models.jobs.job_record import JobStatus
-from models.text.message_limits import MessageLimit, cut_message
-from models.wire import stored_keys
-from storage.core.database import JobTransaction
-from storage.jobs import job_rows
-from storage.plans import plan_change_rows
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.jobs.activity_orders import EndOrder, JobOutcome
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.wire import stored_keys
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows
 
 
 @dataclass(frozen=True)

@@ -5,48 +5,48 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.plans.plan_approval import ask_approval, needs_approval
-from activities.plans.planner_examples import examples_for
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.halt_from_error import halt_of_error
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.plan_receipts import plan_receipt
-from models.budget.cost_estimates import PlanEstimate
-from models.calls.tool_signatures import ToolSignature
-from models.errors import BadInput, Lasting
-from models.jobs.activity_orders import AttemptOrder, ReplanOrder
-from models.jobs.job_record import JobRequest, StopReason
-from models.jobs.job_state import Halt, PlanReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
-from models.plans.research_plan import Plan
-from models.strategies.agent_profiles import AgentBrief
-from models.strategies.job_strategy import Grain
-from models.tasks.replanner_input import ReplannerTask
-from models.tasks.stored_task import StoredTask, plan_of
-from models.text.message_limits import MessageLimit, cut_message
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from models.wire.role_names import RoleName
-from planning.plans.fresh_task_ids import with_fresh_ids
-from planning.plans.plan_continuation import continuation_change
-from planning.plans.plan_draft_faults import draft_faults
-from planning.plans.plan_validation import PlanRules
-from planning.plans.replan_scope import ReplanKind, find_replan_target, rules_for_plan
-from planning.plans.tool_names import with_full_tool_names
-from planning.strategies.fixed_plans import fixed_plan
-from roles.dialogue.model_dialogue import DialogueResult
-from roles.dialogue.role_definition import Role, TaskT
-from roles.planning.planner import AGENT_TASK_PLANNER, PLANNER, PlannerTask
-from roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
-from storage.core.database import JobTransaction
-from storage.jobs.job_control_rows import guidance_of
-from storage.jobs.job_estimates import estimate_job, store_estimate
-from storage.plans import plan_change_rows, task_queries
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.plans.plan_approval import ask_approval, needs_approval
+from holdfast.activities.plans.planner_examples import examples_for
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.plan_receipts import plan_receipt
+from holdfast.models.budget.cost_estimates import PlanEstimate
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import BadInput, Lasting
+from holdfast.models.jobs.activity_orders import AttemptOrder, ReplanOrder
+from holdfast.models.jobs.job_record import JobRequest, StopReason
+from holdfast.models.jobs.job_state import Halt, PlanReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.strategies.job_strategy import Grain
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
+from holdfast.planning.plans.plan_continuation import continuation_change
+from holdfast.planning.plans.plan_draft_faults import draft_faults
+from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.plans.replan_scope import ReplanKind, find_replan_target, rules_for_plan
+from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.strategies.fixed_plans import fixed_plan
+from holdfast.roles.dialogue.model_dialogue import DialogueResult
+from holdfast.roles.dialogue.role_definition import Role, TaskT
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER, PlannerTask
+from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.jobs.job_estimates import estimate_job, store_estimate
+from holdfast.storage.plans import plan_change_rows, task_queries
 
 DraftT = TypeVar("DraftT", PlanDraft, AgentPlanDraft)
 _REPLANNERS: dict[ReplanKind, Role[ReplannerTask, Any]] = {

@@ -1,22 +1,22 @@
 """Ask a person to approve a plan, check an edited plan, and return the receipt of a refusal."""
 
-from activities.runtime.activity_services import Services
-from models.errors import BadInput
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.jobs.job_state import AnswerReceipt, EndJob
-from models.plans.plan_change import PlanChange
-from models.plans.research_plan import Plan, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionKind
-from models.strategies.job_strategy import Strategy
-from models.text.terminal_text import shorten_text
-from models.wire import stored_keys
-from planning.plans.plan_edits import edit_change, parse_plan
-from planning.plans.plan_validation import plan_faults
-from planning.plans.replan_scope import rules_for_plan
-from planning.plans.tool_names import with_full_tool_names
-from planning.questions.answer_choices import CHOICES_BY_KIND
-from storage.core.database import JobTransaction
-from storage.questions.question_rows import NewQuestion, open_question
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.jobs.job_state import AnswerReceipt, EndJob
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.wire import stored_keys
+from holdfast.planning.plans.plan_edits import edit_change, parse_plan
+from holdfast.planning.plans.plan_validation import plan_faults
+from holdfast.planning.plans.replan_scope import rules_for_plan
+from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.questions.answer_choices import CHOICES_BY_KIND
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.questions.question_rows import NewQuestion, open_question
 
 MAX_LINE = 200
 """Characters of a person's words in a receipt."""

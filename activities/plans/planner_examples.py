@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan, TaskKind
-from models.strategies.job_strategy import Grain, Strategy
-from planning.text.token_estimates import estimate_tokens
-from roles.planning.planner import PlanExample
-from storage.core.database import Database
-from storage.plans.plan_example_queries import find_similar_plans
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan, TaskKind
+from holdfast.models.strategies.job_strategy import Grain, Strategy
+from holdfast.planning.text.token_estimates import estimate_tokens
+from holdfast.roles.planning.planner import PlanExample
+from holdfast.storage.core.database import Database
+from holdfast.storage.plans.plan_example_queries import find_similar_plans
 
 MAX_TOKENS_PER_EXAMPLE = 2000
 """The maximum tokens of one example; longer examples are left out."""

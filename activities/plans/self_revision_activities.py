@@ -6,31 +6,31 @@ from functools import partial
 
 from pydantic import ValidationError
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_frame import Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.plan_receipts import plan_receipt
-from models.errors import Lasting
-from models.jobs.activity_orders import ReviseOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import PlanReceipt
-from models.plans.kpi_chain_format import plan_for_prompt
-from models.plans.plan_change import PlanChange
-from models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
-from models.strategies.agent_profiles import AgentBrief
-from models.tasks.stored_task import StoredTask, plan_of
-from models.text.message_limits import MessageLimit, cut_message
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
-from planning.plans.plan_validation import PlanRules
-from roles.planning.reviser import REVISER, Refined, ReviserAnswer, ReviserTask
-from storage.core.database import JobTransaction
-from storage.jobs.job_control_rows import guidance_of
-from storage.plans import plan_change_rows, task_queries
-from storage.plans.agent_task_rows import CONTRADICTION_NOTE
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_frame import Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.plan_receipts import plan_receipt
+from holdfast.models.errors import Lasting
+from holdfast.models.jobs.activity_orders import ReviseOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import PlanReceipt
+from holdfast.models.plans.kpi_chain_format import plan_for_prompt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
+from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.roles.planning.reviser import REVISER, Refined, ReviserAnswer, ReviserTask
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.plans.agent_task_rows import CONTRADICTION_NOTE
 
 
 @dataclass(frozen=True)

@@ -4,39 +4,55 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.reports.report_drafting import condense_if_long, draft_report
-from activities.reports.report_inputs import ReportInputs, read_report_inputs, synthesiser_task
-from activities.reports.sentence_checks import ReportSentenceChecks
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.halt_from_error import halt_of_error
-from activities.runtime.model_call import ModelCaller
-from models.errors import Lasting, ReportInvalid
-from models.evidence.evidence import CheckSummary, DeliveryCheck, Report, ReportContradiction
-from models.jobs.activity_orders import AttemptOrder, ReportOrder
-from models.jobs.job_record import JobRequest, StopReason
-from models.jobs.job_state import Halt, ReportReceipt
-from models.reports.report_writer_messages import Statement, SynthesiserAnswer, SynthesiserTask
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.value_text import value_as_text
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.reports.citation_marks import CitationMarks, cited_report
-from planning.reports.delivery_checks import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.reports.report_drafting import condense_if_long, draft_report
+from holdfast.activities.reports.report_inputs import (
+    ReportInputs,
+    read_report_inputs,
+    synthesiser_task,
+)
+from holdfast.activities.reports.sentence_checks import ReportSentenceChecks
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.errors import Lasting, ReportInvalid
+from holdfast.models.evidence.evidence import (
+    CheckSummary,
+    DeliveryCheck,
+    Report,
+    ReportContradiction,
+)
+from holdfast.models.jobs.activity_orders import AttemptOrder, ReportOrder
+from holdfast.models.jobs.job_record import JobRequest, StopReason
+from holdfast.models.jobs.job_state import Halt, ReportReceipt
+from holdfast.models.reports.report_writer_messages import (
+    Statement,
+    SynthesiserAnswer,
+    SynthesiserTask,
+)
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.value_text import value_as_text
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
+from holdfast.planning.reports.delivery_checks import (
     failed_checks,
     job_delivery_checks,
     report_delivery_checks,
 )
-from planning.reports.evidence_selection import evidence_by_citation_id, evidence_of_both_sides
-from planning.reports.sentence_support import unsupported_parts
-from storage.core.database import JobTransaction
-from storage.evidence import evidence_rows
-from storage.jobs import job_rows
-from storage.ledger.figure_rows import figures_of
-from storage.questions import question_rows
+from holdfast.planning.reports.evidence_selection import (
+    evidence_by_citation_id,
+    evidence_of_both_sides,
+)
+from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.evidence import evidence_rows
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.figure_rows import figures_of
+from holdfast.storage.questions import question_rows
 
 _REPORT_TASK_ID = "report"
 """The task id of the report's own calls in the ledger."""

@@ -6,22 +6,27 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from activities.runtime.bounded_gather import gather_bounded
-from activities.runtime.model_call import ModelCaller
-from models.errors import ReportInvalid
-from models.plans.research_plan import Plan
-from models.reports.report_writer_messages import (
+from holdfast.activities.runtime.bounded_gather import gather_bounded
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.errors import ReportInvalid
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.reports.report_writer_messages import (
     CondensedGroup,
     EvidenceItem,
     SynthesiserAnswer,
     SynthesiserTask,
 )
-from planning.plans.downstream_tasks import owning_task
-from planning.reports.citation_marks import without_citation_marks
-from planning.reports.report_groups import group_of, needs_groups
-from planning.reports.statement_faults import statement_faults, unknown_id_faults
-from roles.reports.condenser import CONDENSER, MOST_STATEMENTS, CondenserAnswer, CondenserTask
-from roles.reports.synthesiser import SYNTHESISER
+from holdfast.planning.plans.downstream_tasks import owning_task
+from holdfast.planning.reports.citation_marks import without_citation_marks
+from holdfast.planning.reports.report_groups import group_of, needs_groups
+from holdfast.planning.reports.statement_faults import statement_faults, unknown_id_faults
+from holdfast.roles.reports.condenser import (
+    CONDENSER,
+    MOST_STATEMENTS,
+    CondenserAnswer,
+    CondenserTask,
+)
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 
 _AT_ONCE = 3
 _LONGEST_QUOTE = 300

@@ -3,27 +3,27 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from models.evidence.evidence import StoredEvidence
-from models.jobs.job_record import Job
-from models.plans.research_plan import Plan, TaskStatus
-from models.reports.report_writer_messages import (
+from holdfast.models.evidence.evidence import StoredEvidence
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.reports.report_writer_messages import (
     OpposedClaims,
     ResultItem,
     SynthesiserTask,
     VerificationResult,
 )
-from models.reports.verification_summary import VerificationSummary
-from models.tasks.stored_task import StoredTask
-from models.verification.verification_verdicts import Verification
-from planning.plans.downstream_tasks import downstream_tasks
-from planning.reports.delivery_checks import DeliveryFacts
-from planning.reports.evidence_selection import evidence_items, supporting_evidence
-from planning.reports.report_groups import group_of
-from planning.verification.contradiction_rules import distinct_contradictions
-from storage.core.database import Database
-from storage.evidence import evidence_rows, retraction_rows
-from storage.plans import task_queries
-from storage.views import report_input_queries
+from holdfast.models.reports.verification_summary import VerificationSummary
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.verification.verification_verdicts import Verification
+from holdfast.planning.plans.downstream_tasks import downstream_tasks
+from holdfast.planning.reports.delivery_checks import DeliveryFacts
+from holdfast.planning.reports.evidence_selection import evidence_items, supporting_evidence
+from holdfast.planning.reports.report_groups import group_of
+from holdfast.planning.verification.contradiction_rules import distinct_contradictions
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import evidence_rows, retraction_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import report_input_queries
 
 EntityKey = tuple[str, str]
 """The key of an entity: its task's id and its name."""

@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from activities.runtime.model_call import ModelCaller
-from models.evidence.evidence import CheckSummary, StoredEvidence
-from models.reports.report_writer_messages import RefusedSentence, Statement, SynthesiserAnswer
-from planning.reports.citation_marks import statements_by_part
-from planning.reports.evidence_selection import source_title
-from planning.reports.sentence_support import HEDGE_PREFIX, is_quotation, unsupported_parts
-from roles.verification.sentence_checker import (
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.evidence.evidence import CheckSummary, StoredEvidence
+from holdfast.models.reports.report_writer_messages import (
+    RefusedSentence,
+    Statement,
+    SynthesiserAnswer,
+)
+from holdfast.planning.reports.citation_marks import statements_by_part
+from holdfast.planning.reports.evidence_selection import source_title
+from holdfast.planning.reports.sentence_support import HEDGE_PREFIX, is_quotation, unsupported_parts
+from holdfast.roles.verification.sentence_checker import (
     SENTENCE_CHECKER,
     CitedPassage,
     CitingSentence,

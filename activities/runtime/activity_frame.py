@@ -29,10 +29,10 @@ from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from models.jobs.activity_orders import RunOrder
-from models.wire import stored_keys
-from storage.core import receipt_rows
-from storage.core.database import Database, JobTransaction
+from holdfast.models.jobs.activity_orders import RunOrder
+from holdfast.models.wire import stored_keys
+from holdfast.storage.core import receipt_rows
+from holdfast.storage.core.database import Database, JobTransaction
 
 ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
 

@@ -13,10 +13,10 @@ from temporalio.worker import (
     Interceptor,
 )
 
-from models.calls.retry_pause import retry_pause
-from models.errors import HoldfastError, Passing, StorageAway
-from models.tasks.task_failure import REMEDIES, Remedy
-from models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.calls.retry_pause import retry_pause
+from holdfast.models.errors import HoldfastError, Passing, StorageAway
+from holdfast.models.tasks.task_failure import REMEDIES, Remedy
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 _TRIES_AT_A_FAULT = 3
 _FIRST_BEAT_S = 0.5

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, field
 
-from models.budget.token_prices import PriceList
-from models.errors import BadConfiguration
-from models.jobs.activity_orders import RunOrder
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
-from roles.dialogue.role_definition import Model
-from storage.core.database import Database
-from storage.jobs import job_rows
-from tools.mcp.tool_hub import Hub
+from holdfast.models.budget.token_prices import PriceList
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.jobs.activity_orders import RunOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
+from holdfast.roles.dialogue.role_definition import Model
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.tools.mcp.tool_hub import Hub
 
 _MAX_CACHED_REQUESTS = 500
 

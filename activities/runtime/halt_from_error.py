@@ -1,9 +1,9 @@
 """Turn a permanent error into the `Halt` that stops the job."""
 
-from models.errors import BadConfiguration, Lasting, ModelRefused
-from models.jobs.job_record import StopReason
-from models.jobs.job_state import Halt
-from models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.errors import BadConfiguration, Lasting, ModelRefused
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.jobs.job_state import Halt
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 
 def halt_of_error(

@@ -8,22 +8,22 @@ from typing import Self, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from activities.runtime.activity_services import ModelRegistry, Services
-from activities.runtime.recovery_interceptor import current_recovery_id
-from models.budget.spend_breakdown import Phase
-from models.calls.call_records import CallKey, ReservationRequest
-from models.calls.model_requests import Completion, ModelRequest
-from models.errors import BudgetReached, HoldfastError, ModelBusy
-from models.frozen_model import Frozen
-from models.jobs.activity_orders import AttemptOrder
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
-from models.text.storable_text import storable_text
-from planning.budget.role_phases import phase_of
-from planning.text.token_estimates import request_tokens
-from roles.dialogue.model_dialogue import DialogueResult, ask_role
-from roles.dialogue.role_definition import Role
-from storage.ledger.call_ledger import CallLedger
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.activities.runtime.recovery_interceptor import current_recovery_id
+from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.calls.call_records import CallKey, ReservationRequest
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.errors import BudgetReached, HoldfastError, ModelBusy
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
+from holdfast.models.text.storable_text import storable_text
+from holdfast.planning.budget.role_phases import phase_of
+from holdfast.planning.text.token_estimates import request_tokens
+from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.storage.ledger.call_ledger import CallLedger
 
 TaskT = TypeVar("TaskT", bound=Frozen)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from activities.runtime.task_states import fit_tasks_to_page, pending_state
-from models.jobs.job_state import PlanReceipt, TaskState
-from models.plans.plan_change import PlanChange
-from models.questions.user_questions import OpenQuestion
-from models.tasks.stored_task import StoredTask
+from holdfast.activities.runtime.task_states import fit_tasks_to_page, pending_state
+from holdfast.models.jobs.job_state import PlanReceipt, TaskState
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.questions.user_questions import OpenQuestion
+from holdfast.models.tasks.stored_task import StoredTask
 
 
 def plan_receipt(

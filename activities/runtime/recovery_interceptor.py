@@ -15,11 +15,11 @@ from temporalio.worker import (
     Interceptor,
 )
 
-from models.errors import StorageAway
-from models.jobs.job_recovery import LossCause, LostAttempt
-from storage.core.database import Database
-from storage.core.database_outage import retry_until_available
-from storage.ledger import job_recovery_rows
+from holdfast.models.errors import StorageAway
+from holdfast.models.jobs.job_recovery import LossCause, LostAttempt
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.database_outage import retry_until_available
+from holdfast.storage.ledger import job_recovery_rows
 
 _WORKER_DIED = "WorkerDied"
 """The type of error with which a supervisor ends the attempts of a worker that it saw die."""

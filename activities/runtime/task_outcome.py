@@ -4,28 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from activities.runtime.halt_from_error import halt_of_error
-from models.calls.tool_signatures import SourcePassage
-from models.errors import (
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import (
     FailureClass,
     Lasting,
     OutcomeUnknown,
     ToolFailed,
     Unresolved,
 )
-from models.evidence.evidence import LocatedQuote
-from models.jobs.activity_orders import TaskOrder
-from models.jobs.job_state import Halt, TaskReceipt
-from models.plans.research_plan import Task, TaskStatus
-from models.tasks.attempt_results import EntityValue
-from models.tasks.task_failure import REMEDIES, Component, Failure, Remedy
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.terminal_text import shorten_text
-from models.text.value_text import value_as_text
-from models.wire import stored_keys
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import task_transactions
-from storage.plans.task_transactions import TaskAttemptOutcome
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.job_state import Halt, TaskReceipt
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_failure import REMEDIES, Component, Failure, Remedy
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import value_as_text
+from holdfast.models.wire import stored_keys
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import task_transactions
+from holdfast.storage.plans.task_transactions import TaskAttemptOutcome
 
 _PREVIEW = 200
 

@@ -1,7 +1,7 @@
 """Build the states of pending tasks and cut a list of task states to one payload."""
 
-from models.jobs.job_state import TaskState
-from models.plans.research_plan import Task, TaskStatus
+from holdfast.models.jobs.job_state import TaskState
+from holdfast.models.plans.research_plan import Task, TaskStatus
 
 PAGE_BYTES = 20_000
 """Well below 32 KB, the limit of our payloads."""

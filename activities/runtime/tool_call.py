@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from models.calls.call_records import CallKey
-from models.calls.model_requests import canonical_hash
-from models.calls.tool_signatures import ToolAnswer, ToolSignature
-from models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
-from models.text.terminal_text import shorten_text
-from storage.ledger.call_ledger import CallLedger, LedgerEntry
-from tools.mcp.tool_hub import Hub
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import canonical_hash
+from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
+from holdfast.models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
+from holdfast.tools.mcp.tool_hub import Hub
 
 _SHOWN = 400  # characters of the recorded answer
 

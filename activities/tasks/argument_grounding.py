@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.task_outcome import TaskOutcome
-from models.errors import ToolFailed
-from models.frozen_model import Frozen
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.storable_text import storable_text, storable_value
-from models.text.terminal_text import shorten_text
-from planning.text.nearest_values import NEAREST_COUNT, Vocabulary
-from roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
-from tools.mcp.tool_hub import Hub
-from tools.vocabularies.server_vocabularies import KnownParameter
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.task_outcome import TaskOutcome
+from holdfast.models.errors import ToolFailed
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.storable_text import storable_text, storable_value
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary
+from holdfast.roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.vocabularies.server_vocabularies import KnownParameter
 
 _SHOWN = 80
 

@@ -1,16 +1,16 @@
 """Run a reasoning task: one model call derives the task's values from its inputs."""
 
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure
-from models.errors import FailureClass
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Task
-from models.tasks.named_value import NamedValue
-from models.tasks.task_failure import Component, Failure
-from models.text.storable_text import storable_value
-from planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
-from planning.results.kpi_failure import kpi_failure
-from roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure
+from holdfast.models.errors import FailureClass
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Task
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.text.storable_text import storable_value
+from holdfast.planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
+from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
 
 
 async def run_reasoning_task(

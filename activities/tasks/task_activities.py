@@ -2,30 +2,30 @@
 
 from dataclasses import dataclass
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_services import Services
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.task_outcome import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.task_outcome import (
     TaskOutcome,
     outcome_of_abandoned_attempt,
     outcome_of_error,
     receipt_key,
     store_outcome,
 )
-from activities.tasks.reasoning_task import run_reasoning_task
-from activities.tasks.tool_task import ToolTaskContext, run_tool_task
-from models.errors import Lasting, ToolFailed
-from models.jobs.activity_orders import FailTaskOrder, TaskOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import TaskReceipt
-from models.tasks.named_value import NamedValue
-from models.tasks.task_failure import Component
-from planning.plans.entity_references import resolve_references
-from storage.core import receipt_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import agent_task_rows, task_queries, task_transactions
-from storage.plans.task_transactions import RunningTask
+from holdfast.activities.tasks.reasoning_task import run_reasoning_task
+from holdfast.activities.tasks.tool_task import ToolTaskContext, run_tool_task
+from holdfast.models.errors import Lasting, ToolFailed
+from holdfast.models.jobs.activity_orders import FailTaskOrder, TaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import TaskReceipt
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.task_failure import Component
+from holdfast.planning.plans.entity_references import resolve_references
+from holdfast.storage.core import receipt_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import agent_task_rows, task_queries, task_transactions
+from holdfast.storage.plans.task_transactions import RunningTask
 
 
 @dataclass(frozen=True)

@@ -6,27 +6,36 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from activities.runtime.bounded_gather import gather_bounded
-from activities.runtime.model_call import ModelCaller
-from activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure, outcome_of_error
-from activities.runtime.tool_call import ToolCaller, ToolCallResult
-from activities.tasks.argument_grounding import ArgumentGrounder, GroundedArguments
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.errors import FailureClass, OutcomeUnknown, ToolFailed
-from models.evidence.evidence import LocatedQuote
-from models.jobs.activity_orders import TaskOrder
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import ExpectedEntity, Task
-from models.tasks.named_value import NamedValue
-from models.tasks.task_failure import Component, Failure
-from models.text.storable_text import storable_value
-from planning.results.kpi_check import EntityCandidate, KpiVerdict, best_candidates, check_kpis
-from planning.results.kpi_failure import kpi_failure
-from planning.text.passage_chunks import split_into_chunks
-from planning.text.quote_location import best_sentences, locate_quote
-from roles.dialogue.model_dialogue import DialogueResult
-from roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
-from tools.mcp.tool_hub import Hub
+from holdfast.activities.runtime.bounded_gather import gather_bounded
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.task_outcome import (
+    TaskOutcome,
+    invalid_answer_failure,
+    outcome_of_error,
+)
+from holdfast.activities.runtime.tool_call import ToolCaller, ToolCallResult
+from holdfast.activities.tasks.argument_grounding import ArgumentGrounder, GroundedArguments
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.errors import FailureClass, OutcomeUnknown, ToolFailed
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import ExpectedEntity, Task
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.text.storable_text import storable_value
+from holdfast.planning.results.kpi_check import (
+    EntityCandidate,
+    KpiVerdict,
+    best_candidates,
+    check_kpis,
+)
+from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.planning.text.passage_chunks import split_into_chunks
+from holdfast.planning.text.quote_location import best_sentences, locate_quote
+from holdfast.roles.dialogue.model_dialogue import DialogueResult
+from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
+from holdfast.tools.mcp.tool_hub import Hub
 
 _CHUNKS_AT_ONCE = 4
 _UNSHOWN_CONFIDENCE = 0.5

@@ -6,39 +6,39 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.halt_from_error import halt_of_error
-from activities.runtime.model_call import ModelCaller
-from activities.verification.gap_plan_changes import OpenGaps, store_gap_changes
-from activities.verification.verification_inputs import load_verification_inputs
-from models.errors import BadConfiguration, Lasting, ModelRefused
-from models.jobs.activity_orders import VerificationRoundOrder
-from models.jobs.job_state import PlanReceipt
-from models.plans.research_plan import Plan
-from models.tasks.stored_task import StoredTask
-from models.text.message_limits import MessageLimit, cut_message
-from models.verification.gap_plan_drafts import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.verification.gap_plan_changes import OpenGaps, store_gap_changes
+from holdfast.activities.verification.verification_inputs import load_verification_inputs
+from holdfast.models.errors import BadConfiguration, Lasting, ModelRefused
+from holdfast.models.jobs.activity_orders import VerificationRoundOrder
+from holdfast.models.jobs.job_state import PlanReceipt
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.verification.gap_plan_drafts import (
     GapPlannerAnswer,
     GapPlannerTask,
     NewSubQuestion,
     VerifiedSubQuestion,
 )
-from models.verification.verification_verdicts import StopCondition, Verification
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.plans.plan_validation import PlanRules
-from planning.verification.contradiction_rules import unsettled_contradictions
-from planning.verification.gap_plan_rules import GapRules, open_contradiction
-from planning.verification.verification_round_rules import may_add, tasks_to_retry
-from roles.planning.gap_planner import GAP_PLANNER
-from storage.core.database import JobTransaction
-from storage.evidence import verification_rows
-from storage.jobs.job_control_rows import guidance_of
-from storage.plans import task_queries
-from storage.plans.task_resets import TaskRetry
+from holdfast.models.verification.verification_verdicts import StopCondition, Verification
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
+from holdfast.planning.verification.gap_plan_rules import GapRules, open_contradiction
+from holdfast.planning.verification.verification_round_rules import may_add, tasks_to_retry
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.plans import task_queries
+from holdfast.storage.plans.task_resets import TaskRetry
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from activities.runtime.plan_receipts import plan_receipt
-from activities.verification.verification_inputs import VerificationInputs
-from models.jobs.job_state import PlanReceipt
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import TaskStatus
-from models.tasks.stored_task import StoredTask, plan_of
-from models.verification.gap_plan_drafts import NewSubQuestion
-from models.verification.verification_verdicts import Verification
-from planning.plans.plan_graph import dependents, known_dependencies
-from planning.verification.gap_plan_rules import GapRules, tie_breaker_hint
-from storage.core.database import JobTransaction
-from storage.plans import plan_change_rows, task_resets
-from storage.plans.task_resets import TaskRetry
+from holdfast.activities.runtime.plan_receipts import plan_receipt
+from holdfast.activities.verification.verification_inputs import VerificationInputs
+from holdfast.models.jobs.job_state import PlanReceipt
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.verification.gap_plan_drafts import NewSubQuestion
+from holdfast.models.verification.verification_verdicts import Verification
+from holdfast.planning.plans.plan_graph import dependents, known_dependencies
+from holdfast.planning.verification.gap_plan_rules import GapRules, tie_breaker_hint
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.plans import plan_change_rows, task_resets
+from holdfast.storage.plans.task_resets import TaskRetry
 
 
 @dataclass(frozen=True)

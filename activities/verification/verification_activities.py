@@ -5,40 +5,47 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from activities.runtime.activity_services import Services
-from activities.runtime.bounded_gather import gather_bounded
-from activities.runtime.halt_from_error import halt_of_error
-from activities.runtime.model_call import ModelCaller
-from activities.verification.verification_inputs import VerificationInputs, load_verification_inputs
-from models.errors import BadConfiguration, Lasting, ModelRefused
-from models.jobs.activity_orders import VerificationRoundOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import VerificationRoundReceipt
-from models.questions.user_questions import OpenQuestion
-from models.tasks.stored_task import StoredTask
-from models.text.message_limits import MessageLimit, cut_message
-from models.verification.verification_verdicts import Recommendation, StopLogEntry, Verification
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.verification import stop_conditions
-from planning.verification.contradiction_rules import review_contradictions
-from planning.verification.verification_round_rules import effective_verdict
-from planning.verification.verifier_task_and_verdict import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.bounded_gather import gather_bounded
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.verification.verification_inputs import (
+    VerificationInputs,
+    load_verification_inputs,
+)
+from holdfast.models.errors import BadConfiguration, Lasting, ModelRefused
+from holdfast.models.jobs.activity_orders import VerificationRoundOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import VerificationRoundReceipt
+from holdfast.models.questions.user_questions import OpenQuestion
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.verification.verification_verdicts import (
+    Recommendation,
+    StopLogEntry,
+    Verification,
+)
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.verification import stop_conditions
+from holdfast.planning.verification.contradiction_rules import review_contradictions
+from holdfast.planning.verification.verification_round_rules import effective_verdict
+from holdfast.planning.verification.verifier_task_and_verdict import (
     ResultVerdict,
     verdict_faults,
     verdict_from_answer,
     verdict_without_answer,
     verifier_task,
 )
-from roles.verification.verifier import VERIFIER
-from storage.core.database import JobTransaction
-from storage.evidence import verification_rows
-from storage.ledger.spending_queries import tokens_of
-from storage.plans import attempt_result_rows
-from storage.questions import escalation_rows
+from holdfast.roles.verification.verifier import VERIFIER
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.ledger.spending_queries import tokens_of
+from holdfast.storage.plans import attempt_result_rows
+from holdfast.storage.questions import escalation_rows
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,28 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.tasks.stored_task import StoredTask
-from models.tasks.task_finding import TaskFinding
-from models.verification.verification_verdicts import Contradiction, StopLogEntry, Verification
-from planning.verification.contradiction_rules import unsettled_contradictions
-from planning.verification.verification_round_rules import (
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.tasks.task_finding import TaskFinding
+from holdfast.models.verification.verification_verdicts import (
+    Contradiction,
+    StopLogEntry,
+    Verification,
+)
+from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
+from holdfast.planning.verification.verification_round_rules import (
     accept_verdict,
     is_carried_over,
     verdict_without_model,
     verdicts_by_task,
     verifiable_tasks,
 )
-from storage.core.database import Database
-from storage.evidence import verification_rows
-from storage.plans import task_finding_queries, task_queries
-from storage.questions import escalation_rows
-from storage.questions.escalation_rows import Ruling
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.plans import task_finding_queries, task_queries
+from holdfast.storage.questions import escalation_rows
+from holdfast.storage.questions.escalation_rows import Ruling
 
 
 @dataclass(frozen=True)

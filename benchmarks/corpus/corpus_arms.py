@@ -15,14 +15,14 @@ import psycopg
 from benchmarks.peers.peer_process import PEERS_MISSING, PEERS_PYTHON, ROOT
 from benchmarks.setup.corpus_data import BenchmarkCollection, TitledText
 from holdfast.corpus.passage_embedding import embed_collection
-from models.corpus.embeddings_config import EmbeddingsConfig
-from models.corpus.search_mode import SearchMode
-from roles.endpoints.embedding_endpoint import Embedder, create_embedder
-from storage.core.database import Database
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import CorpusStore
+from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
+from holdfast.models.corpus.search_mode import SearchMode
+from holdfast.roles.endpoints.embedding_endpoint import Embedder, create_embedder
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.corpus.corpus_retrieval import CorpusRetrieval
 from tests.support.endpoints.embeddings_endpoint import HashingEmbeddings
-from tools.corpus.corpus_retrieval import CorpusRetrieval
 
 DIMENSION = 384
 _BATCH = 1000  # passages a transaction, as `holdfast corpus add` stores them

@@ -21,7 +21,7 @@ from benchmarks.setup.corpus_data import (
     load_collection,
 )
 from holdfast.services.temporary_services import temporary_services
-from storage.core.database import Database
+from holdfast.storage.core.database import Database
 
 SIZES = (10_000, 100_000)
 _WARM_UP = 10

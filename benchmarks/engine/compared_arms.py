@@ -13,18 +13,18 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from activities.runtime.activity_services import ModelRegistry, Services
 from benchmarks.engine.bare_temporal import BareJob, bare_worker, make_table
 from benchmarks.setup.job_graphs import JobGraph
 from benchmarks.setup.timed_stand_ins import TimedModel, graph_request, timed_tool_server
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.services.temporary_services import TemporaryServices
 from holdfast.settings import Settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
 from holdfast.temporal.workflow_start import start_workflow
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from storage.jobs import job_rows
-from tools.mcp.tool_hub import Hub
-from worker import build_worker
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.worker import build_worker
 
 _IN_FLIGHT = 20
 

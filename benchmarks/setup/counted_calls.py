@@ -23,12 +23,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from benchmarks.setup.timed_stand_ins import TimedModel, value_page
-from roles.planning.planner import PLANNER
-from roles.reports.condenser import CONDENSER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER
-from roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 
 _ROLES = (PLANNER, EXTRACTOR, REASONER, SYNTHESISER, CONDENSER, SENTENCE_CHECKER)
 

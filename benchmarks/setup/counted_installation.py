@@ -18,18 +18,18 @@ from benchmarks.setup.counted_calls import CallSnapshot, CountedCalls, serve_cou
 from benchmarks.setup.job_graphs import JobGraph, plan_draft
 from benchmarks.setup.timed_stand_ins import TIMED_TOOL, TimedModel, graph_request
 from holdfast.client import Holdfast, new_job_id
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.plans.research_plan import Plan
 from holdfast.services.service_lifecycle import start_services, stop_services
 from holdfast.services.worker_process import current_worker
 from holdfast.settings import Endpoints, Settings, load_settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_start import start_workflow
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.plan_drafts import PlanDraft
-from models.plans.research_plan import Plan
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.plans import plan_change_rows
 
 _SHORT_LIFE_S = 11.0
 _FOREIGN = ("HOLDFAST_", "OPENAI_", "TEMPORAL_", "PYTHONDONTWRITEBYTECODE")

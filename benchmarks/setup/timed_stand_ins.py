@@ -11,10 +11,10 @@ from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 
 from benchmarks.setup.job_graphs import JobGraph, plan_draft
-from models.calls.model_requests import Completion, ModelRequest
-from models.jobs.job_record import JobRequest
-from planning.strategies.strategy_presets import preset, with_settings
-from tools.mcp.tool_server import BuiltinServer
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.tools.mcp.tool_server import BuiltinServer
 
 TIMED_TOOL = "timed.look_up"
 TIMED_MODEL = "timed"

@@ -12,10 +12,10 @@ from mcp import Client, StdioServerParameters
 
 from benchmarks.setup.benchmark_figures import MeasuredFigure, median_ratio, time_interleaved
 from benchmarks.tools.echo_server import echo_server
+from holdfast.tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
 from tests.support.endpoints.hosted_app import HostedApp
-from tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
 
 CALLS = 200
 AIM = 1.5

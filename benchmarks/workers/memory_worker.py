@@ -10,16 +10,16 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from activities.runtime.activity_services import ModelRegistry, Services
 from benchmarks.setup.job_graphs import layered_graph
 from benchmarks.setup.timed_stand_ins import TIMED_TOOL, TimedModel, timed_tool_server
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.settings import Settings
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from tools.mcp.server_config import StdioServer
-from tools.mcp.tool_hub import Hub
-from worker import build_worker
+from holdfast.storage.core.database import Database
+from holdfast.tools.mcp.server_config import StdioServer
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.worker import build_worker
 
 BIG_TOOL = "big.look_up"
 

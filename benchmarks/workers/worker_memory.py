@@ -13,7 +13,7 @@ from benchmarks.engine.compared_arms import connect_client, submit_graph_job
 from benchmarks.setup.benchmark_figures import MeasuredFigure
 from benchmarks.setup.job_graphs import JobGraph, layered_graph
 from holdfast.services.temporary_services import TemporaryServices, temporary_services
-from storage.core.database import Database
+from holdfast.storage.core.database import Database
 
 REST_AIM_MB = 200
 JOBS_AIM_MB = 400

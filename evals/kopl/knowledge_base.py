@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evals.kopl.typed_values import Value, read_stored_value
+from holdfast.evals.kopl.typed_values import Value, read_stored_value
 
 
 class UnknownName(ValueError):

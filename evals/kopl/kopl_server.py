@@ -1,5 +1,7 @@
-"""MCP server of the 27 KoPL functions; `python -m evals.kopl.kopl_server KB` serves a knowledge
-base over stdio."""
+"""MCP server of the 27 KoPL functions.
+
+`python -m holdfast.evals.kopl.kopl_server KB` serves a knowledge base over stdio.
+"""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -11,8 +13,8 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from evals.kopl.knowledge_base import KnowledgeBase
-from evals.kopl.kopl_tools import KoplTools
+from holdfast.evals.kopl.knowledge_base import KnowledgeBase
+from holdfast.evals.kopl.kopl_tools import KoplTools
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evals.kopl.knowledge_base import Fact, KnowledgeBase, Thing, check_name
-from evals.kopl.tool_values import (
+from holdfast.evals.kopl.knowledge_base import Fact, KnowledgeBase, Thing, check_name
+from holdfast.evals.kopl.tool_values import (
     Entities,
     Found,
     Told,
@@ -15,7 +15,7 @@ from evals.kopl.tool_values import (
     qualifier_values,
     verification_answer,
 )
-from evals.kopl.typed_values import (
+from holdfast.evals.kopl.typed_values import (
     Op,
     Value,
     ValueSort,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import BaseModel, Field
 
-from evals.kopl.knowledge_base import Fact
-from evals.kopl.typed_values import (
+from holdfast.evals.kopl.knowledge_base import Fact
+from holdfast.evals.kopl.typed_values import (
     Op,
     Value,
     ValueSort,

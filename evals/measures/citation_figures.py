@@ -5,17 +5,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from evals.measures.answer_metrics import (
+from holdfast.evals.measures.answer_metrics import (
     Interval,
     best_f1,
     bootstrap_interval,
     is_exact_match,
     is_in_passages,
 )
-from evals.measures.evaluation_engine import ComparedQuestion
-from evals.measures.keyword_baseline import CitedPassages
-from evals.measures.question_files import EvaluationQuestion
-from models.jobs.job_record import JobStatus, StopReason
+from holdfast.evals.measures.evaluation_engine import ComparedQuestion
+from holdfast.evals.measures.keyword_baseline import CitedPassages
+from holdfast.evals.measures.question_files import EvaluationQuestion
+from holdfast.models.jobs.job_record import JobStatus, StopReason
 
 AIM_POINTS = 10.0
 

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evals.measures.citation_figures import (
+from holdfast.evals.measures.citation_figures import (
     CitationFigures,
     MeasureComparison,
     cites_all_gold,
     holds_answer,
 )
-from evals.measures.evaluation_engine import ComparedQuestion
+from holdfast.evals.measures.evaluation_engine import ComparedQuestion
 
 
 def figures_as_json(found: Sequence[CitationFigures], worked: Sequence[ComparedQuestion]) -> str:

@@ -12,27 +12,27 @@ from typing import NamedTuple, TypeAlias
 
 from pydantic import SecretStr
 
-from evals.measures.keyword_baseline import (
+from holdfast.client import Holdfast
+from holdfast.evals.measures.keyword_baseline import (
     CitedAmount,
     CitedPassages,
     cite_as_much,
     substitute_amount,
 )
-from evals.measures.question_files import EvaluationQuestion, QuestionParagraph
-from holdfast.client import Holdfast
+from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import NotFound
+from holdfast.models.evidence.evidence import Citation
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
+from holdfast.models.views.job_views import JobView
 from holdfast.settings import Endpoints, Settings
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import MAX_HITS, CorpusStore
+from holdfast.storage.evidence.evidence_rows import evidence_of, load_report
 from holdfast.temporal.temporal_connection import connect
-from models.calls.tool_signatures import SourcePassage
-from models.errors import NotFound
-from models.evidence.evidence import Citation
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
-from models.views.job_views import JobView
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import MAX_HITS, CorpusStore
-from storage.evidence.evidence_rows import evidence_of, load_report
-from tools.documents.passage_splitter import split_passages
-from worker import build_worker, open_services
+from holdfast.tools.documents.passage_splitter import split_passages
+from holdfast.worker import build_worker, open_services
 
 PRESET = "kpi-chain"
 PrintProgress: TypeAlias = Callable[[int, int], object]

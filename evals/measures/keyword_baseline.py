@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from models.calls.tool_signatures import SourcePassage
-from storage.corpus.corpus_records import PassageHit
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.storage.corpus.corpus_records import PassageHit
 
 
 class CitedAmount(NamedTuple):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from evals.measures.answer_metrics import normalized_text
-from models.errors import BadInput
+from holdfast.evals.measures.answer_metrics import normalized_text
+from holdfast.models.errors import BadInput
 
 DEFAULT_FILE = Path(__file__).parents[3] / "shared/data/hotpotqa/train300.jsonl"
 

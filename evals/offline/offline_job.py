@@ -10,23 +10,23 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from evals.measures.answer_metrics import best_f1
-from evals.measures.question_files import EvaluationQuestion, QuestionParagraph
-from models.calls.model_requests import Message, ModelRequest
-from models.calls.tool_signatures import ToolSignature
-from models.frozen_model import Frozen
-from models.plans.kpi_chain_format import to_listing
-from models.plans.plan_drafts import DraftTask, PlanDraft
-from models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
-from models.tasks.named_value import NamedValue
-from models.tasks.replanner_input import ReplannerTask
-from roles.dialogue.role_definition import Role
-from roles.extractive.extractive_model import ExtractiveModel
-from roles.extractive.text.words_and_sentences import stems
-from roles.planning.planner import PLANNER, PlannerTask
-from roles.planning.replanner import REPLANNER
-from roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
-from roles.tasks.reasoner import REASONER, ReasonerTask
+from holdfast.evals.measures.answer_metrics import best_f1
+from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.kpi_chain_format import to_listing
+from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
+from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.planning.planner import PLANNER, PlannerTask
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
+from holdfast.roles.tasks.reasoner import REASONER, ReasonerTask
 
 THRESHOLD = 0.7
 MAX_REPLANS = 3

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evals.measures.answer_metrics import best_f1, is_exact_match, is_in_passages
-from evals.offline.offline_job import OfflineJob
+from holdfast.evals.measures.answer_metrics import best_f1, is_exact_match, is_in_passages
+from holdfast.evals.offline.offline_job import OfflineJob
 
 _SHARES = {
     "EM": "EM",

@@ -1,8 +1,8 @@
 """Run presets with an oracle as the model: what the engine itself costs, and what a failure adds.
 
-    python -m evals.oracle kopl-lab|kopl-small|kopl-empty|fanoutqa [--data DIR] [--limit N]
+    python -m holdfast.evals.oracle kopl-lab|kopl-small|kopl-empty|fanoutqa [--data DIR] [--limit N]
                            [--presets full-horizon,single-step] [--fail-every N] [--out DIR]
-    python -m evals.oracle composite --k 6 [--slots 3] [--data DIR] [--limit N] [--out DIR]
+    python -m holdfast.evals.oracle composite --k 6 [--slots 3] [--data DIR] [--limit N] [--out DIR]
 
 `--fail-every 1` has a name written wrong in one call of every question. `composite` asks `--k`
 questions of kopl-lab as one, without faults and with one in each part, and says what the faults
@@ -18,15 +18,25 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from evals.oracle import fault_costs
-from evals.oracle.composite_questions import compose_all, compose_question
-from evals.oracle.gold_programs import with_faults
-from evals.oracle.oracle_runs import ORACLE_TASKS, OracleRunOptions, load_oracle_task, run_oracle
-from evals.presets.comparison_output import comparison_svg, comparison_table_lines
-from evals.presets.comparison_summary import FULL_HORIZON, SINGLE_STEP, preset_figures, token_ratio
-from evals.presets.run_records import QuestionRun
 from holdfast.configuration.json_logs import configure_logs
-from models.errors import HoldfastError
+from holdfast.evals.oracle import fault_costs
+from holdfast.evals.oracle.composite_questions import compose_all, compose_question
+from holdfast.evals.oracle.gold_programs import with_faults
+from holdfast.evals.oracle.oracle_runs import (
+    ORACLE_TASKS,
+    OracleRunOptions,
+    load_oracle_task,
+    run_oracle,
+)
+from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
+from holdfast.evals.presets.comparison_summary import (
+    FULL_HORIZON,
+    SINGLE_STEP,
+    preset_figures,
+    token_ratio,
+)
+from holdfast.evals.presets.run_records import QuestionRun
+from holdfast.models.errors import HoldfastError
 
 _DATA = Path(__file__).parents[3] / "shared/data"
 _COMPOSITE = "composite"
@@ -51,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m evals.oracle",
+        prog="python -m holdfast.evals.oracle",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

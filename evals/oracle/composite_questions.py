@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from evals.oracle.gold_programs import GoldProgram, GoldStep
-from models.errors import BadInput
+from holdfast.evals.oracle.gold_programs import GoldProgram, GoldStep
+from holdfast.models.errors import BadInput
 
 SEPARATOR = " | "
 """Stands between the answers."""

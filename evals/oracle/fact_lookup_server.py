@@ -1,5 +1,5 @@
 """MCP server with a perfect look-up tool over question-answer facts; `python -m
-evals.oracle.fact_lookup_server FILE` serves a file."""
+holdfast.evals.oracle.fact_lookup_server FILE` serves a file."""
 
 import difflib
 import json
@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from evals.oracle.gold_programs import gold_answer_text
+from holdfast.evals.oracle.gold_programs import gold_answer_text
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 

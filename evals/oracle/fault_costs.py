@@ -11,10 +11,14 @@ from statistics import fmean
 
 from pydantic import JsonValue
 
-from evals.presets.comparison_summary import PresetFigures, check_same_questions, preset_figures
-from evals.presets.run_records import QuestionRun
-from models.frozen_model import Frozen
-from planning.budget.role_phases import DEVIATION_ROLES
+from holdfast.evals.presets.comparison_summary import (
+    PresetFigures,
+    check_same_questions,
+    preset_figures,
+)
+from holdfast.evals.presets.run_records import QuestionRun
+from holdfast.models.frozen_model import Frozen
+from holdfast.planning.budget.role_phases import DEVIATION_ROLES
 
 PRESETS = ("full-horizon", "single-step", "tdp", "research")
 WHOLE_PLAN_PRESET = "full-horizon"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evals.kopl.knowledge_base import KnowledgeBase
-from evals.kopl.kopl_server import tool_functions
-from evals.kopl.kopl_tools import KoplTools
-from evals.measures.question_files import EvaluationQuestion
+from holdfast.evals.kopl.knowledge_base import KnowledgeBase
+from holdfast.evals.kopl.kopl_server import tool_functions
+from holdfast.evals.kopl.kopl_tools import KoplTools
+from holdfast.evals.measures.question_files import EvaluationQuestion
 
 _NAMES = ("name", "relation", "key", "concept_name", "question")
 """Parameters whose values are names: one that is written wrong is answered with the nearest."""

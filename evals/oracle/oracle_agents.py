@@ -7,9 +7,9 @@ What it says is as short as a careful model's: the words cost tokens, and they a
 from collections.abc import Mapping
 from typing import Any
 
-from evals.oracle.composite_questions import CLOSING_INSTRUCTION
-from evals.oracle.gold_programs import GoldProgram
-from evals.oracle.program_calls import (
+from holdfast.evals.oracle.composite_questions import CLOSING_INSTRUCTION
+from holdfast.evals.oracle.gold_programs import GoldProgram
+from holdfast.evals.oracle.program_calls import (
     ProgramProgress,
     RoleTask,
     expected_entry,
@@ -17,8 +17,8 @@ from evals.oracle.program_calls import (
     program_progress,
     step_reference,
 )
-from models.plans.research_plan import FINAL_ANSWER
-from models.strategies.job_strategy import GENERALIST
+from holdfast.models.plans.research_plan import FINAL_ANSWER
+from holdfast.models.strategies.job_strategy import GENERALIST
 
 FIXED_ANSWERS: Mapping[str, object] = {
     "objectives": {

@@ -13,20 +13,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from evals.oracle.oracle_roles import Oracle
-from planning.text.token_estimates import estimate_tokens
-from roles.agents.assessor import ASSESSOR
-from roles.agents.stepper import STEPPER
-from roles.dialogue.role_definition import Role
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
-from roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
-from roles.planning.replanner import REPLANNER, STEP_REPLANNER
-from roles.planning.reviser import REVISER
-from roles.reports.condenser import CONDENSER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.reasoner import REASONER
-from roles.verification.sentence_checker import SENTENCE_CHECKER
-from roles.verification.verifier import VERIFIER
+from holdfast.evals.oracle.oracle_roles import Oracle
+from holdfast.planning.text.token_estimates import estimate_tokens
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
+from holdfast.roles.planning.replanner import REPLANNER, STEP_REPLANNER
+from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.roles.verification.verifier import VERIFIER
 
 _ROLES: tuple[Role[Any, Any], ...] = (
     PLANNER,

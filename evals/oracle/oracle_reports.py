@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from evals.oracle.program_calls import RoleTask, joined_answer
-from models.reports.report_writer_messages import LEAST_FINDINGS
-from roles.reports.condenser import MOST_STATEMENTS
-from roles.verification.sentence_checker import SupportLevel
+from holdfast.evals.oracle.program_calls import RoleTask, joined_answer
+from holdfast.models.reports.report_writer_messages import LEAST_FINDINGS
+from holdfast.roles.reports.condenser import MOST_STATEMENTS
+from holdfast.roles.verification.sentence_checker import SupportLevel
 
 _MOST_CITED = 3
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evals.oracle import oracle_agents, oracle_reports
-from evals.oracle.composite_questions import CLOSING_INSTRUCTION
-from evals.oracle.gold_programs import GoldProgram
-from evals.oracle.program_calls import (
+from holdfast.evals.oracle import oracle_agents, oracle_reports
+from holdfast.evals.oracle.composite_questions import CLOSING_INSTRUCTION
+from holdfast.evals.oracle.gold_programs import GoldProgram
+from holdfast.evals.oracle.program_calls import (
     RoleTask,
     call_number,
     input_entry,
@@ -23,7 +23,7 @@ from evals.oracle.program_calls import (
     step_reference,
     unused_id,
 )
-from models.plans.research_plan import FINAL_ANSWER
+from holdfast.models.plans.research_plan import FINAL_ANSWER
 
 
 @dataclass(frozen=True)

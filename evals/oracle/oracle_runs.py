@@ -11,12 +11,12 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from evals.measures.evaluation_engine import running_worker
-from evals.oracle.gold_programs import GoldProgram, fanout_programs, kopl_programs
-from evals.oracle.oracle_endpoint import serve_oracle
-from evals.oracle.oracle_roles import Oracle
-from evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
-from evals.presets.run_records import QuestionRun, RunRecords
+from holdfast.evals.measures.evaluation_engine import running_worker
+from holdfast.evals.oracle.gold_programs import GoldProgram, fanout_programs, kopl_programs
+from holdfast.evals.oracle.oracle_endpoint import serve_oracle
+from holdfast.evals.oracle.oracle_roles import Oracle
+from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
+from holdfast.evals.presets.run_records import QuestionRun, RunRecords
 from holdfast.services.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
@@ -61,11 +61,11 @@ def load_oracle_task(name: str, data: Path) -> OracleTask:
     if name == "fanoutqa":
         facts = data / "fanoutqa/oracle_facts.jsonl"
         golds = fanout_programs(data / "fanoutqa/dev310.jsonl", facts)
-        return OracleTask(golds, "facts", "evals.oracle.fact_lookup_server", facts)
+        return OracleTask(golds, "facts", "holdfast.evals.oracle.fact_lookup_server", facts)
     questions, base = (data / "kopl_mini" / each for each in _KOPL[name])
     base = base.with_suffix(".json")
     golds = kopl_programs(questions.with_suffix(".jsonl"), base)
-    return OracleTask(golds, "kopl", "evals.kopl.kopl_server", base)
+    return OracleTask(golds, "kopl", "holdfast.evals.kopl.kopl_server", base)
 
 
 def run_oracle(task: OracleTask, wanted: OracleRunOptions) -> list[QuestionRun]:

@@ -6,13 +6,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from evals.measures.answer_metrics import normalized_text
-from models.answer_draft import Draft
-from models.calls.model_requests import Completion, ModelRequest
-from models.errors import HoldfastError
-from models.frozen_model import Frozen
-from roles.dialogue.model_dialogue import ask_role
-from roles.dialogue.role_definition import Model, Role
+from holdfast.evals.measures.answer_metrics import normalized_text
+from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.errors import HoldfastError
+from holdfast.models.frozen_model import Frozen
+from holdfast.roles.dialogue.model_dialogue import ask_role
+from holdfast.roles.dialogue.role_definition import Model, Role
 
 NOT_JUDGED = "not judged"
 _TRIES = 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from evals.presets.comparison_summary import PresetFigures, TokenRatio
+from holdfast.evals.presets.comparison_summary import PresetFigures, TokenRatio
 
 _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("exact_match", "exact", "{:.1f}"),

@@ -5,10 +5,10 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from evals.presets.answer_judge import NOT_JUDGED
-from evals.presets.run_records import QuestionRun, RoleUsage
-from models.errors import BadInput
-from models.frozen_model import Frozen
+from holdfast.evals.presets.answer_judge import NOT_JUDGED
+from holdfast.evals.presets.run_records import QuestionRun, RoleUsage
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
 
 FULL_HORIZON, SINGLE_STEP = "full-horizon", "single-step"
 RECOVERED = ("0", "1", "2", "3", "more")

@@ -1,13 +1,13 @@
 """Measure a finished job and build the stored record of its evaluation run."""
 
-from evals.measures.answer_metrics import best_f1, is_exact_match, is_in_passages
-from evals.measures.question_files import EvaluationQuestion
-from evals.presets.answer_judge import JudgeVerdict
-from evals.presets.run_records import PresetArm, QuestionRun, RoleUsage, question_hash
 from holdfast.client import Holdfast
-from models.budget.spend_breakdown import Spend
-from storage.evidence.evidence_rows import load_report
-from storage.views.statistics_queries import run_statistics
+from holdfast.evals.measures.answer_metrics import best_f1, is_exact_match, is_in_passages
+from holdfast.evals.measures.question_files import EvaluationQuestion
+from holdfast.evals.presets.answer_judge import JudgeVerdict
+from holdfast.evals.presets.run_records import PresetArm, QuestionRun, RoleUsage, question_hash
+from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.views.statistics_queries import run_statistics
 
 
 async def measure_run(

@@ -9,18 +9,18 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from evals.measures.evaluation_engine import store_paragraphs
-from evals.measures.question_files import EvaluationQuestion
-from evals.presets.answer_judge import judge_answer
-from evals.presets.ended_run_measures import measure_run, with_verdict
-from evals.presets.run_records import PresetArm, QuestionRun, RunRecords, question_hash
 from holdfast.client import Holdfast
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from planning.strategies.strategy_presets import preset, with_settings
-from roles.dialogue.role_definition import Model
-from storage.corpus.corpus_store import CorpusStore
-from storage.jobs.job_rows import config_hash
+from holdfast.evals.measures.evaluation_engine import store_paragraphs
+from holdfast.evals.measures.question_files import EvaluationQuestion
+from holdfast.evals.presets.answer_judge import judge_answer
+from holdfast.evals.presets.ended_run_measures import measure_run, with_verdict
+from holdfast.evals.presets.run_records import PresetArm, QuestionRun, RunRecords, question_hash
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.roles.dialogue.role_definition import Model
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.jobs.job_rows import config_hash
 
 PrintLine: TypeAlias = Callable[[str], object]
 _SAY_EVERY = 25

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from evals.measures.question_files import EvaluationQuestion
-from models.calls.model_requests import canonical_hash
-from models.errors import BadInput
-from models.frozen_model import Frozen
+from holdfast.evals.measures.question_files import EvaluationQuestion
+from holdfast.models.calls.model_requests import canonical_hash
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
 
 
 class PresetArm(Frozen):

@@ -25,11 +25,11 @@ from holdfast.client import Holdfast
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_lookup import newest_jobs, plan_of, report_of
+from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, SVG, StoredFigure
+from holdfast.models.errors import BadInput, HoldfastError, NotFound
 from holdfast.reports.figure_export import load_job_figure
 from holdfast.reports.markdown_and_json_rendering import to_json
-from models.calls.tool_figures import FIGURE_EXTENSIONS, SVG, StoredFigure
-from models.errors import BadInput, HoldfastError, NotFound
-from storage.evidence.source_queries import load_source_view
+from holdfast.storage.evidence.source_queries import load_source_view
 
 _MAX_JOBS = 1000
 _DEFAULT_JOBS = 20

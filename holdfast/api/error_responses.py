@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from models.errors import BadInput, HoldfastError, NotFound, ServiceDown, StorageAway
+from holdfast.models.errors import BadInput, HoldfastError, NotFound, ServiceDown, StorageAway
 
 log = structlog.get_logger(__name__)
 

@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from models.errors import StorageAway
-from models.views.job_views import EventView
-from storage.core.database import Database
-from storage.views.job_queries import events_after
-from storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.models.errors import StorageAway
+from holdfast.models.views.job_views import EventView
+from holdfast.storage.core.database import Database
+from holdfast.storage.views.job_queries import events_after
+from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
 
 POLL_INTERVAL = timedelta(seconds=1)
 _SHARED_ENTRIES = 200

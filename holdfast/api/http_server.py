@@ -12,7 +12,7 @@ from holdfast.api.api_routes import JobApi, build_application
 from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
 from holdfast.api.server_sent_events import READER_TIMEOUT
 from holdfast.client import Holdfast
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 _SHUTDOWN_TIMEOUT_S = 5
 

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from holdfast.api.event_feed import EventFeed
-from models.errors import BadInput
-from models.views.job_views import EventView
-from storage.core.database import Database
-from storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.models.errors import BadInput
+from holdfast.models.views.job_views import EventView
+from holdfast.storage.core.database import Database
+from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
 
 _PING_INTERVAL_S = 15
 READER_TIMEOUT = timedelta(seconds=60)

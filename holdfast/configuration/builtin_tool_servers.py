@@ -7,21 +7,21 @@ from pathlib import Path
 
 from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.settings import Settings
-from storage.core.database import Database
-from storage.corpus.corpus_store import CorpusStore
-from tools.charts.charts_server import charts_server
-from tools.corpus.corpus_retrieval import PassageStore
-from tools.corpus.corpus_server import corpus_server
-from tools.holdfast_toml import check_toml_tables
-from tools.mcp.tool_server import BuiltinServer
-from tools.network_setup import open_web_resources, open_wikipedia_client
-from tools.python.python_server import python_server
-from tools.python.python_settings import open_python_runners
-from tools.tables.table_folder import read_table_folder
-from tools.tables.tables_server import tables_server
-from tools.web.web_server import WEB_CONCURRENCY, web_server
-from tools.web.web_settings import read_web_settings, read_wikipedia_settings
-from tools.wikipedia.wikipedia_server import wikipedia_server
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.charts.charts_server import charts_server
+from holdfast.tools.corpus.corpus_retrieval import PassageStore
+from holdfast.tools.corpus.corpus_server import corpus_server
+from holdfast.tools.holdfast_toml import check_toml_tables
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.network_setup import open_web_resources, open_wikipedia_client
+from holdfast.tools.python.python_server import python_server
+from holdfast.tools.python.python_settings import open_python_runners
+from holdfast.tools.tables.table_folder import read_table_folder
+from holdfast.tools.tables.tables_server import tables_server
+from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
+from holdfast.tools.web.web_settings import read_web_settings, read_wikipedia_settings
+from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
 
 
 @asynccontextmanager

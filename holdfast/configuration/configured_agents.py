@@ -7,12 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from models.errors import BadConfiguration
-from models.strategies.agent_profiles import AgentProfile
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
-from planning.text.nearest_values import nearest_names
-from tools.holdfast_toml import read_toml
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.strategies.agent_profiles import AgentProfile
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
+from holdfast.planning.text.nearest_values import nearest_names
+from holdfast.tools.holdfast_toml import read_toml
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _EXAMPLES = {

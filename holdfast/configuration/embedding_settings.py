@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from holdfast.models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
+from holdfast.models.errors import BadConfiguration
 from holdfast.settings import Settings
-from models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
-from models.errors import BadConfiguration
-from tools.holdfast_toml import read_toml_table
+from holdfast.tools.holdfast_toml import read_toml_table
 
 if TYPE_CHECKING:
-    from roles.endpoints.embedding_endpoint import Embedder
+    from holdfast.roles.endpoints.embedding_endpoint import Embedder
 
 _EXAMPLES = {
     "model": 'model = "text-embedding-3-small"',
@@ -60,7 +60,7 @@ async def open_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
         return
     config, key = checked
     # Imported here: the client takes a second, which commands without a model do not need.
-    from roles.endpoints.embedding_endpoint import create_embedder
+    from holdfast.roles.endpoints.embedding_endpoint import create_embedder
 
     opened = create_embedder(config, base_url=settings.openai_base_url, key=key)
     try:

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import EventDict, Processor
 
-from models.text.terminal_text import escape_json
+from holdfast.models.text.terminal_text import escape_json
 
 _SECRET_NAME = re.compile(
     r"(?i)(api[_-]?key|authorization|password|passwd|secret|credential|(^|_)token$|database_url)"

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from models.budget.token_prices import Price, PriceList
-from models.errors import BadConfiguration
-from planning.text.nearest_values import nearest_names
-from tools.holdfast_toml import read_toml
+from holdfast.models.budget.token_prices import Price, PriceList
+from holdfast.models.errors import BadConfiguration
+from holdfast.planning.text.nearest_values import nearest_names
+from holdfast.tools.holdfast_toml import read_toml
 
 _EXAMPLE = '[prices."model-name"] with input = 0.15 and output = 0.60 (per million tokens)'
 _CURRENCY = "currency"

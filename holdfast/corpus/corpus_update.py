@@ -7,7 +7,7 @@ from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ingest_folder
 from holdfast.corpus.passage_embedding import EmbeddingResult, embed_collection
 from holdfast.settings import Settings
-from storage.core.database import Database
+from holdfast.storage.core.database import Database
 
 
 async def add_documents(

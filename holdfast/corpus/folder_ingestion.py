@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from models.errors import BadInput
-from storage.core.database import Database
-from storage.corpus.collection_writer import CollectionWriter
-from storage.corpus.corpus_records import NewDocument, StoredDocument
-from storage.corpus.corpus_store import CorpusStore
-from tools.documents.document_reader import (
+from holdfast.models.errors import BadInput
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.collection_writer import CollectionWriter
+from holdfast.storage.corpus.corpus_records import NewDocument, StoredDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.documents.document_reader import (
     DOCUMENT_ENDINGS,
     MAX_DOCUMENT_BYTES,
     check_document_ending,
     read_document,
 )
-from tools.documents.passage_splitter import split_passages
-from tools.mcp.answers.answer_passages import AnswerSource
+from holdfast.tools.documents.passage_splitter import split_passages
+from holdfast.tools.mcp.answers.answer_passages import AnswerSource
 
 MessageCallback = Callable[[str], object]
 ProgressCallback = Callable[[str, int, int], object]

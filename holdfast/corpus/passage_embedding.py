@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.errors import BadConfiguration, HoldfastError, ModelUnusable
-from storage.core.database import Database
-from storage.corpus.collection_writer import CollectionWriter
-from storage.corpus.corpus_store import CorpusStore
-from storage.corpus.passage_vector_rows import PassageToEmbed
+from holdfast.models.errors import BadConfiguration, HoldfastError, ModelUnusable
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.collection_writer import CollectionWriter
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.corpus.passage_vector_rows import PassageToEmbed
 
 if TYPE_CHECKING:
-    from roles.endpoints.embedding_endpoint import Embedder
+    from holdfast.roles.endpoints.embedding_endpoint import Embedder
 
 EmbeddingProgressCallback = Callable[[str, int, int], object]
 """Receives progress: the activity, how much is done, and the total."""

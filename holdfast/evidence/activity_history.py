@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import Holdfast
+from holdfast.models.errors import BadConfiguration, ServiceDown
+from holdfast.models.reports.provenance_views import TemporalLocation
+from holdfast.storage.views import job_queries
 from holdfast.temporal.temporal_connection import connect, ui_url
-from models.errors import BadConfiguration, ServiceDown
-from models.reports.provenance_views import TemporalLocation
-from storage.views import job_queries
 
 if TYPE_CHECKING:
     from temporalio.client import Client

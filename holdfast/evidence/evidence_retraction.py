@@ -1,14 +1,14 @@
 """Retract a piece of evidence and list the tasks and statements that depend on it."""
 
-from models.errors import BadInput
-from models.evidence.evidence import Report, Retraction
-from models.plans.research_plan import Plan
-from models.wire.event_kinds import EventKind
-from planning.plans.downstream_tasks import downstream_tasks, owning_task
-from storage.core.database import Database
-from storage.evidence import evidence_rows, retraction_rows
-from storage.jobs import job_rows
-from storage.plans import task_queries
+from holdfast.models.errors import BadInput
+from holdfast.models.evidence.evidence import Report, Retraction
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.downstream_tasks import downstream_tasks, owning_task
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import evidence_rows, retraction_rows
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import task_queries
 
 _MAX_REASON_LENGTH = 500
 

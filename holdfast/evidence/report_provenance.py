@@ -8,22 +8,22 @@ from typing import Any
 from holdfast.client import Holdfast
 from holdfast.evidence.activity_history import JobHistories
 from holdfast.jobs.job_lookup import report_of
-from models.errors import NotFound
-from models.evidence.evidence import Citation, Report, ReportStatement
-from models.reports.provenance_views import LedgerCall, MarkedSentence, Provenance
-from models.reports.report_writer_messages import SynthesiserAnswer
-from models.wire import stored_keys
-from planning.reports.citation_marks import statements_by_part, without_citation_marks
-from planning.reports.sentence_support import HEDGE_PREFIX
-from planning.text.quote_location import locate_quote
-from roles.dialogue.reply_reader import ReplyInvalid, read_reply
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR, ExtractorAnswer
-from storage.core.database import Database
-from storage.evidence import source_queries
-from storage.evidence.source_check_rows import latest_source_checks
-from storage.evidence.source_queries import CitedEvidence
-from storage.ledger.call_ledger import recorded_answer
+from holdfast.models.errors import NotFound
+from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+from holdfast.models.reports.provenance_views import LedgerCall, MarkedSentence, Provenance
+from holdfast.models.reports.report_writer_messages import SynthesiserAnswer
+from holdfast.models.wire import stored_keys
+from holdfast.planning.reports.citation_marks import statements_by_part, without_citation_marks
+from holdfast.planning.reports.sentence_support import HEDGE_PREFIX
+from holdfast.planning.text.quote_location import locate_quote
+from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import source_queries
+from holdfast.storage.evidence.source_check_rows import latest_source_checks
+from holdfast.storage.evidence.source_queries import CitedEvidence
+from holdfast.storage.ledger.call_ledger import recorded_answer
 
 _REPORT_ACTIVITY = "report"
 """What the report's activity is called in Temporal, and its calls in the ledger."""

@@ -16,20 +16,20 @@ from typing import Any
 from holdfast.client import Holdfast
 from holdfast.evidence.report_provenance import find_fetch_call
 from holdfast.jobs.job_lookup import report_of
-from models.calls.tool_signatures import SourcePassage
-from models.errors import DocumentGone, HoldfastError, ToolBusy
-from models.evidence.evidence import Citation
-from models.evidence.source_checks import SourceCheck, SourceDrift
-from models.frozen_model import Frozen
-from models.jobs.job_record import Job
-from models.wire.event_kinds import EventKind
-from planning.text.quote_comparison import find_quote_drift
-from storage.core.database import Database
-from storage.evidence import source_queries
-from storage.evidence.source_check_rows import keep_source_checks
-from storage.jobs import job_rows
-from tools.mcp.answers.answer_passages import without_server_prefix
-from tools.mcp.tool_hub import Hub
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import DocumentGone, HoldfastError, ToolBusy
+from holdfast.models.evidence.evidence import Citation
+from holdfast.models.evidence.source_checks import SourceCheck, SourceDrift
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.text.quote_comparison import find_quote_drift
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import source_queries
+from holdfast.storage.evidence.source_check_rows import keep_source_checks
+from holdfast.storage.jobs import job_rows
+from holdfast.tools.mcp.answers.answer_passages import without_server_prefix
+from holdfast.tools.mcp.tool_hub import Hub
 
 _CONCURRENT_CALLS = 4
 """Concurrent calls to one server; calls to other servers do not wait for them."""

@@ -9,29 +9,29 @@ from datetime import UTC, datetime
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.open_questions import open_questions_of
-from holdfast.temporal.temporal_connection import connect
-from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
-from models.budget.spend_breakdown import Spend
-from models.errors import ServiceDown
-from models.jobs.job_record import Job, JobStatus
-from models.jobs.job_state import JobState, TaskState
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import QuestionKind
-from models.views.status_views import (
+from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.errors import ServiceDown
+from holdfast.models.jobs.job_record import Job, JobStatus
+from holdfast.models.jobs.job_state import JobState, TaskState
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.models.views.status_views import (
     LimitUsage,
     PendingActivity,
     StatusDocument,
     WaitingQuestion,
     WaitingTask,
 )
-from models.wire import stored_keys
-from planning.scheduler.expected_actions import expected_actions
-from planning.scheduler.next_actions import JOB_QUESTION_KINDS
-from planning.scheduler.state_transitions import rebuild_state
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_rows
-from storage.plans import task_queries
-from storage.views import job_queries
+from holdfast.models.wire import stored_keys
+from holdfast.planning.scheduler.expected_actions import expected_actions
+from holdfast.planning.scheduler.next_actions import JOB_QUESTION_KINDS
+from holdfast.planning.scheduler.state_transitions import rebuild_state
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
+from holdfast.temporal.temporal_connection import connect
+from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
 
 
 async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:

@@ -2,10 +2,10 @@
 
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
-from models.budget.cost_estimates import DryRun
-from storage.jobs import job_rows
-from storage.jobs.job_estimates import estimate_job
-from storage.plans import task_queries
+from holdfast.models.budget.cost_estimates import DryRun
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.jobs.job_estimates import estimate_job
+from holdfast.storage.plans import task_queries
 
 
 async def dry_run_of(holdfast: Holdfast, job_id: str) -> DryRun:

@@ -9,6 +9,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import Holdfast
+from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
+from holdfast.models.jobs.job_state import JobState
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.control_requests import (
+    ControlRequest,
+    RerunScope,
+    ResumeRequest,
+    RetryRequest,
+    SteerRequest,
+)
+from holdfast.models.questions.user_questions import AnswerRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.questions.answer_choices import check_answer
+from holdfast.planning.scheduler.rerun_scope import retry_scope, tasks_to_resume
+from holdfast.planning.scheduler.state_transitions import rebuild_state
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
+from holdfast.storage.views import job_queries
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_handle import (
     cancel_workflow,
@@ -17,27 +38,6 @@ from holdfast.temporal.workflow_handle import (
     wait_until_closed,
 )
 from holdfast.temporal.workflow_start import start_workflow
-from models.errors import BadInput, ServiceDown
-from models.jobs.job_record import Job, JobStatus, StopReason
-from models.jobs.job_state import JobState
-from models.plans.research_plan import TaskStatus
-from models.questions.control_requests import (
-    ControlRequest,
-    RerunScope,
-    ResumeRequest,
-    RetryRequest,
-    SteerRequest,
-)
-from models.questions.user_questions import AnswerRequest
-from models.strategies.job_strategy import Strategy
-from models.wire.event_kinds import EventKind
-from planning.questions.answer_choices import check_answer
-from planning.scheduler.rerun_scope import retry_scope, tasks_to_resume
-from planning.scheduler.state_transitions import rebuild_state
-from storage.jobs import job_control_rows, job_rows
-from storage.plans import plan_change_rows, task_queries
-from storage.questions import question_rows
-from storage.views import job_queries
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle

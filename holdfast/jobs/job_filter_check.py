@@ -1,8 +1,8 @@
 """Check the filters of a list of jobs."""
 
-from models.errors import BadInput
-from models.jobs.job_record import JobStatus
-from planning.strategies.strategy_presets import preset as find_preset
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.planning.strategies.strategy_presets import preset as find_preset
 
 
 def check_job_filters(status: str | None, preset: str | None) -> None:

@@ -2,15 +2,15 @@
 
 from holdfast.client import Holdfast
 from holdfast.jobs.job_filter_check import check_job_filters
-from models.errors import BadInput, NotFound
-from models.evidence.evidence import Report
-from models.jobs.job_record import Job, StopReason
-from models.plans.research_plan import Plan
-from models.views.job_views import JobLine
-from storage.core.database import Database
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_rows
-from storage.plans import task_queries
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.evidence.evidence import Report
+from holdfast.models.jobs.job_record import Job, StopReason
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.views.job_views import JobLine
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import task_queries
 
 _MAX_LISTED = 5
 

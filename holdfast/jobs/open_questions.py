@@ -3,12 +3,12 @@
 import asyncio
 
 from holdfast.client import Holdfast
-from models.errors import BadInput
-from models.questions.user_questions import QuestionKind, UserQuestion
-from models.views.status_views import WaitingQuestion
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.questions import question_rows
+from holdfast.models.errors import BadInput
+from holdfast.models.questions.user_questions import QuestionKind, UserQuestion
+from holdfast.models.views.status_views import WaitingQuestion
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.questions import question_rows
 
 _POLL_INTERVAL_S = 0.1
 

@@ -1,10 +1,10 @@
 """Look up the verification rounds and contradictions of a job."""
 
-from models.verification.verification_views import VerificationRoundView, VerificationView
-from planning.verification.contradiction_rules import distinct_contradictions
-from storage.core.database import Database
-from storage.evidence import verification_rows
-from storage.jobs import job_rows
+from holdfast.models.verification.verification_views import VerificationRoundView, VerificationView
+from holdfast.planning.verification.contradiction_rules import distinct_contradictions
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.jobs import job_rows
 
 
 async def verification_of(db: Database, job_id: str) -> VerificationView:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from models.evidence.evidence import CheckSummary, DeliveryCheck, Report
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from models.verification.verification_verdicts import StopCondition
+from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.verification.verification_verdicts import StopCondition
 
 _STOP_WORDS = {
     StopCondition.READY: "enough of the sub-questions were complete",

@@ -5,12 +5,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from holdfast.client import Holdfast
+from holdfast.models.calls.tool_figures import (
+    FIGURE_EXTENSIONS,
+    FigureForm,
+    ReportFigure,
+    StoredFigure,
+)
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.evidence.evidence import Report
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.calls.tool_figures import FIGURE_EXTENSIONS, FigureForm, ReportFigure, StoredFigure
-from models.errors import BadInput, NotFound
-from models.evidence.evidence import Report
-from storage.ledger.figure_rows import load_figure
+from holdfast.storage.ledger.figure_rows import load_figure
 
 _FOLDER = "figures"
 

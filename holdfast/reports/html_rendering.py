@@ -4,6 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.models.calls.tool_figures import ReportFigure
+from holdfast.models.evidence.evidence import Report
 from holdfast.reports.check_summary import author_line, check_lines
 from holdfast.reports.report_text import (
     FigureAddress,
@@ -14,8 +16,6 @@ from holdfast.reports.report_text import (
     settlement_text,
     source_numbers,
 )
-from models.calls.tool_figures import ReportFigure
-from models.evidence.evidence import Report
 
 if TYPE_CHECKING:
     from jinja2 import Template

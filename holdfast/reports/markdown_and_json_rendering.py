@@ -4,6 +4,15 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
+from holdfast.models.calls.tool_figures import ReportFigure
+from holdfast.models.evidence.evidence import (
+    Citation,
+    Report,
+    ReportConclusion,
+    ReportContradiction,
+    ReportStatement,
+)
+from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines
 from holdfast.reports.report_text import (
     FigureAddress,
@@ -13,15 +22,6 @@ from holdfast.reports.report_text import (
     settlement_text,
     source_numbers,
 )
-from models.calls.tool_figures import ReportFigure
-from models.evidence.evidence import (
-    Citation,
-    Report,
-    ReportConclusion,
-    ReportContradiction,
-    ReportStatement,
-)
-from models.text.terminal_text import single_line
 
 
 def _figure_id_address(figure: ReportFigure) -> str:

@@ -2,8 +2,13 @@
 
 from collections.abc import Callable
 
-from models.calls.tool_figures import ReportFigure
-from models.evidence.evidence import Citation, Report, ReportConclusion, ReportContradiction
+from holdfast.models.calls.tool_figures import ReportFigure
+from holdfast.models.evidence.evidence import (
+    Citation,
+    Report,
+    ReportConclusion,
+    ReportContradiction,
+)
 
 FigureAddress = Callable[[ReportFigure], str | None]
 """Returns the address of a figure's image; None if the image must not be shown."""

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from holdfast.models.errors import BadConfiguration, HoldfastError, ServiceDown
 from holdfast.services import service_discovery
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.service_state import check_home, load_state
 from holdfast.services.worker_process import current_worker
 from holdfast.settings import Endpoints, Settings, load_settings, unknown_variables
-from models.errors import BadConfiguration, HoldfastError, ServiceDown
 
 _TIMEOUT_S = 5.0
 _START_HINT = "run `holdfast up`"
@@ -89,7 +89,7 @@ def _load_clients() -> None:
     import temporalio.client
     import temporalio.contrib.pydantic  # noqa: F401
 
-    import storage.core.schema_migration  # noqa: F401
+    import holdfast.storage.core.schema_migration  # noqa: F401
 
 
 def _variables() -> _CheckOutcome:
@@ -133,7 +133,7 @@ async def _config_file(settings: Settings, _: Endpoints | None) -> _CheckOutcome
         return _CheckOutcome(None, "no holdfast.toml here, and none is needed")
     from holdfast.configuration.configured_agents import read_agents
     from holdfast.configuration.price_settings import read_prices
-    from tools.mcp.server_config import read_servers
+    from holdfast.tools.mcp.server_config import read_servers
 
     servers = read_servers(settings.config_file)
     prices = read_prices(settings.config_file).models
@@ -160,7 +160,7 @@ async def _database(settings: Settings, endpoints: Endpoints | None) -> _CheckOu
         # Only the first line, and never the address, which may contain a password.
         first_line = str(error).partition("\n")[0]
         return _CheckOutcome(False, f"PostgreSQL does not answer: {first_line}", remedy)
-    from storage.core.schema_migration import newest_schema_version
+    from holdfast.storage.core.schema_migration import newest_schema_version
 
     if revision != (head := await asyncio.to_thread(newest_schema_version)):
         return _CheckOutcome(
@@ -261,8 +261,8 @@ async def _model(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
 
 
 async def _web(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
-    from tools.web.web_search import configure_providers
-    from tools.web.web_settings import read_web_settings
+    from holdfast.tools.web.web_search import configure_providers
+    from holdfast.tools.web.web_settings import read_web_settings
 
     table = read_web_settings(settings.config_file)
     if table is None:
@@ -277,7 +277,7 @@ async def _web(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
 
 
 async def _wikipedia(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
-    from tools.web.web_settings import read_wikipedia_settings
+    from holdfast.tools.web.web_settings import read_wikipedia_settings
 
     table = read_wikipedia_settings(settings.config_file)
     if table is None:
@@ -287,8 +287,8 @@ async def _wikipedia(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
 
 async def _builtin(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
     from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
-    from tools.mcp.server_config import read_servers
-    from tools.mcp.tool_hub import Hub
+    from holdfast.tools.mcp.server_config import read_servers
+    from holdfast.tools.mcp.tool_hub import Hub
 
     own = read_servers(settings.config_file) if settings.config_file else {}
     async with open_builtin_servers(settings, unconnected_corpus()) as servers:

@@ -10,8 +10,8 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.services import detached_processes
-from models.errors import BadConfiguration, ServiceDown
 
 SOCKET_NAME = ".s.PGSQL.5432"
 

@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
+from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes, postgres_files
 from holdfast.services.service_state import RunningProcess
-from models.errors import ServiceDown
 
 DATABASE = "holdfast"
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
 
+from holdfast import migrations
 from holdfast.configuration.embedding_settings import read_embeddings_with_key
 from holdfast.configuration.price_settings import read_prices
+from holdfast.models.errors import ServiceDown
 from holdfast.services import (
     detached_processes,
     postgres_files,
@@ -27,8 +29,7 @@ from holdfast.services.service_state import (
     save_state,
 )
 from holdfast.settings import Endpoints, Settings
-from models.errors import ServiceDown
-from tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.server_config import read_servers
 
 StartupMessageCallback = Callable[[str], None]
 
@@ -207,17 +208,15 @@ def _start_temporal_server(
 
 
 def _load_migrations() -> None:
-    import storage.core.schema_migration  # noqa: F401
+    import holdfast.storage.core.schema_migration  # noqa: F401
 
 
 def _migrate(home: Path, state: ServiceState, url: str, say: StartupMessageCallback) -> None:
-    import migrations
-
     versions = sorted(file.name for file in Path(migrations.__path__[0]).glob("versions/*.py"))
     mark = hashlib.sha256(repr((versions, state.salt, url)).encode()).hexdigest()
     if state.schema_fingerprint == mark:
         return
-    from storage.core.schema_migration import migrate_schema
+    from holdfast.storage.core.schema_migration import migrate_schema
 
     say("bringing the database's schema up to date")
     migrate_schema(url)

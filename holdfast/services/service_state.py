@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.errors import BadConfiguration, ServiceDown
+from holdfast.models.errors import BadConfiguration, ServiceDown
 
 _LOCK_TIMEOUT_S = 120.0
 _POLL_INTERVAL_S = 0.02

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.models.errors import ServiceDown
+from holdfast.models.wire.search_attributes import SearchAttribute
 from holdfast.services import detached_processes
 from holdfast.services.service_state import RunningProcess
-from models.errors import ServiceDown
-from models.wire.search_attributes import SearchAttribute
 
 HOST = "127.0.0.1"
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from holdfast.services import postgres_server, temporal_server
 from holdfast.services.service_state import make_home
-from storage.core.schema_migration import migrate_schema
+from holdfast.storage.core.schema_migration import migrate_schema
 
 
 @dataclass(frozen=True)

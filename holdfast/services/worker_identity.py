@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class WorkerDeath(Frozen):

@@ -16,13 +16,13 @@ from pathlib import Path
 import psutil
 from pydantic import ValidationError
 
+from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes
 from holdfast.services.service_state import RunningProcess
 from holdfast.services.worker_supervisor import READY_FILE_VARIABLE, pid_file
 from holdfast.settings import Endpoints, Settings
-from models.errors import ServiceDown
 
-_COMMAND = ("-P", "-m", "worker")  # -P: a folder `models/` of the user must not hide ours
+_COMMAND = ("-P", "-m", "holdfast.worker")  # -P: a folder `holdfast` of the user must not hide ours
 _START_TIMEOUT_S = 30.0
 _RESTART_TIMEOUT_S = 3.0
 _POLL_INTERVAL_S = 0.02
@@ -154,8 +154,8 @@ def worker_fingerprint(settings: Settings, endpoints: Endpoints, salt: str) -> s
 
 def _newest_source() -> int:
     """Return the time of the latest change of our code in ns; edits keep the version number."""
-    here = Path(__file__).parent.parent.parent
-    folders = (here / name for name in _PACKAGES)
+    package = Path(__file__).parent.parent
+    folders = (package / name for name in _PACKAGES)
     files = [file for folder in folders for file in folder.rglob("*.py")]
     return max((file.stat().st_mtime_ns for file in files), default=0)
 

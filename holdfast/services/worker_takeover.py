@@ -15,8 +15,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from holdfast.services.worker_identity import WorkerDeath
-from storage.core.database import Database
-from storage.jobs import job_rows
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
 
 _MAX_JOBS = 1000
 _CONCURRENT_JOBS = 10

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from holdfast.models.errors import BadConfiguration, ServiceDown
+from holdfast.models.wire.search_attributes import SearchAttribute
 from holdfast.settings import Endpoints, Settings
-from models.errors import BadConfiguration, ServiceDown
-from models.wire.search_attributes import SearchAttribute
 
 if TYPE_CHECKING:
     from temporalio.client import Client

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from models.views.status_views import PendingActivity
+from holdfast.models.views.status_views import PendingActivity
 
 if TYPE_CHECKING:
     from temporalio.client import Client

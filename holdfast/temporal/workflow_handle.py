@@ -4,8 +4,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from models.errors import BadInput, ServiceDown
-from models.frozen_model import Frozen
+from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.frozen_model import Frozen
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from models.errors import ServiceDown
-from models.jobs.activity_orders import JobOrder
-from models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.errors import ServiceDown
+from holdfast.models.jobs.activity_orders import JobOrder
+from holdfast.models.jobs.job_record import JobRequest, JobStatus
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -36,7 +36,11 @@ async def start_workflow(
     )
     from temporalio.service import RPCError
 
-    from workflows.temporal_display import OWNER_ATTRIBUTE, PRESET_ATTRIBUTE, STATUS_ATTRIBUTE
+    from holdfast.workflows.temporal_display import (
+        OWNER_ATTRIBUTE,
+        PRESET_ATTRIBUTE,
+        STATUS_ATTRIBUTE,
+    )
 
     question = " ".join(request.question.split())
     pairs = [

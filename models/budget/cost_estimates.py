@@ -5,10 +5,10 @@ from decimal import Decimal
 
 from pydantic import Field, computed_field
 
-from models.budget.spend_breakdown import Tokens
-from models.budget.token_prices import Money
-from models.frozen_model import Frozen
-from models.plans.research_plan import Task
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.budget.token_prices import Money
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Task
 
 
 class RoleMedians(Frozen):

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from models.budget.token_prices import Money
-from models.frozen_model import Frozen
+from holdfast.models.budget.token_prices import Money
+from holdfast.models.frozen_model import Frozen
 
 
 class Phase(StrEnum):

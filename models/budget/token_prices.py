@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, PlainSerializer
 
-from models.frozen_model import Frozen
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 
 Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
 """An amount in the installation's currency: summed exactly, a plain number in JSON."""

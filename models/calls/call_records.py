@@ -3,8 +3,8 @@
 from datetime import datetime
 from decimal import Decimal
 
-from models.budget.token_prices import Money, Price
-from models.frozen_model import Frozen
+from holdfast.models.budget.token_prices import Money, Price
+from holdfast.models.frozen_model import Frozen
 
 
 class CallKey(Frozen):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class Message(Frozen):

@@ -4,7 +4,7 @@ import hashlib
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 BUILT_IN_TOOLS_PREFIX = "charts."
 """The prefix of built-in tools whose images Holdfast draws itself."""

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from models.calls.tool_figures import ToolFigure
-from models.frozen_model import Frozen
+from holdfast.models.calls.tool_figures import ToolFigure
+from holdfast.models.frozen_model import Frozen
 
 
 class ToolSignature(Frozen):

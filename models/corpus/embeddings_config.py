@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 """A day, month or year as ISO 8601 writes it."""

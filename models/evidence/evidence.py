@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from models.calls.tool_figures import ReportFigure
-from models.calls.tool_signatures import SourcePassage
-from models.frozen_model import Frozen
-from models.verification.verification_verdicts import StopCondition
+from holdfast.models.calls.tool_figures import ReportFigure
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.verification.verification_verdicts import StopCondition
 
 
 class EvidenceStatus(StrEnum):

@@ -1,10 +1,10 @@
 """Define the orders that a workflow gives to activities: keys and small facts, never content."""
 
-from models.frozen_model import Frozen
-from models.jobs.job_record import JobStatus, StopReason
-from models.jobs.job_state import EndJob, JobCounts, TaskState
-from models.questions.control_requests import ControlKind
-from models.strategies.job_strategy import Strategy
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.jobs.job_state import EndJob, JobCounts, TaskState
+from holdfast.models.questions.control_requests import ControlKind
+from holdfast.models.strategies.job_strategy import Strategy
 
 
 class JobOrder(Frozen):

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
-from models.strategies.job_strategy import Strategy
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.job_strategy import Strategy
 
 
 class JobStatus(StrEnum):

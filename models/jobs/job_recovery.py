@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class LossCause(StrEnum):

@@ -6,13 +6,13 @@ from typing import Any, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from models.errors import FailureClass
-from models.frozen_model import Frozen
-from models.jobs.job_record import JobStatus, StopReason
-from models.plans.research_plan import Task, TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion
-from models.strategies.job_strategy import Strategy
-from models.verification.verification_verdicts import StopCondition
+from holdfast.models.errors import FailureClass
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.plans.research_plan import Task, TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.verification.verification_verdicts import StopCondition
 
 
 class TaskState(Frozen):

@@ -5,8 +5,15 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind, TaskStatus
-from models.text.reference_marks import disarm_references
+from holdfast.models.plans.research_plan import (
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+    TaskStatus,
+)
+from holdfast.models.text.reference_marks import disarm_references
 
 _KIND_NAMES = {TaskKind.TOOL: "Tool call", TaskKind.REASONING: "Reasoning", TaskKind.AGENT: "Agent"}
 

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
-from models.frozen_model import Frozen
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, Task
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, Task
 
 
 class FieldChange(Frozen):

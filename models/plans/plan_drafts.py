@@ -15,8 +15,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from models.answer_draft import Draft, DraftValue
-from models.plans.research_plan import (
+from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.plans.research_plan import (
     FINDINGS_ENTITY,
     EntityType,
     ExpectedEntity,
@@ -25,7 +25,7 @@ from models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
-from models.text.reference_marks import has_reference
+from holdfast.models.text.reference_marks import has_reference
 
 _DRAFTED = (TaskKind.TOOL, TaskKind.REASONING)
 _KINDS = {"tool call": "tool", "toolcall": "tool", "tool_call": "tool"}

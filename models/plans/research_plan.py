@@ -11,9 +11,9 @@ from typing import Self
 
 from pydantic import Field, JsonValue, field_validator
 
-from models.frozen_model import Frozen
-from models.text.reference_marks import has_reference
-from models.text.terminal_text import shorten_text
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.reference_marks import has_reference
+from holdfast.models.text.terminal_text import shorten_text
 
 FINAL_ANSWER = "final_answer"
 """The one entity that the last task of every plan yields."""

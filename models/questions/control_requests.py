@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
-from models.strategies.job_strategy import Strategy
-from models.wire.event_kinds import EventKind
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire.event_kinds import EventKind
 
 
 class ControlKind(StrEnum):

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from models.evidence.evidence import Citation
-from models.evidence.source_checks import StoredSourceCheck
-from models.frozen_model import Frozen
+from holdfast.models.evidence.evidence import Citation
+from holdfast.models.evidence.source_checks import StoredSourceCheck
+from holdfast.models.frozen_model import Frozen
 
 
 class SourceUse(Frozen):

@@ -2,9 +2,9 @@
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from models.answer_draft import Draft, DraftValue
-from models.frozen_model import Frozen
-from models.verification.verification_verdicts import StopCondition
+from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.verification.verification_verdicts import StopCondition
 
 MOST_FINDINGS = 8
 

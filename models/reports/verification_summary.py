@@ -1,7 +1,11 @@
 """Define the summary of a job's verification that the report writer reads."""
 
-from models.frozen_model import Frozen
-from models.verification.verification_verdicts import Completeness, StopCondition, Verification
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.verification.verification_verdicts import (
+    Completeness,
+    StopCondition,
+    Verification,
+)
 
 
 class VerificationSummary(Frozen):

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 EXTRACTIVE_MODEL = "extractive"
 """The name of the built-in model."""

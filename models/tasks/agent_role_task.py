@@ -2,10 +2,10 @@
 
 from pydantic import Field, JsonValue
 
-from models.calls.tool_signatures import ToolSignature
-from models.frozen_model import Frozen
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.named_value import NamedValue
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.named_value import NamedValue
 
 
 class TraceStep(Frozen):

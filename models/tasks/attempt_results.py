@@ -2,8 +2,8 @@
 
 from pydantic import Field, JsonValue
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import ExpectedEntity
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import ExpectedEntity
 
 
 class EntityValue(Frozen):

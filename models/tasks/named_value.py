@@ -2,7 +2,7 @@
 
 from pydantic import JsonValue
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class NamedValue(Frozen):

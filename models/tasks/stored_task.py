@@ -5,9 +5,9 @@ from datetime import datetime
 
 from pydantic import Field, JsonValue
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import Plan, Task
-from models.tasks.task_failure import Failure
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Plan, Task
+from holdfast.models.tasks.task_failure import Failure
 
 
 class StoredTask(Frozen):

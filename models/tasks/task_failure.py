@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from models.errors import FailureClass
-from models.frozen_model import Frozen
-from models.text.terminal_text import shorten_text
+from holdfast.models.errors import FailureClass
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.terminal_text import shorten_text
 
 
 class Component(StrEnum):

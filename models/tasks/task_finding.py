@@ -5,8 +5,8 @@ from datetime import datetime
 
 from pydantic import Field, JsonValue
 
-from models.frozen_model import Frozen
-from models.tasks.attempt_results import EntityValue
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.tasks.attempt_results import EntityValue
 
 
 class QuotedPassage(Frozen):

@@ -9,7 +9,7 @@ import re
 
 from pydantic import JsonValue
 
-from models.text.json_leaves import map_texts
+from holdfast.models.text.json_leaves import map_texts
 
 REFERENCE_MARK = re.compile(r"<JSON_PATH>\s*((?:(?!</?JSON_PATH>).)*?)\s*</JSON_PATH>", re.DOTALL)
 """One reference; its first group is the path."""

@@ -10,7 +10,7 @@ import re
 
 from pydantic import JsonValue
 
-from models.text.json_leaves import map_leaves
+from holdfast.models.text.json_leaves import map_leaves
 
 REPLACEMENT = "\ufffd"
 """Unicode's sign for a character that could not be represented."""

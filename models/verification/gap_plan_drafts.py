@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from models.answer_draft import Draft
-from models.frozen_model import Frozen
-from models.plans.plan_drafts import DraftNode
-from models.strategies.agent_profiles import AgentBrief
-from models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.models.answer_draft import Draft
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_drafts import DraftNode
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
 
 
 class VerifiedSubQuestion(Frozen):

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class Completeness(StrEnum):

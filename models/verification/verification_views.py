@@ -1,7 +1,7 @@
 """Define the output of `holdfast verification JOB --json`: rounds and contradictions."""
 
-from models.frozen_model import Frozen
-from models.verification.verification_verdicts import (
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.verification.verification_verdicts import (
     Contradiction,
     StopCondition,
     StopLogEntry,

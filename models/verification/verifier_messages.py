@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
-from models.answer_draft import Draft
-from models.frozen_model import Frozen
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.task_finding import QuotedPassage
-from models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.models.answer_draft import Draft
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.task_finding import QuotedPassage
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
 
 
 class ResultValue(Frozen):

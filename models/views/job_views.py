@@ -4,11 +4,11 @@ from datetime import datetime
 
 from pydantic import Field, JsonValue
 
-from models.budget.cost_estimates import EstimateComparison
-from models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
-from models.budget.token_prices import Money
-from models.frozen_model import Frozen
-from models.jobs.job_recovery import Recovery
+from holdfast.models.budget.cost_estimates import EstimateComparison
+from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
+from holdfast.models.budget.token_prices import Money
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_recovery import Recovery
 
 
 class TaskView(Frozen):

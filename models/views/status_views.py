@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field, computed_field
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 
 class PendingActivity(Frozen):

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from models.budget.spend_breakdown import Spend, SpendBreakdown
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from models.jobs.job_record import StopReason
-from models.jobs.job_state import EndJob
-from models.strategies.job_strategy import Strategy
-from planning.scheduler.job_endings import failed_ending
-from planning.strategies.strategy_presets import with_settings
+from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.jobs.job_state import EndJob
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.scheduler.job_endings import failed_ending
+from holdfast.planning.strategies.strategy_presets import with_settings
 
 RAISE, REPORT, STOP = "raise", "report", "stop"
 BUDGET_CHOICES = (RAISE, REPORT, STOP)

@@ -5,14 +5,24 @@ from decimal import Decimal
 from graphlib import TopologicalSorter
 from statistics import median
 
-from models.budget.cost_estimates import PlanEstimate, RoleEstimate, RoleMedians, UsageMedians
-from models.budget.spend_breakdown import Tokens
-from models.budget.token_prices import FREE_PRICE, Price
-from models.plans.research_plan import Plan, TaskStatus
-from models.strategies.job_strategy import Strategy
-from planning.budget.expected_calls import ExpectedCalls, calls_of_task, closing_calls, sum_calls
-from planning.budget.spend_totals import cost_of
-from planning.plans.plan_graph import known_dependencies
+from holdfast.models.budget.cost_estimates import (
+    PlanEstimate,
+    RoleEstimate,
+    RoleMedians,
+    UsageMedians,
+)
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.budget.token_prices import FREE_PRICE, Price
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.budget.expected_calls import (
+    ExpectedCalls,
+    calls_of_task,
+    closing_calls,
+    sum_calls,
+)
+from holdfast.planning.budget.spend_totals import cost_of
+from holdfast.planning.plans.plan_graph import known_dependencies
 
 RolePrices = Mapping[str, Price | None]
 """The price of each role's model; the empty name is the price of all other roles."""

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from models.budget.cost_estimates import EstimateComparison, PlanEstimate, UsageAmounts
-from models.budget.spend_breakdown import Phase, Spend, SpendBreakdown
+from holdfast.models.budget.cost_estimates import EstimateComparison, PlanEstimate, UsageAmounts
+from holdfast.models.budget.spend_breakdown import Phase, Spend, SpendBreakdown
 
 _NO_SPEND = Spend(name=Phase.PLANNING.value, calls=0, cost=Decimal(0))
 

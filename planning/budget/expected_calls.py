@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import Task, TaskKind
-from models.strategies.job_strategy import Horizon, Strategy, Supervision
-from models.wire.role_names import RoleName
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.models.strategies.job_strategy import Horizon, Strategy, Supervision
+from holdfast.models.wire.role_names import RoleName
 
 ASSUMED_STEPS = 3
 """Steps of an agent if no agent has run in this installation yet."""

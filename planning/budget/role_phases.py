@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from models.budget.spend_breakdown import Phase
-from models.wire.role_names import RoleName
+from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.wire.role_names import RoleName
 
 _ROLES: Mapping[Phase, tuple[RoleName, ...]] = {
     Phase.PLANNING: (RoleName.PLANNER,),

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
-from models.budget.spend_breakdown import Bill, Phase, Spend, SpendBreakdown
-from models.budget.token_prices import Price
-from planning.budget.role_phases import DEVIATION_ROLES, phase_of
+from holdfast.models.budget.spend_breakdown import Bill, Phase, Spend, SpendBreakdown
+from holdfast.models.budget.token_prices import Price
+from holdfast.planning.budget.role_phases import DEVIATION_ROLES, phase_of
 
 _JOB_TASK = "plan"
 """The name under which calls without a task are listed, such as planning."""

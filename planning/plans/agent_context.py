@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import ToolSignature
-from models.errors import NotFound
-from models.jobs.activity_orders import AgentTaskOrder
-from models.plans.research_plan import Task, TaskKind
-from models.strategies.agent_profiles import AgentProfile
-from models.tasks.agent_role_task import AgentRoleTask, AnsweredQuestion, TraceStep
-from models.tasks.named_value import NamedValue
-from models.tasks.stored_task import StoredTask
-from models.text.reference_marks import disarm_references
-from models.text.terminal_text import shorten_text
-from models.text.value_text import value_as_text
-from planning.plans.entity_references import resolve_references
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import NotFound
+from holdfast.models.jobs.activity_orders import AgentTaskOrder
+from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.models.strategies.agent_profiles import AgentProfile
+from holdfast.models.tasks.agent_role_task import AgentRoleTask, AnsweredQuestion, TraceStep
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.reference_marks import disarm_references
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import value_as_text
+from holdfast.planning.plans.entity_references import resolve_references
 
 _SHOWN_VALUE = 2_000
 """Characters of a value in the trace; references reach the whole value."""

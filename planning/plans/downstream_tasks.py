@@ -1,7 +1,7 @@
 """Find the downstream tasks of a task: every task that used its results, directly or not."""
 
-from models.plans.research_plan import Plan
-from planning.plans.plan_graph import dependents
+from holdfast.models.plans.research_plan import Plan
+from holdfast.planning.plans.plan_graph import dependents
 
 
 def downstream_tasks(plan: Plan, task_id: str) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from jsonpath import JSONPath, JSONPathEnvironment
 from jsonpath.exceptions import JSONPathError
 from pydantic import JsonValue
 
-from models.errors import Unresolved
-from models.text.reference_marks import REFERENCE_MARK, restore_references
-from models.text.value_text import value_as_text
+from holdfast.models.errors import Unresolved
+from holdfast.models.text.reference_marks import REFERENCE_MARK, restore_references
+from holdfast.models.text.value_text import value_as_text
 
 _HEAD = re.compile(r"\$\.?(?:\[(?:'([^']+)'|\"([^\"]+)\")\]|(\w+))")
 _STEP = re.compile(r"(?:\$\.)?([A-Za-z]\w*\.\d\w*)(?=[.\[]|$)")

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from itertools import chain, product
 from string import ascii_lowercase
 
-from models.plans.research_plan import Plan, Task, TaskInput
-from models.text.json_leaves import map_texts
-from models.text.reference_marks import REFERENCE_MARK, reference_to
+from holdfast.models.plans.research_plan import Plan, Task, TaskInput
+from holdfast.models.text.json_leaves import map_texts
+from holdfast.models.text.reference_marks import REFERENCE_MARK, reference_to
 
 _HEAD = re.compile(r"^(\$\.?)?(?:\[(['\"])([^'\"]+)\2\]|(\w+))")
 

@@ -1,10 +1,10 @@
 """Find the tasks that a continuation replaces, and make the plan change from the continuation."""
 
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan
-from models.strategies.job_strategy import ReplanScope
-from planning.plans.plan_graph import dependents, known_dependencies
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.strategies.job_strategy import ReplanScope
+from holdfast.planning.plans.plan_graph import dependents, known_dependencies
 
 
 def replaced_tasks(plan: Plan, failed: str, scope: ReplanScope) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
-from models.plans.research_plan import Plan
-from planning.plans.plan_validation import PlanRules, plan_faults
-from planning.plans.tool_names import with_full_tool_names
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from holdfast.models.plans.research_plan import Plan
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.planning.plans.tool_names import with_full_tool_names
 
 
 def draft_faults(draft: PlanDraft | AgentPlanDraft | Plan, ground: PlanRules) -> Sequence[str]:

@@ -6,12 +6,12 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from models.errors import BadInput
-from models.plans.kpi_chain_format import from_listing, to_listing
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.errors import BadInput
+from holdfast.models.plans.kpi_chain_format import from_listing, to_listing
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 _ENGINE_FIELDS = ("execution_status", "execution_result", "parent")
 _DEFAULTS: dict[str, Any] = {

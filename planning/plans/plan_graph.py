@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import Plan, Task
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Plan, Task
 
 
 class PlanExtent(Frozen):

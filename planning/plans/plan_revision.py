@@ -6,12 +6,12 @@ who depended on a removed task depends on what that one depended on.
 
 from collections.abc import Iterator
 
-from models.frozen_model import Frozen
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, Task, TaskStatus
-from planning.plans.plan_graph import find_cycle, known_dependencies
-from planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.planning.plans.plan_graph import find_cycle, known_dependencies
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 
 _COMPARED_FIELDS = ("description", "criteria", "depends_on")
 

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from models.calls.tool_signatures import ToolSignature
-from models.errors import Unresolved
-from models.plans.research_plan import (
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import Unresolved
+from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     EntityType,
     ExpectedEntity,
@@ -16,10 +16,14 @@ from models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
-from models.text.reference_marks import REFERENCE_MARK
-from planning.plans.entity_references import Reference, references_in
-from planning.plans.plan_graph import find_cycle
-from planning.plans.tool_parameters import missing_parameters, type_fault, unknown_parameters
+from holdfast.models.text.reference_marks import REFERENCE_MARK
+from holdfast.planning.plans.entity_references import Reference, references_in
+from holdfast.planning.plans.plan_graph import find_cycle
+from holdfast.planning.plans.tool_parameters import (
+    missing_parameters,
+    type_fault,
+    unknown_parameters,
+)
 
 MAX_TASKS = 500
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")

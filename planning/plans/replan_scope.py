@@ -4,20 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from models.calls.tool_signatures import ToolSignature
-from models.jobs.activity_orders import ReplanOrder
-from models.jobs.job_record import JobRequest
-from models.plans.kpi_chain_format import plan_for_prompt
-from models.plans.research_plan import ExpectedEntity, Plan, Task
-from models.strategies.agent_profiles import AgentBrief
-from models.strategies.job_strategy import Grain, ReplanScope
-from models.tasks.replanner_input import ReplannerTask
-from models.tasks.stored_task import StoredTask, plan_of
-from planning.plans.agent_context import AgentContext, build_agent_context
-from planning.plans.plan_continuation import replaced_tasks
-from planning.plans.plan_validation import PlanRules
-from planning.plans.tool_names import with_full_tool_names
-from planning.strategies.agent_catalogue import AgentCatalogue, tools_of
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.jobs.activity_orders import ReplanOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.kpi_chain_format import plan_for_prompt
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.strategies.job_strategy import Grain, ReplanScope
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.planning.plans.agent_context import AgentContext, build_agent_context
+from holdfast.planning.plans.plan_continuation import replaced_tasks
+from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_of
 
 
 class ReplanKind(Enum):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from models.calls.tool_signatures import ToolSignature
-from models.plans.research_plan import Plan, Task
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.research_plan import Plan, Task
 
 
 def with_full_tool_names(plan: Plan, tools: Mapping[str, ToolSignature]) -> Plan:

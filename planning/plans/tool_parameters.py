@@ -8,10 +8,10 @@ from jsonschema.exceptions import SchemaError
 from jsonschema.exceptions import ValidationError as SchemaMismatch
 from referencing.exceptions import Unresolvable
 
-from models.calls.tool_signatures import ToolSignature
-from models.plans.research_plan import EntityType, TaskInput
-from models.text.reference_marks import has_reference
-from planning.plans.schema_enums import allowed_texts, replace_unknown_texts
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.research_plan import EntityType, TaskInput
+from holdfast.models.text.reference_marks import has_reference
+from holdfast.planning.plans.schema_enums import allowed_texts, replace_unknown_texts
 
 _JSON_TYPES = {
     EntityType.STRING: {"string"},

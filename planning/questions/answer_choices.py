@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from models.errors import BadInput
-from models.questions.user_questions import QuestionKind
+from holdfast.models.errors import BadInput
+from holdfast.models.questions.user_questions import QuestionKind
 
 
 class AnswerChoice(StrEnum):

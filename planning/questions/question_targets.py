@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind
-from models.strategies.job_strategy import GENERALIST
-from models.text.words import shared_share, words_of
-from planning.plans.plan_graph import dependents, known_dependencies
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind
+from holdfast.models.strategies.job_strategy import GENERALIST
+from holdfast.models.text.words import shared_share, words_of
+from holdfast.planning.plans.plan_graph import dependents, known_dependencies
 
 _QUESTION_TASK_ID = re.compile(r"Q\d+")
 _MIN_LETTERS = 4

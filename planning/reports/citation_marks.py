@@ -3,16 +3,20 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from models.evidence.evidence import (
+from holdfast.models.evidence.evidence import (
     Citation,
     Report,
     ReportConclusion,
     ReportStatement,
     StoredEvidence,
 )
-from models.reports.report_writer_messages import Statement, SynthesiserAnswer, SynthesiserTask
-from models.text.value_text import value_as_text
-from planning.reports.evidence_selection import evidence_by_citation_id
+from holdfast.models.reports.report_writer_messages import (
+    Statement,
+    SynthesiserAnswer,
+    SynthesiserTask,
+)
+from holdfast.models.text.value_text import value_as_text
+from holdfast.planning.reports.evidence_selection import evidence_by_citation_id
 
 _MARK = re.compile(r"\s?\[\d{1,4}\]")
 

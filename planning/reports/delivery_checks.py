@@ -5,10 +5,10 @@ Pure, so that the checks of a stored report can be repeated from the stored data
 
 from collections.abc import Iterable, Sequence
 
-from models.evidence.evidence import DeliveryCheck, Report, StoredEvidence
-from models.frozen_model import Frozen
-from models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
-from models.verification.verification_verdicts import Contradiction
+from holdfast.models.evidence.evidence import DeliveryCheck, Report, StoredEvidence
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.models.verification.verification_verdicts import Contradiction
 
 
 class DeliveryFacts(Frozen):

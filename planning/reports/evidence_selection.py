@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from models.evidence.evidence import (
+from holdfast.models.evidence.evidence import (
     StoredEvidence,
 )
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.reports.report_writer_messages import EvidenceItem
-from models.text.words import words_of
-from models.verification.verification_verdicts import Contradiction
-from planning.plans.downstream_tasks import owning_task
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.reports.report_writer_messages import EvidenceItem
+from holdfast.models.text.words import words_of
+from holdfast.models.verification.verification_verdicts import Contradiction
+from holdfast.planning.plans.downstream_tasks import owning_task
 
 _MOST_EVIDENCE = 200
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from models.plans.research_plan import Task, TaskKind
+from holdfast.models.plans.research_plan import Task, TaskKind
 
 MAX_CHARACTERS = 15_000
 """Characters of results and evidence that one call may turn into a report (VMAO)."""

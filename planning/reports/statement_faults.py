@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from models.reports.report_writer_messages import (
+from holdfast.models.reports.report_writer_messages import (
     LEAST_FINDINGS,
     MOST_FINDINGS,
     Statement,

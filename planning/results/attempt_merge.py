@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from models.tasks.attempt_results import AttemptEvidence, AttemptResult, KeptEntity
+from holdfast.models.tasks.attempt_results import AttemptEvidence, AttemptResult, KeptEntity
 
 
 def merge_attempts(kept: int, attempts: Sequence[AttemptResult]) -> tuple[KeptEntity, ...]:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.attempt_results import EntityValue
-from planning.results.value_types import convert_to_type, has_type, is_missing
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.planning.results.value_types import convert_to_type, has_type, is_missing
 
 
 class EntityCandidate(Frozen):

@@ -1,8 +1,8 @@
 """Write the failure of a task whose values are missing, mistyped or too uncertain."""
 
-from models.errors import FailureClass
-from models.tasks.task_failure import Component, Failure
-from planning.results.kpi_check import KpiVerdict
+from holdfast.models.errors import FailureClass
+from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.planning.results.kpi_check import KpiVerdict
 
 
 def kpi_failure(

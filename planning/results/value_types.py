@@ -5,7 +5,7 @@ import re
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import EntityType
+from holdfast.models.plans.research_plan import EntityType
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from models.jobs.job_state import AdvanceAgentTask, JobState, TaskState
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.strategies.job_strategy import Horizon
+from holdfast.models.jobs.job_state import AdvanceAgentTask, JobState, TaskState
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.strategies.job_strategy import Horizon
 
 
 def is_running_agent(agent_task: TaskState) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     EndJob,
@@ -17,10 +17,10 @@ from models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.wire import stored_keys
-from planning.scheduler import state_transitions as transitions
-from planning.scheduler.next_actions import decide
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.wire import stored_keys
+from holdfast.planning.scheduler import state_transitions as transitions
+from holdfast.planning.scheduler.next_actions import decide
 
 _ACTION_WORDS: Mapping[type[Action], str] = {
     MakePlan: "plan the research",

@@ -1,13 +1,13 @@
 """Decide how a job ends: with an answer, at a limit, or because no task can run."""
 
-from models.jobs.job_record import JobStatus, StopReason
-from models.jobs.job_state import Action, EndJob, JobState, TaskState, WriteReport
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.strategies.job_strategy import OnExhausted
-from models.text.message_limits import MessageLimit, cut_message
-from models.verification.verification_verdicts import StopCondition
-from planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
-from planning.scheduler.ready_tasks import ready_tasks
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.jobs.job_state import Action, EndJob, JobState, TaskState, WriteReport
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.strategies.job_strategy import OnExhausted
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
+from holdfast.planning.scheduler.ready_tasks import ready_tasks
 
 PLANNED_ONLY = EndJob(
     status=JobStatus.DONE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_state import (
     Action,
     EndJob,
     FillGaps,
@@ -15,17 +15,17 @@ from models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import QuestionKind
-from models.strategies.job_strategy import Monitoring, ReplanScope
-from planning.scheduler import job_endings
-from planning.scheduler.agent_scheduling import (
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.models.strategies.job_strategy import Monitoring, ReplanScope
+from holdfast.planning.scheduler import job_endings
+from holdfast.planning.scheduler.agent_scheduling import (
     conclude_blocked_agent,
     idle_agents,
     is_agent_waiting,
     is_running_agent,
 )
-from planning.scheduler.ready_tasks import ready_tasks
+from holdfast.planning.scheduler.ready_tasks import ready_tasks
 
 JOB_QUESTION_KINDS = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
 """Kinds of questions for which the whole job waits."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from models.jobs.job_state import JobState, TaskState
-from models.plans.research_plan import TaskKind, TaskStatus
-from planning.scheduler.agent_scheduling import (
+from holdfast.models.jobs.job_state import JobState, TaskState
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.planning.scheduler.agent_scheduling import (
     is_agent_waiting,
     is_running_agent,
     reached_agent_limit,

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from models.errors import BadInput, NotFound
-from models.jobs.job_record import StopReason
-from models.jobs.job_state import JobState, TaskState
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.control_requests import RerunScope
-from planning.plans.plan_graph import dependents
-from planning.scheduler.job_endings import has_answer
-from planning.scheduler.next_actions import immediate_ending
-from planning.scheduler.state_transitions import with_tasks
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.jobs.job_state import JobState, TaskState
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.control_requests import RerunScope
+from holdfast.planning.plans.plan_graph import dependents
+from holdfast.planning.scheduler.job_endings import has_answer
+from holdfast.planning.scheduler.next_actions import immediate_ending
+from holdfast.planning.scheduler.state_transitions import with_tasks
 
 
 def rerun_scope(tasks: Mapping[str, TaskState], named: Sequence[str]) -> RerunScope:

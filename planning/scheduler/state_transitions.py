@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     AgentTaskReceipt,
@@ -25,10 +25,10 @@ from models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionKind
-from models.strategies.job_strategy import Strategy
-from models.verification.verification_verdicts import StopCondition
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.verification.verification_verdicts import StopCondition
 
 
 def rebuild_state(

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
 
-from models.calls.tool_signatures import ToolSignature
-from models.strategies.agent_profiles import AgentBrief, AgentProfile, AgentTier
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.strategies.agent_profiles import AgentBrief, AgentProfile, AgentTier
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class AgentCatalogue:
 @lru_cache
 def built_in_agents() -> AgentCatalogue:
     """Return the built-in agents."""
-    tables = tomllib.loads(files("planning.strategies").joinpath("agents.toml").read_text("utf-8"))
+    file = files("holdfast.planning.strategies").joinpath("agents.toml")
+    tables = tomllib.loads(file.read_text("utf-8"))
     return AgentCatalogue(
         {name: AgentProfile(name=name, **table) for name, table in tables.items()}
     )

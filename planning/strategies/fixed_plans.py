@@ -6,7 +6,7 @@ planning-horizon paper (docs/method.md names both).
 
 from collections.abc import Sequence
 
-from models.plans.research_plan import (
+from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     FINDINGS_ENTITY,
     ExpectedEntity,

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from pydantic import JsonValue, ValidationError
 
-from models.errors import BadInput, NotFound
-from models.frozen_model import Frozen
-from models.strategies.job_strategy import Strategy
-from planning.text.nearest_values import nearest_names
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.text.nearest_values import nearest_names
 
 _DESCRIPTION_KEYS = frozenset({"title", "source"})
 _NONE = "none"
@@ -29,7 +29,8 @@ class Preset(Frozen):
 @lru_cache
 def all_presets() -> Mapping[str, Preset]:
     """Return all presets by name."""
-    tables = tomllib.loads(files("planning.strategies").joinpath("presets.toml").read_text("utf-8"))
+    file = files("holdfast.planning.strategies").joinpath("presets.toml")
+    tables = tomllib.loads(file.read_text("utf-8"))
     return {name: _preset(name, table) for name, table in tables.items()}
 
 

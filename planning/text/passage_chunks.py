@@ -6,8 +6,8 @@ extracted one by one.
 
 from collections.abc import Iterator, Sequence
 
-from models.calls.tool_signatures import SourcePassage
-from planning.text.token_estimates import estimate_tokens
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.planning.text.token_estimates import estimate_tokens
 
 Chunk = tuple[SourcePassage, ...]
 _BORDERS = ("\n\n", "\n", ". ", " ")

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from models.calls.tool_signatures import SourcePassage
-from models.evidence.source_checks import SourceDrift
-from models.text.sentences import sentence_spans
-from models.text.words import word_similarity, words_of
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.models.text.sentences import sentence_spans
+from holdfast.models.text.words import word_similarity, words_of
 
 _LARGEST_GAP = 1_000
 _LONGEST_SHOWN = 600

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence, Set
 
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import SourcePassage
-from models.evidence.evidence import LocatedQuote
-from models.text.sentences import sentence_spans, trimmed_span
-from models.text.words import words_of
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.text.sentences import sentence_spans, trimmed_span
+from holdfast.models.text.words import words_of
 
 _MIN_LETTERS = 3
 """Letters of a word that counts."""

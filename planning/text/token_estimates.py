@@ -3,7 +3,7 @@
 import json
 import re
 
-from models.calls.model_requests import ModelRequest
+from holdfast.models.calls.model_requests import ModelRequest
 
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]{1,3}|\s+|[^\sA-Za-z0-9]")
 _PER_MESSAGE = 4

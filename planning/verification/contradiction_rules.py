@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from models.frozen_model import Frozen
-from models.strategies.agent_profiles import AgentBrief
-from models.verification.verification_verdicts import (
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
     Recommendation,

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from models.plans.research_plan import Plan, Task
-from models.strategies.agent_profiles import AgentBrief
-from models.tasks.task_finding import TaskFinding
-from models.verification.gap_plan_drafts import GapPlannerAnswer, NewSubQuestion, OpenContradiction
-from models.verification.verification_verdicts import Contradiction
-from planning.plans.plan_validation import PlanRules, plan_faults
-from planning.verification.contradiction_rules import independent_agents
+from holdfast.models.plans.research_plan import Plan, Task
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.tasks.task_finding import TaskFinding
+from holdfast.models.verification.gap_plan_drafts import (
+    GapPlannerAnswer,
+    NewSubQuestion,
+    OpenContradiction,
+)
+from holdfast.models.verification.verification_verdicts import Contradiction
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.planning.verification.contradiction_rules import independent_agents
 
 _MOST_ADDRESSES = 5
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from models.strategies.job_strategy import Strategy
-from models.verification.verification_verdicts import (
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     ConditionOutcome,
     StopCondition,

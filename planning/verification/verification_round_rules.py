@@ -2,8 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.verification.verification_verdicts import Completeness, Recommendation, Verification
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.verification.verification_verdicts import (
+    Completeness,
+    Recommendation,
+    Verification,
+)
 
 ADD_TASKS_FROM, ADD_TASKS_UP_TO = 0.5, 0.8
 """Tasks are added for a result's missing aspects between these scores (VMAO)."""

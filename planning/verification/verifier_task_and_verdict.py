@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import Task, TaskStatus
-from models.tasks.stored_task import StoredTask
-from models.tasks.task_finding import TaskFinding
-from models.verification.verification_verdicts import (
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.tasks.task_finding import TaskFinding
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
     Recommendation,
     Verification,
 )
-from models.verification.verifier_messages import (
+from holdfast.models.verification.verifier_messages import (
     Claim,
     DisputedClaims,
     OtherResult,
@@ -20,7 +20,7 @@ from models.verification.verifier_messages import (
     VerifierAnswer,
     VerifierTask,
 )
-from planning.verification.contradiction_rules import Settlement
+from holdfast.planning.verification.contradiction_rules import Settlement
 
 _MOST_OTHERS = 20
 _LONGEST_VALUE = 1000

@@ -2,10 +2,10 @@
 
 from pydantic import Field, JsonValue
 
-from models.answer_draft import Draft
-from models.frozen_model import Frozen
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class KnownItem(Frozen):

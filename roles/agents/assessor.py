@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from models.answer_draft import Draft
-from models.tasks.agent_role_task import AgentRoleTask
-from models.wire.role_names import RoleName
-from roles.agents.stepper import Output
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.agents.stepper import Output
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class Assessment(Draft):

@@ -2,11 +2,11 @@
 
 from pydantic import AliasChoices, Field
 
-from models.answer_draft import Draft, DraftValue
-from models.plans.plan_drafts import DraftExpected, DraftInput
-from models.tasks.agent_role_task import AgentRoleTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class Output(Draft):

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias
 
-from models.calls.model_requests import Completion, Message, ModelRequest
-from roles.dialogue.answer_schemas import answer_schema
-from roles.dialogue.reply_reader import ReplyInvalid, read_reply, without_thinking
-from roles.dialogue.role_definition import AnswerT, Role, TaskT
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.roles.dialogue.answer_schemas import answer_schema
+from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply, without_thinking
+from holdfast.roles.dialogue.role_definition import AnswerT, Role, TaskT
 
 SendRequest: TypeAlias = Callable[[ModelRequest, int], Awaitable[Completion]]
 """Sends a request as the given part of the dialogue, counted from 1."""

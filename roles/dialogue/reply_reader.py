@@ -9,10 +9,10 @@ import json_repair
 import yaml
 from pydantic import ValidationError
 
-from models.text.json_leaves import map_texts
-from models.text.storable_text import storable_text
-from planning.text.strict_yaml import StrictLoader
-from roles.dialogue.role_definition import AnswerT
+from holdfast.models.text.json_leaves import map_texts
+from holdfast.models.text.storable_text import storable_text
+from holdfast.planning.text.strict_yaml import StrictLoader
+from holdfast.roles.dialogue.role_definition import AnswerT
 
 MAX_REPAIRED = 12_000  # characters; the repair is quadratic: 3 s on an idle core at worst
 MAX_YAML = 40_000  # characters; the loader takes 2 s at worst for that many

@@ -5,8 +5,8 @@ from typing import Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from models.calls.model_requests import Completion, ModelRequest
-from models.frozen_model import Frozen
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.frozen_model import Frozen
 
 TaskT = TypeVar("TaskT", bound=Frozen)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)

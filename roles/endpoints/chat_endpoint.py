@@ -14,10 +14,10 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.chat.completion_create_params import ResponseFormat
 from pydantic import BaseModel, Field, SecretStr
 
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.errors import ModelUnusable
-from planning.text.token_estimates import estimate_tokens
-from roles.endpoints.endpoint_errors import (
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.errors import ModelUnusable
+from holdfast.planning.text.token_estimates import estimate_tokens
+from holdfast.roles.endpoints.endpoint_errors import (
     is_filtered,
     is_format_unsupported,
     printable_text,

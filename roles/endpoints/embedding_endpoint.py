@@ -10,11 +10,11 @@ from typing import Annotated
 from openai import AsyncOpenAI, OpenAIError, omit
 from pydantic import BaseModel, Field, SecretStr
 
-from models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
-from models.corpus.search_criteria import QueryVector
-from models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelUnusable
-from roles.endpoints.chat_endpoint import address_without_secrets, openai_client
-from roles.endpoints.endpoint_errors import translate_error
+from holdfast.models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
+from holdfast.models.corpus.search_criteria import QueryVector
+from holdfast.models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelUnusable
+from holdfast.roles.endpoints.chat_endpoint import address_without_secrets, openai_client
+from holdfast.roles.endpoints.endpoint_errors import translate_error
 
 _MOST_ATTEMPTS = 4
 _LONGEST_PAUSE_S = 60.0

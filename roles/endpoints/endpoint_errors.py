@@ -10,7 +10,7 @@ from typing import TypeGuard
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 from pydantic import SecretStr
 
-from models.errors import (
+from holdfast.models.errors import (
     ContextTooLong,
     HoldfastError,
     ModelBusy,

@@ -6,41 +6,45 @@ from typing import Any, Generic
 
 from pydantic import BaseModel, ValidationError
 
-from models.calls.model_requests import Completion, ModelRequest
-from models.errors import ModelUnusable
-from models.reports.report_writer_messages import SynthesiserTask
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from models.tasks.agent_role_task import AgentRoleTask
-from models.tasks.replanner_input import ReplannerTask
-from models.verification.gap_plan_drafts import GapPlannerTask
-from models.verification.verifier_messages import VerifierTask
-from models.wire.role_names import RoleName
-from roles.agents.answerer import AnswererTask
-from roles.dialogue.role_definition import TaskT
-from roles.extractive.agents.assessor_rules import assess
-from roles.extractive.agents.known_item_answerer import answer
-from roles.extractive.agents.step_planner_rules import objectives, plan_steps, repair_objectives
-from roles.extractive.agents.step_replanner_rules import replan_steps
-from roles.extractive.agents.stepper_rules import next_step
-from roles.extractive.extraction.extractor_rules import extract
-from roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
-from roles.extractive.planning.planner_rules import plan_by_rules
-from roles.extractive.planning.replanner_rules import replan_by_rules
-from roles.extractive.planning.reviser_rules import revise
-from roles.extractive.reports.condenser_rules import condense
-from roles.extractive.reports.synthesiser_rules import synthesise
-from roles.extractive.tasks.matcher_rules import match
-from roles.extractive.tasks.reasoner_rules import reason_by_rules
-from roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
-from roles.extractive.verification.sentence_checker_rules import check_sentences
-from roles.extractive.verification.verifier_rules import verify
-from roles.planning.planner import PlannerTask
-from roles.planning.reviser import ReviserTask
-from roles.reports.condenser import CondenserTask
-from roles.tasks.extractor import ExtractorTask
-from roles.tasks.matcher import MatcherTask
-from roles.tasks.reasoner import ReasonerTask
-from roles.verification.sentence_checker import SentenceCheckerTask
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.errors import ModelUnusable
+from holdfast.models.reports.report_writer_messages import SynthesiserTask
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.verification.gap_plan_drafts import GapPlannerTask
+from holdfast.models.verification.verifier_messages import VerifierTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.agents.answerer import AnswererTask
+from holdfast.roles.dialogue.role_definition import TaskT
+from holdfast.roles.extractive.agents.assessor_rules import assess
+from holdfast.roles.extractive.agents.known_item_answerer import answer
+from holdfast.roles.extractive.agents.step_planner_rules import (
+    objectives,
+    plan_steps,
+    repair_objectives,
+)
+from holdfast.roles.extractive.agents.step_replanner_rules import replan_steps
+from holdfast.roles.extractive.agents.stepper_rules import next_step
+from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
+from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
+from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
+from holdfast.roles.extractive.planning.reviser_rules import revise
+from holdfast.roles.extractive.reports.condenser_rules import condense
+from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
+from holdfast.roles.extractive.tasks.matcher_rules import match
+from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
+from holdfast.roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
+from holdfast.roles.extractive.verification.sentence_checker_rules import check_sentences
+from holdfast.roles.extractive.verification.verifier_rules import verify
+from holdfast.roles.planning.planner import PlannerTask
+from holdfast.roles.planning.reviser import ReviserTask
+from holdfast.roles.reports.condenser import CondenserTask
+from holdfast.roles.tasks.extractor import ExtractorTask
+from holdfast.roles.tasks.matcher import MatcherTask
+from holdfast.roles.tasks.reasoner import ReasonerTask
+from holdfast.roles.verification.sentence_checker import SentenceCheckerTask
 
 
 def _plan(task: PlannerTask) -> BaseModel:

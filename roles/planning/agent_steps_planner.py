@@ -6,12 +6,12 @@ results of the tasks it depends on, and the agent's own steps; never the global 
 
 from pydantic import Field
 
-from models.answer_draft import Draft
-from models.plans.plan_drafts import PlanDraft
-from models.tasks.agent_role_task import AgentRoleTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
-from roles.planning.planner import TASK_INSTRUCTIONS
+from holdfast.models.answer_draft import Draft
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.planner import TASK_INSTRUCTIONS
 
 STEP_INSTRUCTIONS = """\
 - Ids begin with the sub-question's own: the steps of T3 are T3.1, T3.2 and so on, and a reference

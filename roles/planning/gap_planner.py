@@ -1,8 +1,8 @@
 """Gap planner role: retry incomplete agent tasks; add tasks for gaps and contradictions."""
 
-from models.verification.gap_plan_drafts import GapPlannerAnswer, GapPlannerTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.verification.gap_plan_drafts import GapPlannerAnswer, GapPlannerTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 GAP_PLANNER = Role(
     name=RoleName.GAP_PLANNER.value,

@@ -4,13 +4,13 @@ from typing import Self
 
 from pydantic import Field
 
-from models.calls.tool_signatures import ToolSignature
-from models.frozen_model import Frozen
-from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
-from models.plans.research_plan import Plan
-from models.strategies.agent_profiles import AgentBrief
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 TASK_INSTRUCTIONS = """\
 Each task is of kind `tool` (one call of one tool; entities are then read from its answer) or

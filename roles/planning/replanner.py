@@ -1,11 +1,15 @@
 """Replanner role: replace a failed task and the tasks that depend on it with new tasks."""
 
-from models.plans.plan_drafts import AgentPlanDraft, PlanDraft
-from models.tasks.replanner_input import ReplannerTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
-from roles.planning.agent_steps_planner import STEP_INSTRUCTIONS
-from roles.planning.planner import AGENT_PLAN_INSTRUCTIONS, PLAN_INSTRUCTIONS, TASK_INSTRUCTIONS
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.agent_steps_planner import STEP_INSTRUCTIONS
+from holdfast.roles.planning.planner import (
+    AGENT_PLAN_INSTRUCTIONS,
+    PLAN_INSTRUCTIONS,
+    TASK_INSTRUCTIONS,
+)
 
 _CONTINUATION_INSTRUCTIONS = (
     "answer with a continuation: new tasks that replace the ones listed in\n"

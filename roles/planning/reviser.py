@@ -2,12 +2,12 @@
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from models.answer_draft import Draft
-from models.frozen_model import Frozen
-from models.plans.plan_drafts import DraftNode
-from models.strategies.agent_profiles import AgentBrief
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_drafts import DraftNode
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class ReviserTask(Frozen):

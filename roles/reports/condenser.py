@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from models.answer_draft import Draft
-from models.frozen_model import Frozen
-from models.reports.report_writer_messages import EvidenceItem, ResultItem, Statement
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.reports.report_writer_messages import EvidenceItem, ResultItem, Statement
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 MOST_STATEMENTS = 12
 

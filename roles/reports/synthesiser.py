@@ -1,8 +1,8 @@
 """Synthesiser role: write the report as statements that cite evidence ids."""
 
-from models.reports.report_writer_messages import SynthesiserAnswer, SynthesiserTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.reports.report_writer_messages import SynthesiserAnswer, SynthesiserTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 SYNTHESISER = Role(
     name=RoleName.SYNTHESISER.value,

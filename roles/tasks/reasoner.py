@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from models.answer_draft import Draft, DraftValue
-from models.frozen_model import Frozen
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.named_value import NamedValue
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class ReasonerTask(Frozen):

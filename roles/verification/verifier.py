@@ -1,8 +1,8 @@
 """Verifier role: judge if a result answers its sub-question, and name missing aspects."""
 
-from models.verification.verifier_messages import VerifierAnswer, VerifierTask
-from models.wire.role_names import RoleName
-from roles.dialogue.role_definition import Role
+from holdfast.models.verification.verifier_messages import VerifierAnswer, VerifierTask
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.dialogue.role_definition import Role
 
 VERIFIER = Role(
     name=RoleName.VERIFIER.value,

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from models.errors import (
+from holdfast.models.errors import (
     BadConfiguration,
     HoldfastError,
     NotFound,
@@ -21,10 +21,10 @@ from models.errors import (
     StaleEpoch,
     StorageAway,
 )
-from models.text.storable_text import storable_json
-from models.wire.event_kinds import EventKind
-from storage.core.hot_path_pool import HotPathPool, StatementValue
-from storage.core.tables.job_tables import events, jobs, receipts
+from holdfast.models.text.storable_text import storable_json
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.hot_path_pool import HotPathPool, StatementValue
+from holdfast.storage.core.tables.job_tables import events, jobs, receipts
 
 _AWAY_STATES = frozenset({"08", "40", "53", "57"})
 """Classes of SQLSTATE: connection, rollback, resources, operator (PostgreSQL, appendix A)."""
@@ -211,7 +211,7 @@ class _translated_errors:  # noqa: N801 - reads as a verb where it is used
         if isinstance(driver, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise BadConfiguration(
                 "the database has not the schema of this release; run `holdfast up`, or "
-                "`python -m storage.core.schema_migration` for a database of your own"
+                "`python -m holdfast.storage.core.schema_migration` for a database of your own"
             ) from error
         if isinstance(driver, psycopg.errors.UniqueViolation) and _is_receipt(driver):
             raise Overtaken(

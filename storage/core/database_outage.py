@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from models.errors import StorageAway
+from holdfast.models.errors import StorageAway
 
 MAX_OUTAGE_S = 86_400.0
 """The limit for callers without a time limit of their own; activities have one."""

@@ -10,7 +10,7 @@ from psycopg.rows import namedtuple_row
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from models.text.storable_text import storable_text
+from holdfast.models.text.storable_text import storable_text
 
 StatementValue: TypeAlias = str | int | float | bool | None
 """A parameter of a statement; JSON is sent as text, so that its null is not SQL's."""

@@ -6,11 +6,11 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue
 from sqlalchemy import Select, insert, select
 
-from models.errors import Overtaken
-from models.jobs.activity_orders import RunOrder
-from models.wire import stored_keys
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.job_tables import receipts
+from holdfast.models.errors import Overtaken
+from holdfast.models.jobs.activity_orders import RunOrder
+from holdfast.models.wire import stored_keys
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.job_tables import receipts
 
 ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
 

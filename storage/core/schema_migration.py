@@ -10,8 +10,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from models.errors import BadConfiguration, StorageAway
+from holdfast.models.errors import BadConfiguration, StorageAway
 
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
+"""The folder from which Alembic takes its environment and the versions of the schema."""
 _LOCK = 0x686F6C64  # "hold": any number that nobody else uses in this database
 
 
@@ -47,15 +49,13 @@ def newest_schema_version() -> str:
 
 
 def _config() -> Config:
-    import migrations
-
     config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("script_location", str(MIGRATIONS))
     return config
 
 
 def main() -> None:
-    """`python -m storage.core.schema_migration`: the migration job of docker-compose.
+    """`python -m holdfast.storage.core.schema_migration`: the migration job of docker-compose.
 
     Raises:
         BadConfiguration: HOLDFAST_DATABASE_URL is not set.

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
-from models.text.storable_text import storable_text
-from storage.core.database import Database
-from storage.corpus.corpus_records import VectorCount
-from storage.corpus.passage_vector_rows import vector_counts
+from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_records import VectorCount
+from holdfast.storage.corpus.passage_vector_rows import vector_counts
 
 _COLLECTIONS = text("""
 select collection, count(*), coalesce(sum(size_bytes), 0), min(added_at), max(added_at),

@@ -9,10 +9,10 @@ from sqlalchemy import ARRAY, Text, TextClause, all_, any_, delete, literal, sel
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.elements import ColumnElement
 
-from models.text.storable_text import storable_json, storable_text
-from storage.core.tables.corpus_tables import documents
-from storage.corpus.corpus_records import NewDocument, StoredDocument
-from storage.corpus.passage_vector_rows import (
+from holdfast.models.text.storable_text import storable_json, storable_text
+from holdfast.storage.core.tables.corpus_tables import documents
+from holdfast.storage.corpus.corpus_records import NewDocument, StoredDocument
+from holdfast.storage.corpus.passage_vector_rows import (
     PassageToEmbed,
     count_passages_without_vector,
     create_vector_table,

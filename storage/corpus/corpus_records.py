@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from models.calls.tool_signatures import SourcePassage
+from holdfast.models.calls.tool_signatures import SourcePassage
 
 
 class PassageHit(NamedTuple):

@@ -8,27 +8,31 @@ from typing import Any
 
 from sqlalchemy import RowMapping, TextClause, select, text
 
-from models.calls.tool_signatures import SourcePassage
-from models.corpus.search_criteria import MetadataFilter, QueryVector
-from models.errors import BadInput, NotFound
-from models.text.storable_text import storable_text
-from planning.text.nearest_values import nearest_names
-from storage.core.database import Database
-from storage.core.tables.corpus_tables import documents, passages
-from storage.corpus.collection_writer import CollectionWriter, stored_documents
-from storage.corpus.corpus_records import (
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.corpus.search_criteria import MetadataFilter, QueryVector
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.text.storable_text import storable_text
+from holdfast.planning.text.nearest_values import nearest_names
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.corpus_tables import documents, passages
+from holdfast.storage.corpus.collection_writer import CollectionWriter, stored_documents
+from holdfast.storage.corpus.corpus_records import (
     PassageHit,
     StoredDocument,
     VectorCount,
 )
-from storage.corpus.passage_vector_rows import (
+from holdfast.storage.corpus.passage_vector_rows import (
     has_vector_table,
     missing_pgvector_error,
     vector_counts,
     vector_dimension,
     vector_literal,
 )
-from storage.corpus.search_statements import hybrid_statement, keyword_statement, semantic_statement
+from holdfast.storage.corpus.search_statements import (
+    hybrid_statement,
+    keyword_statement,
+    semantic_statement,
+)
 
 MAX_HITS = 50
 ALL_DOCUMENTS: MetadataFilter = MappingProxyType({})

@@ -7,10 +7,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.errors import BadConfiguration
-from models.text.storable_text import storable_text
-from storage.core.tables.corpus_tables import passage_vectors
-from storage.corpus.corpus_records import VectorCount
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.tables.corpus_tables import passage_vectors
+from holdfast.storage.corpus.corpus_records import VectorCount
 
 _TABLE_EXISTS = text("select to_regclass('passage_vectors') is not null")
 _EXTENSION = text("create extension if not exists vector")

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import TextClause, text
 
-from models.corpus.search_criteria import DateRange, MetadataFilter
-from models.text.storable_text import storable_text
+from holdfast.models.corpus.search_criteria import DateRange, MetadataFilter
+from holdfast.models.text.storable_text import storable_text
 
 MAX_POSTINGS = 7_000
 """How many passages are looked at for a query's rarest words; what else a likely one holds counts

@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.evidence.evidence import EvidenceStatus, Report, StoredEvidence
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.evidence_tables import entities, evidence, sources
-from storage.core.tables.job_tables import events, reports
-from storage.evidence.source_check_rows import drift_warnings, latest_source_checks
+from holdfast.models.evidence.evidence import EvidenceStatus, Report, StoredEvidence
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
+from holdfast.storage.core.tables.job_tables import events, reports
+from holdfast.storage.evidence.source_check_rows import drift_warnings, latest_source_checks
 
 ENTITY_OF_EVIDENCE = and_(
     entities.c.job_id == evidence.c.job_id,

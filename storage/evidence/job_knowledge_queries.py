@@ -2,14 +2,14 @@
 
 from sqlalchemy import func, select, text
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import TaskStatus
-from models.tasks.attempt_results import EntityValue
-from models.text.terminal_text import shorten_text
-from storage.core.database import Database
-from storage.core.tables.evidence_tables import entities
-from storage.core.tables.job_tables import receipts
-from storage.core.tables.plan_tables import tasks
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.evidence_tables import entities
+from holdfast.storage.core.tables.job_tables import receipts
+from holdfast.storage.core.tables.plan_tables import tasks
 
 _MOST_VALUES = 80
 _MOST_CHARACTERS = 2000

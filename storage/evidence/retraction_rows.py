@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import and_, func, select, update
 
-from models.errors import BadInput, NotFound
-from models.evidence.evidence import EvidenceStatus
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.evidence_tables import entities, evidence
-from storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE, supporting_conditions
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.evidence_tables import entities, evidence
+from holdfast.storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE, supporting_conditions
 
 
 async def entities_without_evidence(db: Database, job_id: str) -> Sequence[tuple[str, str]]:

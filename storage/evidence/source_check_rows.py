@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import insert, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from models.evidence.evidence import Report
-from models.evidence.source_checks import SourceCheck, SourceDrift, StoredSourceCheck
-from storage.core.database import Database
-from storage.core.tables.evidence_tables import source_checks
+from holdfast.models.evidence.evidence import Report
+from holdfast.models.evidence.source_checks import SourceCheck, SourceDrift, StoredSourceCheck
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.evidence_tables import source_checks
 
 
 async def keep_source_checks(db: Database, checks: Sequence[SourceCheck]) -> None:

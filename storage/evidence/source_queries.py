@@ -7,16 +7,16 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import and_, select
 
-from models.calls.call_status import CallStatus
-from models.calls.tool_signatures import SourcePassage
-from models.errors import NotFound
-from models.reports.provenance_views import SourceUse, SourceView
-from storage.core.database import Database
-from storage.core.tables.call_tables import model_calls, tool_calls
-from storage.core.tables.evidence_tables import entities, evidence, sources
-from storage.core.tables.recovery_tables import recovered_calls
-from storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE
-from storage.evidence.source_check_rows import latest_source_checks
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import NotFound
+from holdfast.models.reports.provenance_views import SourceUse, SourceView
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
+from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
+from holdfast.storage.core.tables.recovery_tables import recovered_calls
+from holdfast.storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE
+from holdfast.storage.evidence.source_check_rows import latest_source_checks
 
 
 async def load_source_view(db: Database, source_id: int) -> SourceView:

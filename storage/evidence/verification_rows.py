@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 from sqlalchemy import insert, select, update
 
-from models.verification.verification_verdicts import StopCondition, StopLogEntry, Verification
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.plan_tables import tasks
-from storage.core.tables.verification_tables import stop_log, verifications
+from holdfast.models.verification.verification_verdicts import (
+    StopCondition,
+    StopLogEntry,
+    Verification,
+)
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.core.tables.verification_tables import stop_log, verifications
 
 _VERDICT = tuple(Verification.model_fields)
 _CHECK = tuple(StopLogEntry.model_fields)

@@ -5,24 +5,24 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
-from models.evidence.evidence import EvidenceStatus
-from models.jobs.activity_orders import ControlOrder
-from models.jobs.job_record import JobStatus
-from models.plans.research_plan import TaskStatus
-from models.questions.control_requests import ControlKind
-from models.strategies.job_strategy import Strategy
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.evidence_tables import entities, evidence
-from storage.core.tables.job_tables import jobs, receipts
-from storage.core.tables.plan_tables import attempt_results, tasks
-from storage.core.tables.question_tables import guidance
-from storage.core.tables.verification_tables import stop_log, verifications
-from storage.jobs.job_rows import config_hash
-from storage.plans.task_resets import label_steps_with_attempt
-from storage.questions.budget_question_rows import withdraw_budget_questions
-from storage.questions.question_rows import reopen_questions
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.jobs.activity_orders import ControlOrder
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.control_requests import ControlKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.evidence_tables import entities, evidence
+from holdfast.storage.core.tables.job_tables import jobs, receipts
+from holdfast.storage.core.tables.plan_tables import attempt_results, tasks
+from holdfast.storage.core.tables.question_tables import guidance
+from holdfast.storage.core.tables.verification_tables import stop_log, verifications
+from holdfast.storage.jobs.job_rows import config_hash
+from holdfast.storage.plans.task_resets import label_steps_with_attempt
+from holdfast.storage.questions.budget_question_rows import withdraw_budget_questions
+from holdfast.storage.questions.question_rows import reopen_questions
 
 CALL_AGAIN_NOTE = "call_again"
 """Key in a task's notes: a person wants its calls sent again in spite of recorded answers."""

@@ -5,20 +5,20 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from models.budget.cost_estimates import PlanEstimate
-from models.budget.spend_breakdown import Tokens
-from models.budget.token_prices import PriceList
-from models.frozen_model import Frozen
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan
-from models.wire.role_names import RoleName
-from planning.budget.estimate_calculation import estimate_plan
-from planning.budget.spend_totals import spend_breakdown
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.job_tables import jobs
-from storage.core.tables.plan_tables import plan_changes
-from storage.ledger.spending_queries import bills_of
-from storage.ledger.usage_medians import load_usage_medians
+from holdfast.models.budget.cost_estimates import PlanEstimate
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.budget.token_prices import PriceList
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.budget.estimate_calculation import estimate_plan
+from holdfast.planning.budget.spend_totals import spend_breakdown
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.plan_tables import plan_changes
+from holdfast.storage.ledger.spending_queries import bills_of
+from holdfast.storage.ledger.usage_medians import load_usage_medians
 
 
 class StoredEstimate(Frozen):

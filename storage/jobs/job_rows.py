@@ -9,16 +9,22 @@ from pydantic import JsonValue
 from sqlalchemy import Row, func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.calls.call_status import CallStatus
-from models.calls.model_requests import canonical_hash
-from models.errors import BadInput, NotFound
-from models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest, JobStatus, StopReason
-from models.strategies.job_strategy import Strategy
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.call_tables import model_calls, tool_calls
-from storage.core.tables.job_tables import jobs
-from storage.questions.question_rows import withdraw_open_questions
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.calls.model_requests import canonical_hash
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.job_record import (
+    FINAL_JOB_STATUSES,
+    Job,
+    JobRequest,
+    JobStatus,
+    StopReason,
+)
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.questions.question_rows import withdraw_open_questions
 
 
 async def submit_job(

@@ -16,19 +16,19 @@ from typing import Any, LiteralString
 from pydantic import JsonValue
 from sqlalchemy import update
 
-from models.calls.call_records import CallKey, ReservationRequest
-from models.calls.call_status import CallStatus
-from models.calls.model_requests import Completion, ModelRequest
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.frozen_model import Frozen
-from models.text.message_limits import MessageLimit, cut_message
-from models.text.storable_text import storable_json
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database
-from storage.core.database_outage import retry_until_available
-from storage.core.hot_path_pool import StatementValue
-from storage.core.tables.call_tables import model_calls
-from storage.ledger.call_statements import (
+from holdfast.models.calls.call_records import CallKey, ReservationRequest
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.storable_text import storable_json
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.database_outage import retry_until_available
+from holdfast.storage.core.hot_path_pool import StatementValue
+from holdfast.storage.core.tables.call_tables import model_calls
+from holdfast.storage.ledger.call_statements import (
     FAIL_MODEL,
     FAIL_TOOL,
     FAILING_SECONDS,
@@ -41,9 +41,9 @@ from storage.ledger.call_statements import (
     STAND_IN_MODELS,
     WITHHOLD_TOOL,
 )
-from storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
-from storage.ledger.reservation_check import check_reservation, reservation_values
-from storage.ledger.reservation_statements import (
+from holdfast.storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
+from holdfast.storage.ledger.reservation_check import check_reservation, reservation_values
+from holdfast.storage.ledger.reservation_statements import (
     LOCK_JOB_ROW,
     OPEN_MODEL_RESERVED,
     OPEN_MODEL_RESERVED_RECOVERED,

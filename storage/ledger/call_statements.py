@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from storage.core.named_statements import load_statements
+from holdfast.storage.core.named_statements import load_statements
 
 _STATEMENTS = load_statements(__file__)
 

@@ -9,15 +9,15 @@ from sqlalchemy import RowMapping, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
-from models.calls.call_status import CallStatus
-from models.calls.tool_figures import FigureForm, ReportFigure, StoredFigure, ToolFigure
-from models.plans.research_plan import TaskStatus
-from models.text.storable_text import storable_json
-from storage.core.database import Database
-from storage.core.hot_path_pool import StatementValue
-from storage.core.tables.call_tables import figures, tool_calls
-from storage.core.tables.plan_tables import tasks
-from storage.ledger.call_statements import SETTLED
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.calls.tool_figures import FigureForm, ReportFigure, StoredFigure, ToolFigure
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.text.storable_text import storable_json
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.hot_path_pool import StatementValue
+from holdfast.storage.core.tables.call_tables import figures, tool_calls
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.ledger.call_statements import SETTLED
 
 _ID_CHARS = 12
 _DISCARDED = [status.value for status in TaskStatus if status.is_discarded]

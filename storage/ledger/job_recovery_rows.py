@@ -6,13 +6,19 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, select
 
-from models.jobs.job_record import JobStatus
-from models.jobs.job_recovery import LossCause, LostAttempt, Recovery, ResentCalls, ReusedCalls
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.call_tables import model_calls
-from storage.core.tables.job_tables import jobs
-from storage.core.tables.recovery_tables import recovered_calls, recoveries
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_recovery import (
+    LossCause,
+    LostAttempt,
+    Recovery,
+    ResentCalls,
+    ReusedCalls,
+)
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.call_tables import model_calls
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.recovery_tables import recovered_calls, recoveries
 
 _SAME_LOSS_WINDOW = timedelta(seconds=30)
 """Attempts lost within this time after a recovery belong to it; their retries come late."""

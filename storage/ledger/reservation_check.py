@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from models.calls.call_records import CallKey, ReservationRequest
-from models.calls.model_requests import ModelRequest
-from models.errors import BudgetHeld, BudgetReached
-from storage.core.hot_path_pool import StatementValue
+from holdfast.models.calls.call_records import CallKey, ReservationRequest
+from holdfast.models.calls.model_requests import ModelRequest
+from holdfast.models.errors import BudgetHeld, BudgetReached
+from holdfast.storage.core.hot_path_pool import StatementValue
 
 _RETRY_AFTER = timedelta(seconds=1)
 

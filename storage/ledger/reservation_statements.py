@@ -2,8 +2,8 @@
 
 from typing import LiteralString
 
-from storage.core.named_statements import load_statements
-from storage.ledger.call_statements import (
+from holdfast.storage.core.named_statements import load_statements
+from holdfast.storage.ledger.call_statements import (
     ON_CONFLICT_MODEL,
     RECOVERED_MODEL,
     RETURNING_MODEL,

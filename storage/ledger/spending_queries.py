@@ -3,9 +3,9 @@
 from sqlalchemy import and_, case, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.budget.spend_breakdown import Bill, Tokens
-from models.calls.call_status import CallStatus
-from storage.core.tables.call_tables import model_calls
+from holdfast.models.budget.spend_breakdown import Bill, Tokens
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.storage.core.tables.call_tables import model_calls
 
 
 async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill]:

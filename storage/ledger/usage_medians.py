@@ -2,8 +2,8 @@
 
 from sqlalchemy import text
 
-from models.budget.cost_estimates import RoleMedians, UsageMedians
-from storage.core.database import Database
+from holdfast.models.budget.cost_estimates import RoleMedians, UsageMedians
+from holdfast.storage.core.database import Database
 
 # The job's model name counts: an endpoint may answer under a longer name.
 _ROLES = text("""

@@ -6,17 +6,17 @@ from pydantic import JsonValue
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.jobs.activity_orders import TaskOrder
-from models.plans.research_plan import Task, TaskStatus
-from models.tasks.attempt_results import EntityValue
-from models.tasks.task_failure import Failure
-from models.wire.event_kinds import task_end_event
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.call_tables import tool_calls
-from storage.core.tables.evidence_tables import entities
-from storage.core.tables.plan_tables import tasks
-from storage.plans import attempt_result_rows
-from storage.plans.task_queries import AGENT_ATTEMPT_NOTE
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_failure import Failure
+from holdfast.models.wire.event_kinds import task_end_event
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.call_tables import tool_calls
+from holdfast.storage.core.tables.evidence_tables import entities
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.plans import attempt_result_rows
+from holdfast.storage.plans.task_queries import AGENT_ATTEMPT_NOTE
 
 CONTRADICTION_NOTE = "contradicts_plan"
 """Key in a task's notes: the assumption of the plan that the result contradicts."""

@@ -6,15 +6,20 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.evidence.evidence import EvidenceStatus
-from models.plans.research_plan import TaskStatus
-from models.tasks.attempt_results import AttemptEvidence, AttemptResult, EntityValue, KeptEntity
-from planning.results.attempt_merge import is_evidence_for_kept, merge_attempts
-from storage.core.database import JobTransaction
-from storage.core.tables.evidence_tables import entities, evidence
-from storage.core.tables.plan_tables import attempt_results, tasks
-from storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE
-from storage.plans.task_queries import AGENT_ATTEMPT_NOTE
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.tasks.attempt_results import (
+    AttemptEvidence,
+    AttemptResult,
+    EntityValue,
+    KeptEntity,
+)
+from holdfast.planning.results.attempt_merge import is_evidence_for_kept, merge_attempts
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.core.tables.evidence_tables import entities, evidence
+from holdfast.storage.core.tables.plan_tables import attempt_results, tasks
+from holdfast.storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE
+from holdfast.storage.plans.task_queries import AGENT_ATTEMPT_NOTE
 
 
 async def keep_attempt_result(

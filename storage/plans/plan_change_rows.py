@@ -6,17 +6,17 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import delete, func, insert, select, update
 
-from models.frozen_model import Frozen
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.wire import stored_keys
-from models.wire.event_kinds import EventKind
-from planning.plans.plan_graph import PlanExtent, plan_extent
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.job_tables import jobs, receipts
-from storage.core.tables.plan_tables import plan_changes, tasks
-from storage.questions.question_rows import withdraw_questions_of_tasks
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.plan_graph import PlanExtent, plan_extent
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.job_tables import jobs, receipts
+from holdfast.storage.core.tables.plan_tables import plan_changes, tasks
+from holdfast.storage.questions.question_rows import withdraw_questions_of_tasks
 
 
 class StoredPlanChange(Frozen):

@@ -5,13 +5,13 @@ from itertools import groupby
 
 from sqlalchemy import select, text
 
-from models.frozen_model import Frozen
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan, TaskStatus
-from models.text.storable_text import storable_text
-from storage.core.database import Database
-from storage.core.tables.plan_tables import tasks
-from storage.plans.task_queries import task_from_row
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.plans.task_queries import task_from_row
 
 _MOST_CHARACTERS = 2000
 """The maximum length of a question in the search; the end of a long one matters little."""

@@ -7,14 +7,14 @@ from typing import Any
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.evidence.evidence import EvidenceStatus
-from models.plans.research_plan import TaskKind
-from models.tasks.attempt_results import EntityValue
-from models.tasks.task_finding import QuotedPassage, TaskFinding
-from storage.core.database import Database
-from storage.core.tables.evidence_tables import entities, evidence, sources
-from storage.core.tables.plan_tables import attempt_results, tasks
-from storage.plans.task_queries import AGENT_ATTEMPT_NOTE
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.plans.research_plan import TaskKind
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_finding import QuotedPassage, TaskFinding
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
+from holdfast.storage.core.tables.plan_tables import attempt_results, tasks
+from holdfast.storage.plans.task_queries import AGENT_ATTEMPT_NOTE
 
 _MOST_PASSAGES = 12
 _LONGEST_QUOTE = 600

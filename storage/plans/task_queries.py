@@ -4,14 +4,21 @@ from typing import Any
 
 from sqlalchemy import Row, and_, case, func, or_, select
 
-from models.jobs.job_state import TaskState
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind, TaskStatus
-from models.tasks.stored_task import StoredTask, plan_of
-from models.tasks.task_failure import Failure
-from storage.core.database import Database
-from storage.core.tables.call_tables import model_calls
-from storage.core.tables.evidence_tables import entities
-from storage.core.tables.plan_tables import tasks
+from holdfast.models.jobs.job_state import TaskState
+from holdfast.models.plans.research_plan import (
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+    TaskStatus,
+)
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.tasks.task_failure import Failure
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.call_tables import model_calls
+from holdfast.storage.core.tables.evidence_tables import entities
+from holdfast.storage.core.tables.plan_tables import tasks
 
 AGENT_ATTEMPT_NOTE = "agent_attempt"
 """In a step's notes: which attempt of its agent it belonged to; none while that is worked."""

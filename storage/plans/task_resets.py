@@ -6,13 +6,13 @@ from pydantic import JsonValue
 from sqlalchemy import case, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.frozen_model import Frozen
-from models.plans.research_plan import TaskKind, TaskStatus
-from storage.core.database import JobTransaction
-from storage.core.tables.evidence_tables import entities
-from storage.core.tables.plan_tables import tasks
-from storage.plans.attempt_result_rows import keep_current_results
-from storage.plans.task_queries import AGENT_ATTEMPT_NOTE
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.core.tables.evidence_tables import entities
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.plans.attempt_result_rows import keep_current_results
+from holdfast.storage.plans.task_queries import AGENT_ATTEMPT_NOTE
 
 
 class TaskRetry(Frozen):

@@ -7,22 +7,22 @@ from typing import Any, LiteralString
 
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import SourcePassage
-from models.errors import NotFound
-from models.evidence.evidence import LocatedQuote
-from models.jobs.activity_orders import TaskOrder
-from models.jobs.job_state import TaskReceipt
-from models.plans.research_plan import Task, TaskStatus
-from models.tasks.attempt_results import EntityValue
-from models.tasks.task_failure import Failure
-from models.text.storable_text import storable_json, storable_text
-from models.wire.event_kinds import EventKind, task_end_event
-from storage.core.database import Database, refused_write_error
-from storage.core.hot_path_pool import StatementValue
-from storage.core.named_statements import load_statements
-from storage.ledger.call_ledger import CallLedger
-from storage.ledger.call_statements import SETTLED
-from storage.plans.task_queries import task_from_row
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import NotFound
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.job_state import TaskReceipt
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_failure import Failure
+from holdfast.models.text.storable_text import storable_json, storable_text
+from holdfast.models.wire.event_kinds import EventKind, task_end_event
+from holdfast.storage.core.database import Database, refused_write_error
+from holdfast.storage.core.hot_path_pool import StatementValue
+from holdfast.storage.core.named_statements import load_statements
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.call_statements import SETTLED
+from holdfast.storage.plans.task_queries import task_from_row
 
 _STATEMENTS = load_statements(__file__)
 _BEGIN: LiteralString = _STATEMENTS["begin_task"]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import func, select, update
 
-from models.questions.user_questions import QuestionKind, QuestionStatus
-from models.wire import stored_keys
-from storage.core.database import JobTransaction
-from storage.core.tables.question_tables import questions
-from storage.questions.question_rows import NewQuestion, open_question
+from holdfast.models.questions.user_questions import QuestionKind, QuestionStatus
+from holdfast.models.wire import stored_keys
+from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.core.tables.question_tables import questions
+from holdfast.storage.questions.question_rows import NewQuestion, open_question
 
 _BUDGET = questions.c.kind == QuestionKind.BUDGET.value
 _IS_OPEN = questions.c.status == QuestionStatus.OPEN.value

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from models.frozen_model import Frozen
-from models.questions.user_questions import OpenQuestion, QuestionKind, QuestionStatus
-from models.verification.verification_verdicts import Verification
-from models.wire import stored_keys
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.question_tables import questions
-from storage.questions.question_rows import NewQuestion, open_question
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind, QuestionStatus
+from holdfast.models.verification.verification_verdicts import Verification
+from holdfast.models.wire import stored_keys
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.question_tables import questions
+from holdfast.storage.questions.question_rows import NewQuestion, open_question
 
 ACCEPT, RETRY = "accept", "retry"
 

@@ -7,21 +7,21 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, true, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from models.errors import NotFound
-from models.frozen_model import Frozen
-from models.plans.research_plan import TaskStatus
-from models.questions.user_questions import (
+from holdfast.models.errors import NotFound
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.user_questions import (
     AnswerOrigin,
     OpenQuestion,
     QuestionKind,
     QuestionStatus,
     UserQuestion,
 )
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database, JobTransaction
-from storage.core.tables.job_tables import events
-from storage.core.tables.plan_tables import tasks
-from storage.core.tables.question_tables import guidance, questions
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.job_tables import events
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.core.tables.question_tables import guidance, questions
 
 _REFUSE_PLAN_ANSWER = "refuse"
 

@@ -5,24 +5,24 @@ from typing import Any
 from sqlalchemy import Numeric, Table, cast, exists, func, literal, null, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
-from models.calls.call_records import CallView
-from models.calls.call_status import CallStatus
-from models.frozen_model import Frozen
-from models.jobs.job_state import JobCounts, VerificationProgress
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionStatus
-from models.verification.verification_verdicts import StopCondition
-from models.views.job_views import CallCounts, EventView
-from models.wire import stored_keys
-from planning.budget.spend_totals import spend_breakdown
-from storage.core.database import Database
-from storage.core.tables.call_tables import model_calls, tool_calls
-from storage.core.tables.job_tables import events, jobs, receipts
-from storage.core.tables.plan_tables import plan_changes, tasks
-from storage.core.tables.question_tables import questions
-from storage.core.tables.verification_tables import stop_log
-from storage.ledger.spending_queries import bills_of, tokens_of
+from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_state import JobCounts, VerificationProgress
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionStatus
+from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.models.views.job_views import CallCounts, EventView
+from holdfast.models.wire import stored_keys
+from holdfast.planning.budget.spend_totals import spend_breakdown
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
+from holdfast.storage.core.tables.job_tables import events, jobs, receipts
+from holdfast.storage.core.tables.plan_tables import plan_changes, tasks
+from holdfast.storage.core.tables.question_tables import questions
+from holdfast.storage.core.tables.verification_tables import stop_log
+from holdfast.storage.ledger.spending_queries import bills_of, tokens_of
 
 
 async def job_counts(db: Database, job_id: str) -> JobCounts:

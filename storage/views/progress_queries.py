@@ -2,10 +2,10 @@
 
 from sqlalchemy import select
 
-from models.frozen_model import Frozen
-from models.jobs.job_record import JobStatus, StopReason
-from storage.core.database import Database, refused_write_error
-from storage.core.tables.job_tables import jobs
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.storage.core.database import Database, refused_write_error
+from holdfast.storage.core.tables.job_tables import jobs
 
 
 class JobProgress(Frozen):

@@ -5,16 +5,16 @@ from typing import Any
 from sqlalchemy import Table, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.calls.call_status import CallStatus
-from models.plans.research_plan import TaskStatus
-from models.questions.user_questions import QuestionStatus
-from models.reports.verification_summary import VerificationSummary
-from models.verification.verification_verdicts import Verification
-from storage.core.database import Database
-from storage.core.tables.call_tables import model_calls, tool_calls
-from storage.core.tables.plan_tables import tasks
-from storage.core.tables.question_tables import questions
-from storage.core.tables.verification_tables import stop_log, verifications
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.user_questions import QuestionStatus
+from holdfast.models.reports.verification_summary import VerificationSummary
+from holdfast.models.verification.verification_verdicts import Verification
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.core.tables.question_tables import questions
+from holdfast.storage.core.tables.verification_tables import stop_log, verifications
 
 _ENDED_STATUSES = [status.value for status in TaskStatus if status.is_final]
 

@@ -5,16 +5,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from models.budget.spend_breakdown import Tokens
-from models.jobs.job_record import JobStatus
-from models.tasks.task_failure import Component
-from models.views.job_views import CallCounts, Stats, ToolCallCount
-from planning.budget.spend_totals import deviation_tokens, spend_breakdown
-from storage.core.database import Database
-from storage.core.tables.call_tables import tool_calls
-from storage.core.tables.job_tables import jobs
-from storage.core.tables.plan_tables import plan_changes, tasks
-from storage.ledger.spending_queries import bills_of
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.tasks.task_failure import Component
+from holdfast.models.views.job_views import CallCounts, Stats, ToolCallCount
+from holdfast.planning.budget.spend_totals import deviation_tokens, spend_breakdown
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.call_tables import tool_calls
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.plan_tables import plan_changes, tasks
+from holdfast.storage.ledger.spending_queries import bills_of
 
 
 async def run_statistics(db: Database, job_id: str | None, currency: str = "USD") -> Stats:

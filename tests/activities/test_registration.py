@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from activities import interfaces
-from activities.interfaces import implements
-from activities.lifecycle.job_end_activities import JobEndActivities
-from activities.registration import ACTIVITY_CLASSES, activities_by_type
-from activities.runtime.activity_services import Services
-from models.jobs.activity_orders import EndOrder, JobOutcome
-from storage.core.database import Database
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import implements
+from holdfast.activities.lifecycle.job_end_activities import JobEndActivities
+from holdfast.activities.registration import ACTIVITY_CLASSES, activities_by_type
+from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.jobs.activity_orders import EndOrder, JobOutcome
+from holdfast.storage.core.database import Database
 from tests.support.jobs.database_services import database_services
 
 

@@ -13,12 +13,12 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
-from activities import interfaces
-from activities.interfaces import Stub
-from activities.registration import activities_by_type
-from models.errors import Passing
-from models.frozen_model import Frozen
-from models.jobs.activity_orders import (
+from holdfast.activities import interfaces
+from holdfast.activities.interfaces import Stub
+from holdfast.activities.registration import activities_by_type
+from holdfast.models.errors import Passing
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.activity_orders import (
     AgentTaskOrder,
     AttemptOrder,
     BeginOrder,
@@ -30,8 +30,8 @@ from models.jobs.activity_orders import (
     TaskOrder,
     VerificationRoundOrder,
 )
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     AgentTaskReceipt,
@@ -50,11 +50,11 @@ from models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from models.plans.research_plan import TaskKind, TaskStatus
-from planning.scheduler import state_transitions as changes
-from planning.scheduler.next_actions import decide
-from planning.strategies.strategy_presets import preset, with_settings
-from storage.jobs import job_rows
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.planning.scheduler import state_transitions as changes
+from holdfast.planning.scheduler.next_actions import decide
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.storage.jobs import job_rows
 from tests.support.jobs.running_engine import RunningEngine
 
 MOST_STEPS = 300

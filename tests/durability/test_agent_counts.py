@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import select, update
 
 from holdfast.jobs.job_controller import JobController
-from models.plans.research_plan import TaskStatus
-from planning.scheduler.agent_scheduling import reached_agent_limit, steps_taken
-from storage.core.tables.plan_tables import tasks
-from storage.jobs import job_control_rows
-from storage.plans import task_queries
-from storage.questions import question_rows
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.planning.scheduler.agent_scheduling import reached_agent_limit, steps_taken
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.jobs import job_control_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.questions import question_rows
 from tests.durability.job_driver import JobDriver, run_once
 from tests.durability.test_rebuilt_state import drive_to_end, search_call, stored_state
 from tests.support.endpoints.scripted_model import ReceivedRequest

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.views.job_views import JobView
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.views import job_queries, statistics_queries
 from holdfast.temporal.workflow_start import start_workflow
-from models.errors import BadInput
-from models.jobs.job_record import JobStatus
-from models.plans.research_plan import Plan
-from models.views.job_views import JobView
-from storage.jobs import job_control_rows, job_rows
-from storage.views import job_queries, statistics_queries
 from tests.engine.control.test_job_endings import workflow_deletion
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script

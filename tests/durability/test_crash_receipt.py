@@ -11,21 +11,21 @@ from datetime import UTC, datetime
 import pytest
 from temporalio.api.workflow.v1 import PendingActivityInfo
 
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
+from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.services.worker_identity import WorkerDeath
 from holdfast.services.worker_takeover import take_over_work
-from models.calls.call_records import CallView
-from models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
-from roles.tasks.extractor import EXTRACTOR
-from storage.core.database import Database
-from storage.ledger import job_recovery_rows
-from storage.views import job_queries
+from holdfast.storage.core.database import Database
+from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.views import job_queries
+from holdfast.worker import build_worker
 from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
-from worker import build_worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -12,17 +12,17 @@ import psycopg
 import pytest
 from temporalio.client import Client
 
-from models.jobs.job_record import JobStatus
-from models.jobs.job_recovery import LossCause
-from models.plans.research_plan import TaskInput
-from roles.planning.planner import PLANNER
-from roles.planning.replanner import REPLANNER
-from roles.tasks.extractor import EXTRACTOR
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import CorpusStore
-from storage.ledger import job_recovery_rows
-from storage.plans import task_queries
-from storage.views import job_queries
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_recovery import LossCause
+from holdfast.models.plans.research_plan import TaskInput
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

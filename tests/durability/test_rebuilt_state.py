@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
-from models.errors import StaleEpoch
-from models.jobs.job_record import StopReason
-from models.jobs.job_state import JobState
-from planning.scheduler import state_transitions as changes
-from storage.plans import task_queries
-from storage.views import job_queries
+from holdfast.models.errors import StaleEpoch
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.jobs.job_state import JobState
+from holdfast.planning.scheduler import state_transitions as changes
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
 from tests.durability.job_driver import (
     ActivityRunner,
     JobDriver,

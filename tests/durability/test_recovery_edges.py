@@ -24,22 +24,22 @@ from temporalio.client import (
 )
 
 from holdfast.cli.commands.demo_commands import kill_worker_mid_run
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.services.detached_processes import find_process
 from holdfast.services.worker_identity import WorkerDeath
 from holdfast.services.worker_supervisor import EXIT_REFUSED
 from holdfast.services.worker_takeover import take_over_work
-from models.calls.call_records import CallKey
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER
-from storage.core.database import Database
-from storage.core.database_outage import MAX_OUTAGE_S
-from storage.jobs import job_rows
-from storage.ledger import job_recovery_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.database_outage import MAX_OUTAGE_S
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from models.jobs.job_record import JobStatus
-from roles.tasks.extractor import EXTRACTOR
-from storage.views import job_queries
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.views import job_queries
 from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script

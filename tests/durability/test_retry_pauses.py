@@ -9,8 +9,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from activities.runtime.activity_interceptors import ErrorInterceptor
-from models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
+from holdfast.activities.runtime.activity_interceptors import ErrorInterceptor
+from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
 
 
 class Failing(ActivityInboundInterceptor):

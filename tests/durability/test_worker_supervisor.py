@@ -12,14 +12,14 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import ActivityTaskStartedEventAttributes
 
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.plans.research_plan import Plan, Task
+from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.services.detached_processes import find_process, is_alive
 from holdfast.services.worker_identity import WorkerDeath
 from holdfast.services.worker_supervisor import EXIT_REFUSED, restart_delay_s
 from holdfast.services.worker_takeover import take_over_work
-from models.jobs.job_record import JobStatus
-from models.plans.research_plan import Plan, Task
-from roles.tasks.reasoner import REASONER
-from storage.jobs import job_rows
+from holdfast.storage.jobs import job_rows
 from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles

@@ -23,7 +23,7 @@ _WITHIN_S = 30.0
 
 @dataclass
 class WorkerProcess:
-    """`python -m worker` with these words, on the engine's queue and database."""
+    """`python -m holdfast.worker` with these words, on the engine's queue and database."""
 
     folder: Path
     process: subprocess.Popen[bytes]
@@ -79,7 +79,7 @@ class WorkerLauncher:
         folder.mkdir()
         with (folder / "worker.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "worker", *words],
+                [sys.executable, "-P", "-m", "holdfast.worker", *words],
                 stderr=log,
                 cwd=folder,
                 env=self._environment(folder) | variables,

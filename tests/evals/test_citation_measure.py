@@ -12,24 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals import citations
-from evals.measures.answer_metrics import (
+from holdfast.evals import citations
+from holdfast.evals.measures.answer_metrics import (
     best_f1,
     bootstrap_interval,
     is_exact_match,
     is_in_passages,
     normalized_text,
 )
-from evals.measures.keyword_baseline import (
+from holdfast.evals.measures.keyword_baseline import (
     CitedAmount,
     CitedPassages,
     cite_as_much,
     substitute_amount,
 )
-from evals.measures.question_files import read_questions
-from models.calls.tool_signatures import SourcePassage
-from models.errors import BadInput
-from storage.corpus.corpus_records import PassageHit
+from holdfast.evals.measures.question_files import read_questions
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import BadInput
+from holdfast.storage.corpus.corpus_records import PassageHit
 
 QUESTION_ROWS: list[dict[str, Any]] = [
     {
@@ -223,7 +223,15 @@ def test_a_setting_that_does_not_exist_is_refused_before_anything_starts(
 
 @pytest.mark.slow
 def test_three_questions_go_through_the_whole_tool(file: Path, tmp_path: Path):
-    command = [sys.executable, "-m", "evals.citations", str(file), "--json", "--fitted", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast.evals.citations",
+        str(file),
+        "--json",
+        "--fitted",
+        "2",
+    ]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
 
     ran = subprocess.run(

@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
-from evals.oracle.composite_questions import CLOSING_INSTRUCTION, compose_all, compose_question
-from evals.oracle.fault_costs import PRESETS, preset_fault_costs
-from evals.oracle.gold_programs import GoldProgram, kopl_programs, with_faults
-from evals.oracle.oracle_roles import Oracle
-from evals.oracle.program_calls import program_progress
-from evals.presets.run_records import QuestionRun, RoleUsage
-from models.errors import BadInput
-from planning.budget.role_phases import DEVIATION_ROLES
+from holdfast.evals.oracle.composite_questions import (
+    CLOSING_INSTRUCTION,
+    compose_all,
+    compose_question,
+)
+from holdfast.evals.oracle.fault_costs import PRESETS, preset_fault_costs
+from holdfast.evals.oracle.gold_programs import GoldProgram, kopl_programs, with_faults
+from holdfast.evals.oracle.oracle_roles import Oracle
+from holdfast.evals.oracle.program_calls import program_progress
+from holdfast.evals.presets.run_records import QuestionRun, RoleUsage
+from holdfast.models.errors import BadInput
+from holdfast.planning.budget.role_phases import DEVIATION_ROLES
 
 PEOPLE = {"E1": "Ada", "E2": "Brann", "E3": "Chiyo", "E4": "Dario"}
 KB = {
@@ -221,7 +225,16 @@ def test_a_report_over_much_evidence_has_as_many_findings_as_it_must():
 @pytest.mark.slow
 @pytest.mark.conformance("TDP-08")
 def test_one_command_says_what_faults_cost_under_each_preset(data: Path):
-    command = [sys.executable, "-m", "evals.oracle", "composite", "--k", "2", "--limit", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast.evals.oracle",
+        "composite",
+        "--k",
+        "2",
+        "--limit",
+        "1",
+    ]
 
     ran = subprocess.run(
         [*command, "--slots", "1", "--data", str(data), "--out", str(data / "out"), "--json"],

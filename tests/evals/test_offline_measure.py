@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evals.extractive_offline import main, run_question
-from evals.measures.question_files import EvaluationQuestion, QuestionParagraph
-from evals.offline.offline_table import offline_table
+from holdfast.evals.extractive_offline import main, run_question
+from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
+from holdfast.evals.offline.offline_table import offline_table
 
 BRIDGE = QuestionParagraph(
     "Selby Bridge",

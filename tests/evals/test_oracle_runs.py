@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 
-from evals.kopl.knowledge_base import KnowledgeBase, UnknownName
-from evals.kopl.kopl_server import kopl_server, tool_functions
-from evals.kopl.kopl_tools import KoplTools
-from evals.kopl.tool_values import Entities, Found
-from evals.kopl.typed_values import Value, ValueSort, is_true_comparison, parse_value
-from evals.oracle.fact_lookup_server import fact_lookup_server as facts_server
-from evals.oracle.fact_lookup_server import read_facts
-from evals.oracle.gold_programs import fanout_programs, kopl_programs, with_faults
-from evals.oracle.oracle_roles import Oracle
+from holdfast.evals.kopl.knowledge_base import KnowledgeBase, UnknownName
+from holdfast.evals.kopl.kopl_server import kopl_server, tool_functions
+from holdfast.evals.kopl.kopl_tools import KoplTools
+from holdfast.evals.kopl.tool_values import Entities, Found
+from holdfast.evals.kopl.typed_values import Value, ValueSort, is_true_comparison, parse_value
+from holdfast.evals.oracle.fact_lookup_server import fact_lookup_server as facts_server
+from holdfast.evals.oracle.fact_lookup_server import read_facts
+from holdfast.evals.oracle.gold_programs import fanout_programs, kopl_programs, with_faults
+from holdfast.evals.oracle.oracle_roles import Oracle
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
 QUANTITY = {"type": "quantity", "value": 171, "unit": "centimetre"}
@@ -304,7 +304,7 @@ def test_one_command_says_the_ratio_over_the_27_tools(tmp_path: Path, file: Path
     folder.mkdir()
     (folder / "lab_kb.json").write_text(json.dumps(KB))
     (folder / "lab_questions.jsonl").write_text(json.dumps(PROGRAM))
-    command = [sys.executable, "-m", "evals.oracle", "kopl-lab", "--data", str(tmp_path)]
+    command = [sys.executable, "-m", "holdfast.evals.oracle", "kopl-lab", "--data", str(tmp_path)]
 
     ran = subprocess.run(
         [*command, "--fail-every", "1", "--json"],

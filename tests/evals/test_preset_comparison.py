@@ -10,20 +10,26 @@ from typing import Any
 
 import pytest
 
-from evals.measures.question_files import EvaluationQuestion, read_questions
-from evals.presets.answer_judge import (
+from holdfast.evals.measures.question_files import EvaluationQuestion, read_questions
+from holdfast.evals.presets.answer_judge import (
     NOT_JUDGED,
     JudgeVerdict,
     judge_answer,
     judge_by_rules,
     numbers_in,
 )
-from evals.presets.comparison_output import comparison_svg, comparison_table_lines
-from evals.presets.comparison_summary import preset_figures, token_ratio
-from evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
-from evals.presets.run_records import PresetArm, QuestionRun, RoleUsage, RunRecords, question_hash
-from models.calls.model_requests import Completion, ModelRequest
-from models.errors import BadInput, ModelBusy
+from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
+from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
+from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
+from holdfast.evals.presets.run_records import (
+    PresetArm,
+    QuestionRun,
+    RoleUsage,
+    RunRecords,
+    question_hash,
+)
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.errors import BadInput, ModelBusy
 from tests.evals.test_citation_measure import QUESTION_ROWS
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

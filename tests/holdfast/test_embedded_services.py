@@ -17,6 +17,7 @@ import pytest
 from temporalio import workflow
 from temporalio.client import Client
 
+from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.services import (
     Endpoints,
     attach_to_services,
@@ -31,7 +32,6 @@ from holdfast.services.service_state import load_state
 from holdfast.services.worker_process import current_worker
 from holdfast.settings import Settings
 from holdfast.temporal.temporal_connection import connect, missing_search_attributes, ui_url
-from models.errors import BadConfiguration, ServiceDown
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

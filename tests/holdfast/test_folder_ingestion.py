@@ -17,11 +17,11 @@ from holdfast.corpus.folder_ingestion import (
     default_collection_name,
     ingest_folder,
 )
-from models.errors import BadInput
-from storage.core.database import Database
-from storage.corpus.corpus_store import CorpusStore
-from tools.documents.document_reader import DOCUMENT_ENDINGS, MAX_DOCUMENT_BYTES
-from tools.mcp.answers.answer_passages import AnswerSource
+from holdfast.models.errors import BadInput
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.documents.document_reader import DOCUMENT_ENDINGS, MAX_DOCUMENT_BYTES
+from holdfast.tools.mcp.answers.answer_passages import AnswerSource
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from holdfast.models.errors import BadConfiguration
 from holdfast.settings import load_settings, unknown_variables
-from models.errors import BadConfiguration
 
 
 @pytest.fixture(autouse=True)

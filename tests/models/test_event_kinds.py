@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from models.questions.control_requests import ControlKind
-from models.wire.event_kinds import EventKind
+from holdfast.models.questions.control_requests import ControlKind
+from holdfast.models.wire.event_kinds import EventKind
 
 _API_PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.calls.retry_pause import retry_pause
+from holdfast.models.calls.retry_pause import retry_pause
 
 
 @given(st.floats(0.1, 5), st.floats(5, 100), st.integers(1, 10_000))

@@ -1,6 +1,6 @@
 """The keys of receipts and questions and the ids of activities, which are stored."""
 
-from models.wire import stored_keys
+from holdfast.models.wire import stored_keys
 
 
 def test_keys_are_written_as_running_jobs_know_them() -> None:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from models.calls.call_status import CallStatus
-from models.evidence.evidence import EvidenceStatus
-from models.evidence.source_checks import SourceDrift
-from models.jobs.job_record import JobStatus
-from models.jobs.job_recovery import LossCause
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import AnswerOrigin, QuestionKind, QuestionStatus
-from models.verification.verification_verdicts import Completeness, Recommendation
-from models.wire.role_names import RoleName
-from models.wire.search_attributes import SearchAttribute
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_recovery import LossCause
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind, QuestionStatus
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.models.wire.role_names import RoleName
+from holdfast.models.wire.search_attributes import SearchAttribute
 
 _PAGE = Path(__file__).parents[2] / "docs" / "changing-workflows.md"
 _CLOSED_SETS: list[type[StrEnum]] = [

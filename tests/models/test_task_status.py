@@ -1,7 +1,7 @@
 """What the statuses of tasks and jobs mean."""
 
-from models.jobs.job_record import JobStatus
-from models.plans.research_plan import TaskStatus
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.plans.research_plan import TaskStatus
 
 
 def test_a_task_is_open_or_final_and_final_tasks_have_run_or_were_discarded() -> None:

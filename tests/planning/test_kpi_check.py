@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.plans.research_plan import EntityType, ExpectedEntity
-from models.tasks.attempt_results import EntityValue
-from planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
-from planning.results.value_types import convert_to_type, has_type
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
+from holdfast.planning.results.value_types import convert_to_type, has_type
 
 NAME = ExpectedEntity(name="name")
 

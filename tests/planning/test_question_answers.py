@@ -2,9 +2,9 @@
 
 import pytest
 
-from models.errors import BadInput
-from models.questions.user_questions import QuestionKind
-from planning.questions.answer_choices import answer_text, parse_answer
+from holdfast.models.errors import BadInput
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.planning.questions.answer_choices import answer_text, parse_answer
 
 APPROVAL, QUESTION, ESCALATION, BUDGET = (
     QuestionKind.APPROVAL,

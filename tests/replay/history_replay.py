@@ -10,8 +10,8 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
-from worker import WORKFLOW_SANDBOX
-from workflows.research_job import ResearchJob
+from holdfast.worker import WORKFLOW_SANDBOX
+from holdfast.workflows.research_job import ResearchJob
 
 HISTORIES = Path(__file__).parent / "histories"
 

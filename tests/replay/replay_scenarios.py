@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from temporalio.client import Client
 
 from holdfast.jobs.job_controller import JobController
-from models.questions.user_questions import QuestionKind
-from storage.questions.question_rows import NewQuestion
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.storage.questions.question_rows import NewQuestion
 from tests.engine.control.test_job_controls import (
     delay_extraction,
     events_of_kind,

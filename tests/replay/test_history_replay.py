@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from planning.scheduler.next_actions import decide
-from planning.strategies.strategy_presets import all_presets
+from holdfast.planning.scheduler.next_actions import decide
+from holdfast.planning.strategies.strategy_presets import all_presets
 from tests.replay.history_replay import HISTORIES, recorded_histories, replay_history
 from tests.replay.replay_scenarios import SCENARIOS, Scenario, ScenarioStage, histories_of
 from tests.support.endpoints.scripted_roles import ScriptedRoles
@@ -44,7 +44,7 @@ def test_histories_replay_whatever_the_order_of_sets() -> None:
 
 async def test_another_order_of_starting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "workflows.research_job.decide", lambda state: tuple(reversed(decide(state)))
+        "holdfast.workflows.research_job.decide", lambda state: tuple(reversed(decide(state)))
     )
 
     assert "Nondeterminism" in str(await replay_history(HISTORIES / "cancelled.json")) or (
@@ -53,10 +53,10 @@ async def test_another_order_of_starting_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 async def test_another_id_of_an_activity_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workflows.activity_calls import database_activity_config
+    from holdfast.workflows.activity_calls import database_activity_config
 
     monkeypatch.setattr(
-        "workflows.research_job.database_activity_config",
+        "holdfast.workflows.research_job.database_activity_config",
         lambda name, summary: database_activity_config(f"{name}!", summary),
     )
 

@@ -12,13 +12,13 @@ from holdfast.cli.render.evidence.source_lines import source_lines
 from holdfast.cli.render.terminal_output import printable
 from holdfast.corpus.folder_ingestion import ingest_folder
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.plans.research_plan import TaskInput
+from holdfast.planning.plans.entity_references import resolve_references
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.plans.research_plan import TaskInput
-from planning.plans.entity_references import resolve_references
-from roles.planning.agent_steps_planner import STEP_PLANNER
-from roles.tasks.reasoner import REASONER
-from storage.evidence.source_queries import load_source_view
+from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.storage.evidence.source_queries import load_source_view
 from tests.support.endpoints.scripted_model import ReceivedRequest
 from tests.support.endpoints.scripted_roles import ROLES, ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan

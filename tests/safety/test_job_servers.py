@@ -8,9 +8,9 @@ import pytest
 from pydantic import BaseModel
 from temporalio.client import Client
 
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from roles.planning.planner import PLANNER
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.roles.planning.planner import PLANNER
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

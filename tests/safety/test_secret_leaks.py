@@ -14,7 +14,7 @@ from sqlalchemy import inspect, text
 from temporalio.client import Client
 
 from holdfast.configuration.json_logs import configure_logs
-from models.plans.research_plan import Task, TaskInput
+from holdfast.models.plans.research_plan import Task, TaskInput
 from tests.engine.views.test_workflow_history import history_payloads
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles

@@ -17,7 +17,7 @@ from holdfast.cli.render.terminal_output import (
     print_text,
 )
 from holdfast.configuration.json_logs import configure_logs
-from models.errors import ToolFailed
+from holdfast.models.errors import ToolFailed
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eb\u2066c\u200fd\re"
 

@@ -6,8 +6,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from storage.core.schema_migration import migrate_schema, newest_schema_version
-from storage.core.tables.all_tables import metadata
+from holdfast.storage.core.schema_migration import migrate_schema, newest_schema_version
+from holdfast.storage.core.tables.all_tables import metadata
 
 
 def test_the_migrated_schema_is_the_one_of_the_tables(database_url: str) -> None:

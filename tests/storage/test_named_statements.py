@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.core.named_statements import load_statements
+from holdfast.storage.core.named_statements import load_statements
 
 STORAGE = Path(__file__).parents[2] / "storage"
 FILES = sorted(STORAGE.rglob("*.sql"))

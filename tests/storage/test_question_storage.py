@@ -7,22 +7,22 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
-from activities.lifecycle.answer_activities import AnswerActivities
-from models.errors import NotFound, StaleEpoch
-from models.jobs.activity_orders import AnswerOrder
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, TaskStatus
-from models.questions.user_questions import AnswerOrigin, QuestionKind
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.core.tables.question_tables import guidance
-from storage.jobs import job_control_rows, job_rows
-from storage.plans import plan_change_rows, task_queries
-from storage.questions import question_rows
-from storage.questions.question_rows import NewQuestion
-from storage.views import job_queries
+from holdfast.activities.lifecycle.answer_activities import AnswerActivities
+from holdfast.models.errors import NotFound, StaleEpoch
+from holdfast.models.jobs.activity_orders import AnswerOrder
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.question_tables import guidance
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
+from holdfast.storage.questions.question_rows import NewQuestion
+from holdfast.storage.views import job_queries
 from tests.support.jobs.database_services import database_services
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 

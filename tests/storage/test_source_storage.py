@@ -7,16 +7,16 @@ import pytest
 from mcp.types import CallToolResult
 from sqlalchemy import text
 
-from models.calls.call_records import CallKey
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.evidence.source_checks import SourceCheck, SourceDrift
-from storage.core.database import Database
-from storage.evidence import evidence_rows, source_queries
-from storage.evidence.source_check_rows import keep_source_checks, latest_source_checks
-from storage.ledger.call_ledger import CallLedger, recorded_answer
-from storage.plans import task_transactions
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.evidence.source_checks import SourceCheck, SourceDrift
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import evidence_rows, source_queries
+from holdfast.storage.evidence.source_check_rows import keep_source_checks, latest_source_checks
+from holdfast.storage.ledger.call_ledger import CallLedger, recorded_answer
+from holdfast.storage.plans import task_transactions
+from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
 from tests.storage.plans.test_task_transactions import begin_sample_job, sample_attempt
-from tools.mcp.answers.answer_reader import read_tool_answer
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pydantic import JsonValue
 from sqlalchemy import Column, MetaData, Table, insert, select
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.text.storable_text import storable_json, storable_text, storable_value
-from storage.core.database import Database
-from storage.core.tables.columns import StorableText
+from holdfast.models.text.storable_text import storable_json, storable_text, storable_value
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.columns import StorableText
 from tests.models.text.test_storable_text import any_text, any_value
 
 SCRATCH = Table(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import CheckConstraint
 
-from models.calls.call_status import CallStatus
-from storage.core.tables.all_tables import metadata
-from storage.ledger import call_statements, reservation_statements
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.ledger import call_statements, reservation_statements
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations" / "versions"
 _CALLS_ONLY = (call_statements.__name__, reservation_statements.__name__)

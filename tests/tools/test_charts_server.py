@@ -12,15 +12,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.calls.tool_figures import SVG
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import ToolFailed
+from holdfast.models.calls.tool_figures import SVG
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.charts.chart_drawing import Chart, Mark, vega_lite_specification
+from holdfast.tools.charts.chart_points import (
+    ChartPoints,
+    epoch_milliseconds,
+    parse_points,
+    parse_rows,
+)
+from holdfast.tools.charts.charts_server import charts_server
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
 from tests.support.tools.answer_or_error import answer_or_error
-from tools.charts.chart_drawing import Chart, Mark, vega_lite_specification
-from tools.charts.chart_points import ChartPoints, epoch_milliseconds, parse_points, parse_rows
-from tools.charts.charts_server import charts_server
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
 
 pytestmark = pytest.mark.slow
 

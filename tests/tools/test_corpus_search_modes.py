@@ -10,18 +10,18 @@ from pydantic import SecretStr
 from sqlalchemy import create_engine, text
 
 from holdfast.corpus.passage_embedding import embed_collection
-from models.calls.tool_signatures import ToolAnswer
-from models.corpus.embeddings_config import EmbeddingsConfig
-from models.errors import ToolBusy, ToolFailed
-from roles.endpoints.embedding_endpoint import Embedder, create_embedder
-from storage.core.database import Database
-from storage.core.schema_migration import migrate_schema
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import CorpusStore
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.roles.endpoints.embedding_endpoint import Embedder, create_embedder
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.schema_migration import migrate_schema
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.corpus.corpus_server import corpus_server
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
 from tests.support.endpoints.embeddings_endpoint import EmbeddingsRefusal, HashingEmbeddings
-from tools.corpus.corpus_server import corpus_server
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
 
 _TEXTS = {
     "lamp.md": "The lamp burned oil every night.",

@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import BadConfiguration, ToolFailed
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import BadConfiguration, ToolFailed
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.python.bubblewrap_sandbox import Sandbox, SandboxLimits
+from holdfast.tools.python.code_result import MAX_PRINTED_CHARS
+from holdfast.tools.python.monty_interpreter import Interpreter, InterpreterLimits
+from holdfast.tools.python.python_server import python_server
+from holdfast.tools.python.python_settings import open_python_runners
 from tests.support.tools.answer_or_error import answer_or_error
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.python.bubblewrap_sandbox import Sandbox, SandboxLimits
-from tools.python.code_result import MAX_PRINTED_CHARS
-from tools.python.monty_interpreter import Interpreter, InterpreterLimits
-from tools.python.python_server import python_server
-from tools.python.python_settings import open_python_runners
 
 pytestmark = pytest.mark.slow
 

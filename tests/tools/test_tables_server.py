@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import BadConfiguration, ToolFailed
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import BadConfiguration, ToolFailed
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.tables.cell_values import MAX_CELL_CHARS
+from holdfast.tools.tables.query_engine import QueryEngine
+from holdfast.tools.tables.table_folder import TableFolder, read_table_folder
+from holdfast.tools.tables.tables_server import tables_server
 from tests.support.tools.answer_or_error import answer_or_error
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.tables.cell_values import MAX_CELL_CHARS
-from tools.tables.query_engine import QueryEngine
-from tools.tables.table_folder import TableFolder, read_table_folder
-from tools.tables.tables_server import tables_server
 
 pytestmark = pytest.mark.slow
 

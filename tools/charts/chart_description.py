@@ -1,7 +1,7 @@
 """Describe a chart in words for readers that do not see the image, such as a model."""
 
-from tools.charts.chart_drawing import Chart
-from tools.charts.chart_points import ChartPoint
+from holdfast.tools.charts.chart_drawing import Chart
+from holdfast.tools.charts.chart_points import ChartPoint
 
 _MAX_SERIES = 6
 

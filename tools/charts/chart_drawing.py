@@ -7,8 +7,13 @@ from typing import Any, NamedTuple
 
 import vl_convert
 
-from models.frozen_model import Frozen
-from tools.charts.chart_points import AxisScale, ChartPoint, ChartPoints, epoch_milliseconds
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.charts.chart_points import (
+    AxisScale,
+    ChartPoint,
+    ChartPoints,
+    epoch_milliseconds,
+)
 
 _VERSION = "6.4"
 _WIDTH, _HEIGHT = 560, 320

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 from pydantic import JsonValue
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from models.text.terminal_text import shorten_text
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.terminal_text import shorten_text
 
 MAX_POINTS = 5_000
 MAX_SERIES = 20

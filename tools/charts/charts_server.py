@@ -9,12 +9,17 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from models.calls.tool_figures import SVG
-from models.errors import BadInput
-from tools.charts.chart_description import describe_chart
-from tools.charts.chart_drawing import Chart, ChartImages, Mark, draw_chart
-from tools.charts.chart_points import AxisScale, one_drawable_line, parse_points, parse_rows
-from tools.mcp.answers.answer_images import FIGURE_KEY
+from holdfast.models.calls.tool_figures import SVG
+from holdfast.models.errors import BadInput
+from holdfast.tools.charts.chart_description import describe_chart
+from holdfast.tools.charts.chart_drawing import Chart, ChartImages, Mark, draw_chart
+from holdfast.tools.charts.chart_points import (
+    AxisScale,
+    one_drawable_line,
+    parse_points,
+    parse_rows,
+)
+from holdfast.tools.mcp.answers.answer_images import FIGURE_KEY
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
-from models.calls.tool_signatures import SourcePassage, ToolPassage
-from models.corpus.search_criteria import MetadataFilter, QueryVector
-from models.corpus.search_mode import SearchMode
-from models.errors import BadInput, HoldfastError, ModelUnusable
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolPassage
+from holdfast.models.corpus.search_criteria import MetadataFilter, QueryVector
+from holdfast.models.corpus.search_mode import SearchMode
+from holdfast.models.errors import BadInput, HoldfastError, ModelUnusable
 
 ScoredPassages = Sequence[tuple[SourcePassage, float]]
 _NO_EMBEDDINGS = (

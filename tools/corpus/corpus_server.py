@@ -6,18 +6,18 @@ from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from models.corpus.search_criteria import MetadataFilter
-from models.corpus.search_mode import SearchMode
-from models.errors import DocumentGone, NotFound
-from models.frozen_model import Frozen
-from tools.corpus.corpus_retrieval import (
+from holdfast.models.corpus.search_criteria import MetadataFilter
+from holdfast.models.corpus.search_mode import SearchMode
+from holdfast.models.errors import DocumentGone, NotFound
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.corpus.corpus_retrieval import (
     CorpusPassage,
     CorpusRetrieval,
     PassageStore,
     QueryEmbedder,
 )
-from tools.mcp.error_reporting import ErrorReportingServer
-from tools.mcp.meta_keys import READS_KEY
+from holdfast.tools.mcp.error_reporting import ErrorReportingServer
+from holdfast.tools.mcp.meta_keys import READS_KEY
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False

@@ -3,9 +3,9 @@
 import csv
 import io
 
-from models.errors import BadInput
-from tools.documents.document_metadata import ParsedDocument
-from tools.documents.table_text import rows_as_text
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.table_text import rows_as_text
 
 _SEPARATORS = ",;\t|"
 # The sniffer's patterns take quadratic time in unusual texts: 0.1 s for 4 KB at worst.

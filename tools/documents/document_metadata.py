@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import yaml
 
-from planning.text.strict_yaml import StrictLoader
+from holdfast.planning.text.strict_yaml import StrictLoader
 
 DocumentMetadata: TypeAlias = dict[str, str | list[str]]
 """A text or a list of texts by key in lower case; `date` is ISO 8601, at least a year."""

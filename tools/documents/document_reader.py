@@ -3,22 +3,22 @@
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from models.errors import BadInput
-from tools.documents.csv_reader import read_csv
-from tools.documents.document_metadata import (
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.csv_reader import read_csv
+from holdfast.tools.documents.document_metadata import (
     DocumentMetadata,
     ParsedDocument,
     clean_metadata,
     read_front_matter,
 )
-from tools.documents.docx_reader import docx_text
-from tools.documents.html_reader import read_html
-from tools.documents.office_reader import read_office
-from tools.documents.passage_splitter import find_headings
-from tools.documents.pdf_reader import read_pdf
-from tools.documents.pptx_reader import pptx_text
-from tools.documents.text_decoding import clean_text, decode_text
-from tools.documents.xlsx_reader import xlsx_text
+from holdfast.tools.documents.docx_reader import docx_text
+from holdfast.tools.documents.html_reader import read_html
+from holdfast.tools.documents.office_reader import read_office
+from holdfast.tools.documents.passage_splitter import find_headings
+from holdfast.tools.documents.pdf_reader import read_pdf
+from holdfast.tools.documents.pptx_reader import pptx_text
+from holdfast.tools.documents.text_decoding import clean_text, decode_text
+from holdfast.tools.documents.xlsx_reader import xlsx_text
 
 DOCUMENT_ENDINGS = (".md", ".txt", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv")
 """The supported file endings, in lower case."""

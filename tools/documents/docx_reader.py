@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from models.errors import BadInput
-from tools.documents.table_text import rows_as_text
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.table_text import rows_as_text
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -6,7 +6,7 @@ import zlib
 from typing import NamedTuple
 from xml.parsers import expat
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 MAX_ENTRIES = 5_000
 MAX_PART = 40 * 2**20

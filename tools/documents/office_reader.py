@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from defusedxml import ElementTree
 
-from models.errors import BadInput
-from tools.documents.document_metadata import ParsedDocument
-from tools.documents.office_package import OfficePackage, clean_office_package
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.office_package import OfficePackage, clean_office_package
 
 OfficeTextReader: TypeAlias = Callable[[str, io.BytesIO, int], str]
 _DC = "{http://purl.org/dc/elements/1.1/}"

@@ -6,8 +6,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING
 
-from models.errors import BadInput
-from tools.documents.document_metadata import ParsedDocument
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.document_metadata import ParsedDocument
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -4,8 +4,8 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from models.errors import BadInput
-from tools.documents.table_text import rows_as_text
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.table_text import rows_as_text
 
 _MAX_DEPTH = 8  # nested groups of shapes
 

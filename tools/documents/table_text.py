@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 MAX_ROWS = 200_000
 MAX_COLUMNS = 512

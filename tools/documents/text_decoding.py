@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime, time
 from itertools import islice
 
-from models.errors import BadInput
-from tools.documents.table_text import MAX_COLUMNS, MAX_ROWS, rows_as_text
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.table_text import MAX_COLUMNS, MAX_ROWS, rows_as_text
 
 _MAX_SHEETS = 200
 

@@ -7,8 +7,8 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 
-from models.errors import DocumentGone, Lasting, Passing
-from tools.mcp.answers.error_results import gone_error, passing_error
+from holdfast.models.errors import DocumentGone, Lasting, Passing
+from holdfast.tools.mcp.answers.error_results import gone_error, passing_error
 
 OPEN_WORLD_HINTS = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mcp.types import Tool
 
-from tools.mcp.meta_keys import READS_KEY
+from holdfast.tools.mcp.meta_keys import READS_KEY
 
 
 @dataclass(frozen=True)

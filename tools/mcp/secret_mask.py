@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.text.json_leaves import map_texts
-from tools.mcp.server_config import HttpServer, ServerConfig
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.text.json_leaves import map_texts
+from holdfast.tools.mcp.server_config import HttpServer, ServerConfig
 
 _SHORTEST = 8
 """Characters of the shortest masked secret; masking every `1` or `en` would garble answers."""

@@ -8,11 +8,11 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from models.errors import BadConfiguration
-from models.frozen_model import Frozen
-from planning.text.nearest_values import nearest_names
-from tools.holdfast_toml import read_toml
-from tools.vocabularies.vocabulary_sources import VocabularySource, read_vocabulary_files
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.frozen_model import Frozen
+from holdfast.planning.text.nearest_values import nearest_names
+from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.vocabularies.vocabulary_sources import VocabularySource, read_vocabulary_files
 
 ConfigText = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from models.text.storable_text import storable_text, storable_value
-from models.text.terminal_text import shorten_text, single_line
+from holdfast.models.text.storable_text import storable_text, storable_value
+from holdfast.models.text.terminal_text import shorten_text, single_line
 
 _MAX_CHARS = 2_000
 """Characters of a tool's description; every planner prompt contains all descriptions."""

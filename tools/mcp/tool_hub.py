@@ -8,20 +8,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from models.calls.tool_signatures import ToolAnswer, ToolSignature
-from models.errors import BadConfiguration, BadInput, ToolBusy, ToolFailed
-from planning.text.nearest_values import nearest_names
-from tools.mcp.meta_keys import REMEMBERS_KEY
-from tools.mcp.reread_method import RereadMethod, find_reread_method
-from tools.mcp.server_config import ServerConfig
-from tools.mcp.tool_schema_checks import CheckedTool
-from tools.mcp.tool_server import (
+from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
+from holdfast.models.errors import BadConfiguration, BadInput, ToolBusy, ToolFailed
+from holdfast.planning.text.nearest_values import nearest_names
+from holdfast.tools.mcp.meta_keys import REMEMBERS_KEY
+from holdfast.tools.mcp.reread_method import RereadMethod, find_reread_method
+from holdfast.tools.mcp.server_config import ServerConfig
+from holdfast.tools.mcp.tool_schema_checks import CheckedTool
+from holdfast.tools.mcp.tool_server import (
     BuiltinServer,
     ToolServer,
     builtin_tool_server,
     configured_tool_server,
 )
-from tools.vocabularies.server_vocabularies import KnownParameter
+from holdfast.tools.vocabularies.server_vocabularies import KnownParameter
 
 
 class Hub:

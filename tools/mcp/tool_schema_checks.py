@@ -9,8 +9,8 @@ from typing import Any
 from jsonschema.exceptions import ValidationError
 from mcp.types import CallToolResult, Tool
 
-from models.errors import ToolFailed
-from tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
 
 _NAME = re.compile(r"[^\s<>`'\"\\]{1,128}")
 """Planners write names into plans and people read them, so names contain no control characters."""

@@ -9,20 +9,20 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, Tool
 
-from models.calls.tool_signatures import ToolAnswer, ToolSignature
-from models.errors import DocumentGone, HoldfastError, ToolBusy, ToolFailed
-from models.text.storable_text import storable_text
-from models.text.terminal_text import shorten_text
-from tools.mcp.answers.answer_reader import read_answer_text, read_tool_answer
-from tools.mcp.answers.error_results import is_gone, is_passing
-from tools.mcp.secret_mask import SecretMask, server_secrets
-from tools.mcp.server_config import ServerConfig
-from tools.mcp.tool_descriptions import clean_description, clean_schema
-from tools.mcp.tool_schema_checks import CheckedTool
-from tools.mcp.transports.server_connection import ServerConnection
-from tools.mcp.transports.server_transports import connect_configured, connect_in_process
-from tools.vocabularies.server_vocabularies import ServerVocabularies
-from tools.vocabularies.vocabulary_sources import VocabularySource
+from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
+from holdfast.models.errors import DocumentGone, HoldfastError, ToolBusy, ToolFailed
+from holdfast.models.text.storable_text import storable_text
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.tools.mcp.answers.answer_reader import read_answer_text, read_tool_answer
+from holdfast.tools.mcp.answers.error_results import is_gone, is_passing
+from holdfast.tools.mcp.secret_mask import SecretMask, server_secrets
+from holdfast.tools.mcp.server_config import ServerConfig
+from holdfast.tools.mcp.tool_descriptions import clean_description, clean_schema
+from holdfast.tools.mcp.tool_schema_checks import CheckedTool
+from holdfast.tools.mcp.transports.server_connection import ServerConnection
+from holdfast.tools.mcp.transports.server_transports import connect_configured, connect_in_process
+from holdfast.tools.vocabularies.server_vocabularies import ServerVocabularies
+from holdfast.tools.vocabularies.vocabulary_sources import VocabularySource
 
 _MAX_NAME_CHARS = 80
 """Characters of an unusable tool's name in a message."""

@@ -9,12 +9,16 @@ from pathlib import Path
 import structlog
 from pydantic import JsonValue
 
-from models.errors import BadConfiguration, BadInput
-from models.frozen_model import Frozen
-from tools.child_process import run_child_process
-from tools.python import sandbox_program
-from tools.python.bubblewrap_command import BUBBLEWRAP_PROGRAM, NOBODY_UID, bubblewrap_command
-from tools.python.code_result import (
+from holdfast.models.errors import BadConfiguration, BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.child_process import run_child_process
+from holdfast.tools.python import sandbox_program
+from holdfast.tools.python.bubblewrap_command import (
+    BUBBLEWRAP_PROGRAM,
+    NOBODY_UID,
+    bubblewrap_command,
+)
+from holdfast.tools.python.code_result import (
     MAX_PRINTED_CHARS,
     MAX_RESULT_CHARS,
     CodeResult,

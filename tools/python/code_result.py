@@ -9,9 +9,9 @@ from keyword import iskeyword
 
 from pydantic import JsonValue
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from models.text.storable_text import storable_text
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.storable_text import storable_text
 
 MAX_RESULT_CHARS = 200_000
 MAX_PRINTED_CHARS = 20_000

@@ -18,10 +18,15 @@ from pydantic_monty import (
     ResourceLimits,
 )
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from tools.python.code_result import MAX_PRINTED_CHARS, CodeResult, check_code, result_as_json
-from tools.python.statistics_functions import STATISTICS_FUNCTIONS
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.python.code_result import (
+    MAX_PRINTED_CHARS,
+    CodeResult,
+    check_code,
+    result_as_json,
+)
+from holdfast.tools.python.statistics_functions import STATISTICS_FUNCTIONS
 
 _LAST_LINES = 12
 _OWN_NAME = "<python-input-0>"

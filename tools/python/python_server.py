@@ -9,11 +9,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from models.errors import BadInput
-from tools.mcp.meta_keys import COMPUTED_KEY
-from tools.python.bubblewrap_sandbox import Sandbox
-from tools.python.code_result import CodeResult
-from tools.python.monty_interpreter import Interpreter
+from holdfast.models.errors import BadInput
+from holdfast.tools.mcp.meta_keys import COMPUTED_KEY
+from holdfast.tools.python.bubblewrap_sandbox import Sandbox
+from holdfast.tools.python.code_result import CodeResult
+from holdfast.tools.python.monty_interpreter import Interpreter
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False

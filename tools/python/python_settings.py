@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from models.frozen_model import Frozen
-from tools.holdfast_toml import read_toml_table
-from tools.python.bubblewrap_sandbox import Sandbox
-from tools.python.monty_interpreter import Interpreter
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.holdfast_toml import read_toml_table
+from holdfast.tools.python.bubblewrap_sandbox import Sandbox
+from holdfast.tools.python.monty_interpreter import Interpreter
 
 
 class PythonSettings(Frozen):

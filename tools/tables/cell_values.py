@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from models.errors import BadInput
-from models.text.storable_text import storable_text
+from holdfast.models.errors import BadInput
+from holdfast.models.text.storable_text import storable_text
 
 MAX_CELL_CHARS = 1_000
 MAX_INPUT_ROWS = 20_000

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import duckdb
 from pydantic import Field, JsonValue
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from tools.tables.cell_values import cell_as_json, input_rows_as_json
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.tables.cell_values import cell_as_json, input_rows_as_json
 
 MEMORY_BYTES = 1536 * 2**20
 _MAX_CHARS = 200_000

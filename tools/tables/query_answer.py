@@ -2,8 +2,8 @@
 
 from pydantic import JsonValue
 
-from models.text.terminal_text import shorten_text
-from tools.tables.query_engine import QueryRows
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.tools.tables.query_engine import QueryRows
 
 _ROWS_A_PASSAGE = 20
 _MAX_TITLE_CHARS = 300

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from tools.child_process import run_child_process
-from tools.tables.duckdb_process import TableQuery, TableSource
-from tools.tables.table_folder import TableFile, TableFolder
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.child_process import run_child_process
+from holdfast.tools.tables.duckdb_process import TableQuery, TableSource
+from holdfast.tools.tables.table_folder import TableFile, TableFolder
 
 MAX_ROWS = 1_000
 MAX_SQL_CHARS = 20_000
@@ -88,7 +88,7 @@ class QueryEngine:
         """Return the answer of the process; kill it on timeout or cancellation."""
         # Not `-m`: only this process knows the path of our modules.
         path = f"import sys; sys.path[:] = {sys.path!r}"
-        code = f"{path}\nfrom tools.tables.duckdb_process import main; main()"
+        code = f"{path}\nfrom holdfast.tools.tables.duckdb_process import main; main()"
         said = await run_child_process(
             [sys.executable, "-P", "-c", code],
             question.model_dump_json().encode(),

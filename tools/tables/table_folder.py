@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 
-from models.errors import BadConfiguration, BadInput
-from models.frozen_model import Frozen
-from tools.holdfast_toml import read_toml_table
+from holdfast.models.errors import BadConfiguration, BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.holdfast_toml import read_toml_table
 
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 MAX_FILES = 500

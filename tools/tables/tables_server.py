@@ -9,10 +9,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from models.errors import BadInput
-from tools.tables.query_answer import answer_from_rows
-from tools.tables.query_engine import MAX_ROWS, QueryEngine
-from tools.tables.table_folder import TableFolder
+from holdfast.models.errors import BadInput
+from holdfast.tools.tables.query_answer import answer_from_rows
+from holdfast.tools.tables.query_engine import MAX_ROWS, QueryEngine
+from holdfast.tools.tables.table_folder import TableFolder
 
 _SAFE = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from mcp.types import Tool
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import ToolFailed
-from models.text.storable_text import storable_text
-from planning.plans.schema_enums import allowed_texts
-from planning.text.nearest_values import Vocabulary
-from tools.vocabularies.vocabulary_sources import FromTool, VocabularySource
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import ToolFailed
+from holdfast.models.text.storable_text import storable_text
+from holdfast.planning.plans.schema_enums import allowed_texts
+from holdfast.planning.text.nearest_values import Vocabulary
+from holdfast.tools.vocabularies.vocabulary_sources import FromTool, VocabularySource
 
 _FRESH_S = 600.0
 """How long a tool's list of values is used before the tool is called again."""

@@ -6,8 +6,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from models.errors import BadConfiguration
-from models.frozen_model import Frozen
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.frozen_model import Frozen
 
 VocabularyValue = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
 

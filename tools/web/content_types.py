@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-from models.errors import ToolFailed
-from tools.web.http_client.http_exchange import Headers
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.web.http_client.http_exchange import Headers
 
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml"})

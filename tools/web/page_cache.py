@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from tools.web.page_text import PageText
+from holdfast.tools.web.page_text import PageText
 
 _MAX_CHARS = 20_000_000
 _MAX_PAGES = 500

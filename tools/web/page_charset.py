@@ -2,7 +2,7 @@
 
 import re
 
-from tools.documents.text_decoding import clean_text, decode_text
+from holdfast.tools.documents.text_decoding import clean_text, decode_text
 
 # Families that only decode text; no utf-7, which can hide text from ASCII readers.
 _KNOWN = re.compile(

@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from models.errors import DocumentGone, ToolFailed
-from tools.web.content_types import body_kind, check_content_type, declared_charset
-from tools.web.http_client.address_rules import RequestTarget, parse_target, resolve_redirect
-from tools.web.http_client.host_limited_client import PoliteClient
-from tools.web.http_client.http_exchange import HttpReply, HttpRequest
-from tools.web.http_client.robots_rules import RobotsRules
-from tools.web.page_cache import CachedPage, PageCache
-from tools.web.reader_pool import ReaderPool
+from holdfast.models.errors import DocumentGone, ToolFailed
+from holdfast.tools.web.content_types import body_kind, check_content_type, declared_charset
+from holdfast.tools.web.http_client.address_rules import (
+    RequestTarget,
+    parse_target,
+    resolve_redirect,
+)
+from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.http_exchange import HttpReply, HttpRequest
+from holdfast.tools.web.http_client.robots_rules import RobotsRules
+from holdfast.tools.web.page_cache import CachedPage, PageCache
+from holdfast.tools.web.reader_pool import ReaderPool
 
 MAX_REDIRECTS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

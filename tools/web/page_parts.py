@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tools.documents.passage_splitter import PassageSpan, split_passages
+from holdfast.tools.documents.passage_splitter import PassageSpan, split_passages
 
 MAX_PART_CHARS = 24_000
 """Characters of one answer; the next part of the page has the rest."""

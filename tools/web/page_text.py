@@ -7,14 +7,14 @@ import re
 from datetime import date
 from urllib.parse import unquote
 
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from tools.documents.html_reader import read_html
-from tools.documents.mediawiki_html import article_text
-from tools.documents.pdf_reader import read_pdf
-from tools.documents.text_decoding import clean_text
-from tools.web.content_types import BodyKind
-from tools.web.page_charset import decode_page
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.documents.html_reader import read_html
+from holdfast.tools.documents.mediawiki_html import article_text
+from holdfast.tools.documents.pdf_reader import read_pdf
+from holdfast.tools.documents.text_decoding import clean_text
+from holdfast.tools.web.content_types import BodyKind
+from holdfast.tools.web.page_charset import decode_page
 
 _MAX_CHARS = 5_000_000
 _MAX_META_CHARS = 500

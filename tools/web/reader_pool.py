@@ -8,9 +8,9 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from types import TracebackType
 from typing import Any, Self
 
-from models.errors import ToolFailed
-from tools.web.content_types import BodyKind
-from tools.web.page_text import PageText
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.web.content_types import BodyKind
+from holdfast.tools.web.page_text import PageText
 
 _MAX_PROCESSES = 2
 _START_S = 30.0
@@ -72,7 +72,7 @@ class ReaderPool:
                 sys.executable,
                 "-P",  # -P: a folder `tools` in the worker's working folder is not ours
                 "-m",
-                "tools.web.reader_process",
+                "holdfast.tools.web.reader_process",
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,

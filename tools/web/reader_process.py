@@ -10,9 +10,9 @@ import sys
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from models.errors import BadInput
-from tools.web.content_types import BodyKind
-from tools.web.page_text import extract_page_text
+from holdfast.models.errors import BadInput
+from holdfast.tools.web.content_types import BodyKind
+from holdfast.tools.web.page_text import extract_page_text
 
 _MEMORY_BYTES = 2 * 2**30
 

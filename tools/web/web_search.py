@@ -6,13 +6,13 @@ from itertools import islice
 
 from pydantic import SecretStr
 
-from models.errors import BadConfiguration, ToolBusy, ToolFailed
-from tools.web.http_client.address_rules import AllowedHosts, parse_target
-from tools.web.http_client.host_limited_client import PoliteClient
-from tools.web.http_client.http_exchange import Headers, HttpRequest
-from tools.web.providers.provider_registry import PROVIDERS
-from tools.web.providers.search_provider import SearchHit, SearchProvider, SearchQuery
-from tools.web.web_settings import ProviderSettings
+from holdfast.models.errors import BadConfiguration, ToolBusy, ToolFailed
+from holdfast.tools.web.http_client.address_rules import AllowedHosts, parse_target
+from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.http_exchange import Headers, HttpRequest
+from holdfast.tools.web.providers.provider_registry import PROVIDERS
+from holdfast.tools.web.providers.search_provider import SearchHit, SearchProvider, SearchQuery
+from holdfast.tools.web.web_settings import ProviderSettings
 
 _MAX_SNIPPET_CHARS = 2_000
 _MAX_TITLE_CHARS = 500

@@ -8,16 +8,16 @@ from typing import Annotated
 from mcp.server import MCPServer
 from pydantic import Field
 
-from models.calls.tool_signatures import ToolPassage
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from tools.mcp.error_reporting import OPEN_WORLD_HINTS, ErrorReportingServer
-from tools.mcp.meta_keys import READS_KEY
-from tools.web.page_cache import CachedPage
-from tools.web.page_fetcher import PageFetcher
-from tools.web.page_parts import MAX_PART_CHARS, WHOLE_PAGE_CHARS, page_part
-from tools.web.providers.search_provider import SearchHit, SearchQuery
-from tools.web.web_search import WebSearch
+from holdfast.models.calls.tool_signatures import ToolPassage
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.mcp.error_reporting import OPEN_WORLD_HINTS, ErrorReportingServer
+from holdfast.tools.mcp.meta_keys import READS_KEY
+from holdfast.tools.web.page_cache import CachedPage
+from holdfast.tools.web.page_fetcher import PageFetcher
+from holdfast.tools.web.page_parts import MAX_PART_CHARS, WHOLE_PAGE_CHARS, page_part
+from holdfast.tools.web.providers.search_provider import SearchHit, SearchQuery
+from holdfast.tools.web.web_search import WebSearch
 
 WEB_CONCURRENCY = 200
 """Concurrent calls; many, because calls that wait for a slow host must not block the others."""

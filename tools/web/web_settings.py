@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from models.frozen_model import Frozen
-from tools.holdfast_toml import read_toml_table
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.holdfast_toml import read_toml_table
 
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9._\[\]:-]+$", max_length=260)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
-from models.errors import BadInput, ToolBusy, ToolFailed
-from models.frozen_model import Frozen
-from tools.web.providers.search_provider import strip_markup, text_field
+from holdfast.models.errors import BadInput, ToolBusy, ToolFailed
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.web.providers.search_provider import strip_markup, text_field
 
 _PASSING = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryError"})
 _FORBIDDEN = frozenset("#<>[]|{}\n")

@@ -4,16 +4,16 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.errors import DocumentGone, ToolFailed
-from models.frozen_model import Frozen
-from tools.web.content_types import BodyKind
-from tools.web.http_client.address_rules import parse_target
-from tools.web.http_client.host_limited_client import PoliteClient
-from tools.web.http_client.http_exchange import HttpRequest
-from tools.web.page_text import PageText
-from tools.web.providers.search_provider import url_with_query
-from tools.web.reader_pool import ReaderPool
-from tools.wikipedia.mediawiki_answers import (
+from holdfast.models.errors import DocumentGone, ToolFailed
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.web.content_types import BodyKind
+from holdfast.tools.web.http_client.address_rules import parse_target
+from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.http_exchange import HttpRequest
+from holdfast.tools.web.page_text import PageText
+from holdfast.tools.web.providers.search_provider import url_with_query
+from holdfast.tools.web.reader_pool import ReaderPool
+from holdfast.tools.wikipedia.mediawiki_answers import (
     WikiPage,
     WikiSearchHit,
     article_title,

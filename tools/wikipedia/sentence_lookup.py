@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from models.text.sentences import sentence_spans
-from tools.documents.passage_splitter import Heading, find_headings
+from holdfast.models.text.sentences import sentence_spans
+from holdfast.tools.documents.passage_splitter import Heading, find_headings
 
 
 class HeadedSpan(NamedTuple):

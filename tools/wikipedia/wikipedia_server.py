@@ -7,17 +7,17 @@ from typing import Annotated
 from mcp.server import MCPServer
 from pydantic import Field
 
-from models.calls.tool_signatures import ToolPassage
-from models.errors import BadInput, ToolFailed
-from models.frozen_model import Frozen
-from tools.documents.passage_splitter import split_passages
-from tools.mcp.error_reporting import OPEN_WORLD_HINTS, ErrorReportingServer
-from tools.mcp.meta_keys import READS_KEY, REMEMBERS_KEY
-from tools.web.page_parts import MAX_PART_CHARS, WHOLE_PAGE_CHARS, page_part
-from tools.wikipedia.mediawiki_answers import WikiSearchHit
-from tools.wikipedia.mediawiki_client import MediaWikiClient, WikiArticle
-from tools.wikipedia.sentence_lookup import HeadedSpan, find_sentences, list_section_names
-from tools.wikipedia.sentence_lookup import find_section as section_of
+from holdfast.models.calls.tool_signatures import ToolPassage
+from holdfast.models.errors import BadInput, ToolFailed
+from holdfast.models.frozen_model import Frozen
+from holdfast.tools.documents.passage_splitter import split_passages
+from holdfast.tools.mcp.error_reporting import OPEN_WORLD_HINTS, ErrorReportingServer
+from holdfast.tools.mcp.meta_keys import READS_KEY, REMEMBERS_KEY
+from holdfast.tools.web.page_parts import MAX_PART_CHARS, WHOLE_PAGE_CHARS, page_part
+from holdfast.tools.wikipedia.mediawiki_answers import WikiSearchHit
+from holdfast.tools.wikipedia.mediawiki_client import MediaWikiClient, WikiArticle
+from holdfast.tools.wikipedia.sentence_lookup import HeadedSpan, find_sentences, list_section_names
+from holdfast.tools.wikipedia.sentence_lookup import find_section as section_of
 
 _MAX_JOBS = 10_000
 _LEAD_CHARS = 1_500

@@ -8,13 +8,13 @@ from holdfast.cli.render.terminal_output import console, print_json, print_progr
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_quiet_logs
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.agent_profiles import AgentProfile, AgentTier
+from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_of
 from holdfast.settings import Settings, load_settings
-from models.calls.tool_signatures import ToolSignature
-from models.frozen_model import Frozen
-from models.strategies.agent_profiles import AgentProfile, AgentTier
-from planning.strategies.agent_catalogue import AgentCatalogue, tools_of
-from tools.mcp.server_config import read_servers
-from tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.tool_hub import Hub
 
 _OPTIONAL_SERVERS = frozenset({"web", "wikipedia", "tables"})
 """Built-in tool servers that a table of their own in `holdfast.toml` turns on."""

@@ -21,13 +21,13 @@ from holdfast.cli.options.run_options import RunOptions, check_run
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import print_progress
 from holdfast.client import Holdfast
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.services.service_state import RunningProcess
 from holdfast.services.worker_process import current_worker
-from models.errors import BadInput
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
-from storage.jobs import job_rows
-from storage.views.job_queries import has_answers_of_running_tasks
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views.job_queries import has_answers_of_running_tasks
 
 _POLL_INTERVAL_S = 0.004
 

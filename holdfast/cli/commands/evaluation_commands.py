@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 if TYPE_CHECKING:
-    from evals.presets.preset_comparison import PresetComparison
-    from evals.presets.run_records import QuestionRun, RunRecords
+    from holdfast.evals.presets.preset_comparison import PresetComparison
+    from holdfast.evals.presets.run_records import QuestionRun, RunRecords
+    from holdfast.roles.endpoints.chat_endpoint import EndpointModel
     from holdfast.settings import Settings
-    from roles.endpoints.chat_endpoint import EndpointModel
 
 _RECORDS_FILE = "runs.jsonl"
 
@@ -43,10 +43,10 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
         BadInput: the data, a preset or a setting cannot be used, or the results in the folder come
             from other conditions.
     """
-    from evals.presets.comparison_output import comparison_svg, comparison_table_lines
-    from evals.presets.comparison_summary import preset_figures, token_ratio
-    from evals.presets.run_records import RunRecords
     from holdfast.cli.render.terminal_output import print_progress, print_text
+    from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
+    from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
+    from holdfast.evals.presets.run_records import RunRecords
     from holdfast.settings import load_settings
 
     settings = load_settings()
@@ -73,10 +73,10 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
 
 def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":
     """The comparison, checked as far as that is possible before a service is started."""
-    from evals.measures.question_files import read_questions
-    from evals.presets.preset_comparison import PresetComparison, preset_arms
     from holdfast.cli.options.model_options import check_model_endpoint
     from holdfast.cli.options.setting_options import parse_setting_changes
+    from holdfast.evals.measures.question_files import read_questions
+    from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
 
     if not options.presets:
         raise BadInput("--presets is empty; name some, as in --presets kpi-chain,full-horizon")
@@ -107,10 +107,10 @@ async def _run_comparison(
     records: "RunRecords",
 ) -> "list[QuestionRun]":
     """The runs, by a worker in this process; its services in the folder end with the command."""
-    from evals.measures.evaluation_engine import running_worker
-    from evals.presets.preset_comparison import ComparisonRunner
     from holdfast.cli.render.terminal_output import print_progress
     from holdfast.configuration.json_logs import configure_logs
+    from holdfast.evals.measures.evaluation_engine import running_worker
+    from holdfast.evals.presets.preset_comparison import ComparisonRunner
     from holdfast.services.service_lifecycle import start_services, stop_services
 
     configure_logs("WARNING")
@@ -131,7 +131,7 @@ async def _run_comparison(
 
 
 def _open_judge(options: EvaluationOptions, settings: "Settings") -> "EndpointModel | None":
-    from roles.endpoints.chat_endpoint import EndpointModel
+    from holdfast.roles.endpoints.chat_endpoint import EndpointModel
 
     if not options.judge:
         return None

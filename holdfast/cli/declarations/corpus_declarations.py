@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.declarations.option_types import JsonOption
-from models.corpus.search_mode import SearchMode
+from holdfast.models.corpus.search_mode import SearchMode
 
 app = typer.Typer(
     help="Collections of documents: add, list, search, remove.",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from models.corpus.search_criteria import MetadataFilter
-from models.errors import BadInput, NotFound
+from holdfast.models.corpus.search_criteria import MetadataFilter
+from holdfast.models.errors import BadInput, NotFound
 
 _MAX_NAME_LENGTH = 200
 _FILTER: TypeAdapter[MetadataFilter] = TypeAdapter(MetadataFilter)

@@ -1,8 +1,8 @@
 """Check the name of a model and that the model can be reached."""
 
+from holdfast.models.errors import BadInput
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.settings import Settings
-from models.errors import BadInput
-from models.strategies.job_strategy import EXTRACTIVE_MODEL
 
 
 def checked_model_name(name: str) -> str:

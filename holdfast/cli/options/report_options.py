@@ -1,6 +1,6 @@
 """Check the format of a report."""
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 _FORMATS = ("md", "json", "html")
 

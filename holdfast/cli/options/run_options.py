@@ -8,10 +8,10 @@ from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.model_options import check_model_endpoint, checked_model_name
 from holdfast.cli.options.setting_options import parse_setting_changes
 from holdfast.cli.options.text_options import checked_question
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.settings import Settings, load_settings
-from models.errors import BadInput
-from models.jobs.job_record import JobRequest
-from planning.strategies.strategy_presets import preset, with_settings
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
 from holdfast.configuration.json_logs import configure_quiet_logs
+from holdfast.models.errors import BadInput
 from holdfast.settings import Settings
-from models.errors import BadInput
-from tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.server_config import read_servers
 
 
 async def check_server_names(names: Sequence[str], settings: Settings) -> None:

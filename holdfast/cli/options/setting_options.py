@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 
 def parse_setting_changes(settings: Sequence[str]) -> dict[str, str]:

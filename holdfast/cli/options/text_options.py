@@ -2,7 +2,7 @@
 
 import sys
 
-from models.errors import BadInput
+from holdfast.models.errors import BadInput
 
 MAX_QUESTION_LENGTH = 20_000
 """Characters; a longer text is a document and belongs into the folder given with --docs."""

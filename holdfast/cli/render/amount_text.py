@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from holdfast.cli.render.terminal_output import count_with_noun
-from models.budget.cost_estimates import EstimateComparison, UsageAmounts
+from holdfast.models.budget.cost_estimates import EstimateComparison, UsageAmounts
 
 _UNKNOWN = "unknown"
 _MIN_SHOWN = 0.000_001

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from holdfast.cli.render.plain_table import PlainTable, plain_table
-from models.calls.call_records import CallView
+from holdfast.models.calls.call_records import CallView
 
 _COLUMNS = (
     "call",

@@ -2,7 +2,7 @@
 
 from holdfast.cli.render.amount_text import format_money, format_seconds
 from holdfast.cli.render.terminal_output import count_with_noun
-from models.budget.cost_estimates import PlanEstimate, RoleEstimate
+from holdfast.models.budget.cost_estimates import PlanEstimate, RoleEstimate
 
 
 def estimate_lines(estimate: PlanEstimate, currency: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from holdfast.cli.render.task_table import task_outcome
 from holdfast.cli.render.terminal_output import shortened_line
-from models.views.job_views import EventView, JobView
-from models.wire.event_kinds import EventKind
+from holdfast.models.views.job_views import EventView, JobView
+from holdfast.models.wire.event_kinds import EventKind
 
 _MAX_OUTCOME = 110
 _MAX_FAILURE = 400

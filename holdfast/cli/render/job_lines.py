@@ -3,7 +3,7 @@
 from holdfast.cli.render.amount_text import comparison_lines, format_money
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
-from models.views.job_views import JobView
+from holdfast.models.views.job_views import JobView
 
 
 def job_lines(view: JobView) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from holdfast.cli.render.plain_table import PlainTable, plain_table
 from holdfast.cli.render.terminal_output import shortened_line
-from models.views.job_views import JobLine
+from holdfast.models.views.job_views import JobLine
 
 
 def job_table(jobs: Iterable[JobLine]) -> PlainTable:

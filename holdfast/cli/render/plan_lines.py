@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from holdfast.cli.render.plain_table import PlainTable, plain_table
 from holdfast.cli.render.terminal_output import shortened_line
-from models.plans.research_plan import Plan, Task
-from planning.plans.task_display_order import in_display_order
-from storage.plans.plan_change_rows import StoredPlanChange
+from holdfast.models.plans.research_plan import Plan, Task
+from holdfast.planning.plans.task_display_order import in_display_order
+from holdfast.storage.plans.plan_change_rows import StoredPlanChange
 
 _MAX_VALUE = 120
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from holdfast.cli.render.terminal_output import shortened_line
-from models.questions.user_questions import UserQuestion
-from models.views.status_views import WaitingQuestion
+from holdfast.models.questions.user_questions import UserQuestion
+from holdfast.models.views.status_views import WaitingQuestion
 
 
 def open_question_lines(question: WaitingQuestion) -> Iterator[str]:

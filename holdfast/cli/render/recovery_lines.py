@@ -1,7 +1,7 @@
 """Format a crash receipt as lines of text: the loss, reused calls and repeated calls."""
 
 from holdfast.cli.render.terminal_output import count_with_noun
-from models.jobs.job_recovery import LossCause, Recovery
+from holdfast.models.jobs.job_recovery import LossCause, Recovery
 
 
 def recovery_lines(recovery: Recovery) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.terminal_output import count_with_noun
-from models.budget.spend_breakdown import Spend
-from models.views.job_views import Stats
+from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.views.job_views import Stats
 
 
 def statistics_rows(stats: Stats) -> list[tuple[str, str]]:

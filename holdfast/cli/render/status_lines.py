@@ -5,7 +5,7 @@ from datetime import datetime
 
 from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import shortened_line
-from models.views.status_views import LimitUsage, PendingActivity, StatusDocument
+from holdfast.models.views.status_views import LimitUsage, PendingActivity, StatusDocument
 
 _MAX_WAITING = 20
 _COUNT_LIMITS = ("tool calls", "replans")

@@ -4,9 +4,9 @@ from rich.text import Text
 
 from holdfast.cli.render.plain_table import STATUS_STYLES, PlainTable, plain_table
 from holdfast.cli.render.terminal_output import printable, shortened_line
-from models.text.value_text import value_as_text
-from models.views.job_views import JobView, TaskView
-from planning.plans.task_display_order import in_display_order
+from holdfast.models.text.value_text import value_as_text
+from holdfast.models.views.job_views import JobView, TaskView
+from holdfast.planning.plans.task_display_order import in_display_order
 
 
 def task_table(view: JobView) -> PlainTable:

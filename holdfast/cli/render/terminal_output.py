@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 from rich.console import Console
 
-from models.text.terminal_text import escape_json, shorten_text
+from holdfast.models.text.terminal_text import escape_json, shorten_text
 
 _WIDTH_WITHOUT_TERMINAL = 240
 _MIN_KEPT_SHARE = 0.6

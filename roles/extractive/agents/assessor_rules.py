@@ -1,10 +1,10 @@
 """Assessor by rules: complete a task with its outputs; fail it after three failures."""
 
-from models.tasks.agent_role_task import AgentRoleTask
-from roles.agents.assessor import Assessment
-from roles.extractive.agents.search_progress import promised_outputs, search_progress
-from roles.extractive.agents.step_planner_rules import MOST_TRIES
-from roles.extractive.planning.search_agenda import agenda_for_agent
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.roles.agents.assessor import Assessment
+from holdfast.roles.extractive.agents.search_progress import promised_outputs, search_progress
+from holdfast.roles.extractive.agents.step_planner_rules import MOST_TRIES
+from holdfast.roles.extractive.planning.search_agenda import agenda_for_agent
 
 
 def assess(task: AgentRoleTask) -> Assessment:

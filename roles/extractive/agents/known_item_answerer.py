@@ -2,8 +2,8 @@
 
 import json
 
-from roles.agents.answerer import AnswererAnswer, AnswererTask, KnownItem
-from roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.agents.answerer import AnswererAnswer, AnswererTask, KnownItem
+from holdfast.roles.extractive.text.words_and_sentences import stems
 
 _ENOUGH = 0.6
 """The share of the question's content words that an item must have."""

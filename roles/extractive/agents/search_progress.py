@@ -6,15 +6,23 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import FINDINGS_ENTITY, ExpectedEntity, TaskStatus
-from models.tasks.agent_role_task import AgentRoleTask, TraceStep
-from models.tasks.named_value import NamedValue
-from roles.agents.stepper import Output
-from roles.extractive.planning.planner_rules import TELLING_PASSAGE, SearchStep, entity_reference
-from roles.extractive.planning.search_agenda import SearchAgenda, conclusion_inputs
-from roles.extractive.tasks.reasoner_rules import is_raw_response, read_value, reason_by_rules
-from roles.extractive.text.words_and_sentences import stems
-from roles.tasks.reasoner import ReasonerTask
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY, ExpectedEntity, TaskStatus
+from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.agents.stepper import Output
+from holdfast.roles.extractive.planning.planner_rules import (
+    TELLING_PASSAGE,
+    SearchStep,
+    entity_reference,
+)
+from holdfast.roles.extractive.planning.search_agenda import SearchAgenda, conclusion_inputs
+from holdfast.roles.extractive.tasks.reasoner_rules import (
+    is_raw_response,
+    read_value,
+    reason_by_rules,
+)
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.tasks.reasoner import ReasonerTask
 
 
 @dataclass(frozen=True)

@@ -2,25 +2,29 @@
 
 from dataclasses import replace
 
-from models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.agent_role_task import AgentRoleTask
-from models.tasks.named_value import NamedValue
-from roles.extractive.planning.planner_rules import (
+from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.planning.planner_rules import (
     SearchStep,
     entity_reference,
     keywords,
     search_task,
 )
-from roles.extractive.planning.replanner_rules import MORE_HITS, new_query_words, relax_step
-from roles.extractive.planning.search_agenda import (
+from holdfast.roles.extractive.planning.replanner_rules import (
+    MORE_HITS,
+    new_query_words,
+    relax_step,
+)
+from holdfast.roles.extractive.planning.search_agenda import (
     SearchAgenda,
     agenda_for_agent,
     conclusion_inputs,
     whole_question_search,
 )
-from roles.extractive.questions.question_analysis import QuestionShape
-from roles.planning.agent_steps_planner import Objectives
+from holdfast.roles.extractive.questions.question_analysis import QuestionShape
+from holdfast.roles.planning.agent_steps_planner import Objectives
 
 MOST_TRIES = 3
 """How often one thing is searched for before the agent gives up."""

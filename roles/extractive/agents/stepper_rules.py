@@ -2,19 +2,27 @@
 
 from dataclasses import replace
 
-from models.tasks.agent_role_task import AgentRoleTask
-from roles.agents.stepper import DraftCall, StepperAnswer
-from roles.extractive.agents.search_progress import (
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.roles.agents.stepper import DraftCall, StepperAnswer
+from holdfast.roles.extractive.agents.search_progress import (
     SearchProgress,
     promised_outputs,
     search_progress,
 )
-from roles.extractive.agents.step_planner_rules import MOST_TRIES, retry_search
-from roles.extractive.planning.planner_rules import SearchStep, entity_reference, search_inputs
-from roles.extractive.planning.replanner_rules import MORE_HITS
-from roles.extractive.planning.search_agenda import SearchAgenda, agenda_for_agent, described_with
-from roles.extractive.planning.search_tool_choice import SearchTool
-from roles.extractive.text.words_and_sentences import words
+from holdfast.roles.extractive.agents.step_planner_rules import MOST_TRIES, retry_search
+from holdfast.roles.extractive.planning.planner_rules import (
+    SearchStep,
+    entity_reference,
+    search_inputs,
+)
+from holdfast.roles.extractive.planning.replanner_rules import MORE_HITS
+from holdfast.roles.extractive.planning.search_agenda import (
+    SearchAgenda,
+    agenda_for_agent,
+    described_with,
+)
+from holdfast.roles.extractive.planning.search_tool_choice import SearchTool
+from holdfast.roles.extractive.text.words_and_sentences import words
 
 
 def next_step(task: AgentRoleTask) -> StepperAnswer:

@@ -2,12 +2,12 @@
 
 import re
 
-from roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_named
-from roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
-from roles.extractive.extraction.type_matching import type_fit
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.value_candidates import ValueCandidate
-from roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_named
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
+from holdfast.roles.extractive.extraction.type_matching import type_fit
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.text.words_and_sentences import stems
 
 
 def features_of(

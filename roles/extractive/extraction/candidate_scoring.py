@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from roles.extractive.extraction.candidate_features import features_of
-from roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
-from roles.extractive.extraction.response_passages import ParsedResponse
-from roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.extraction.candidate_features import features_of
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Set
 from dataclasses import dataclass
 
-from roles.extractive.extraction.response_passages import ResponsePassage, ResponseSentence
-from roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
-from roles.extractive.text.value_candidates import ValueCandidate
-from roles.extractive.text.words_and_sentences import stem, stems, words
+from holdfast.roles.extractive.extraction.response_passages import ResponsePassage, ResponseSentence
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems, words
 
 
 @dataclass(frozen=True)

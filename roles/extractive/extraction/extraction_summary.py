@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from roles.extractive.extraction.entity_query import is_known
-from roles.extractive.extraction.response_passages import ParsedResponse
-from roles.extractive.extraction.sentence_ranking import build_entity_query, ranked_sentences
-from roles.extractive.text.value_candidates import proper_names
-from roles.tasks.extractor import Extracted, ExtractorTask
+from holdfast.roles.extractive.extraction.entity_query import is_known
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse
+from holdfast.roles.extractive.extraction.sentence_ranking import (
+    build_entity_query,
+    ranked_sentences,
+)
+from holdfast.roles.extractive.text.value_candidates import proper_names
+from holdfast.roles.tasks.extractor import Extracted, ExtractorTask
 
 
 def extraction_summary(

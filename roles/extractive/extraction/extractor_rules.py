@@ -5,27 +5,37 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import EntityType, ExpectedEntity
-from roles.extractive.extraction.candidate_scoring import ScoredCandidate, confidence, score
-from roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
-from roles.extractive.extraction.extraction_summary import extraction_summary
-from roles.extractive.extraction.response_passages import (
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.roles.extractive.extraction.candidate_scoring import (
+    ScoredCandidate,
+    confidence,
+    score,
+)
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
+from holdfast.roles.extractive.extraction.extraction_summary import extraction_summary
+from holdfast.roles.extractive.extraction.response_passages import (
     ParsedResponse,
     ResponsePassage,
     parse_response,
 )
-from roles.extractive.extraction.sentence_ranking import build_entity_query, ranked_sentences
-from roles.extractive.extraction.subject_mentions import mentions_subject, subject_confidence
-from roles.extractive.extraction.supporting_sentence import best_sentence
-from roles.extractive.extraction.value_doubts import (
+from holdfast.roles.extractive.extraction.sentence_ranking import (
+    build_entity_query,
+    ranked_sentences,
+)
+from holdfast.roles.extractive.extraction.subject_mentions import (
+    mentions_subject,
+    subject_confidence,
+)
+from holdfast.roles.extractive.extraction.supporting_sentence import best_sentence
+from holdfast.roles.extractive.extraction.value_doubts import (
     DOUBTFUL_CONFIDENCE,
     is_another_measure,
     is_doubtful,
 )
-from roles.extractive.text.dates_and_amounts import first_amount
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.value_candidates import ValueCandidate, find_candidates
-from roles.tasks.extractor import Extracted, ExtractorAnswer, ExtractorTask
+from holdfast.roles.extractive.text.dates_and_amounts import first_amount
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
+from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer, ExtractorTask
 
 _LEAST_CONFIDENCE = 0.12
 """Below this confidence a value is a guess, and the answer is null."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
-from roles.extractive.text.value_candidates import descriptions_after_is
-from roles.extractive.text.words_and_sentences import LONGEST_READ, Span, sentences, stems
-from roles.tasks.extractor import Fragment
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.value_candidates import descriptions_after_is
+from holdfast.roles.extractive.text.words_and_sentences import LONGEST_READ, Span, sentences, stems
+from holdfast.roles.tasks.extractor import Fragment
 
 _MOST_SENTENCES = 2_000
 _BORN = re.compile(r"\(\s*(?:née|born|b\.|[^()]{0,40}\d{4}\s*[–-])", re.IGNORECASE)

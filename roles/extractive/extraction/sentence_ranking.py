@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from models.plans.research_plan import ExpectedEntity
-from roles.extractive.extraction.entity_query import (
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.roles.extractive.extraction.entity_query import (
     EntityQuery,
     SentenceMatch,
     is_named,
     type_noun_stems,
 )
-from roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
-from roles.extractive.extraction.subject_mentions import subject_relevance
-from roles.extractive.text.measure_units import measure_adjective_stems
-from roles.extractive.text.noun_kinds import SEARCH_PREFIX, ValueKind, read_description
-from roles.extractive.text.value_candidates import proper_names
-from roles.extractive.text.words_and_sentences import stems
-from roles.tasks.extractor import ExtractorTask
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
+from holdfast.roles.extractive.extraction.subject_mentions import subject_relevance
+from holdfast.roles.extractive.text.measure_units import measure_adjective_stems
+from holdfast.roles.extractive.text.noun_kinds import SEARCH_PREFIX, ValueKind, read_description
+from holdfast.roles.extractive.text.value_candidates import proper_names
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.tasks.extractor import ExtractorTask
 
 _MOST_PLACES = 60
 

@@ -1,12 +1,12 @@
 """Rate whether a passage or a sentence is about a given subject."""
 
-from roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
-from roles.extractive.extraction.response_passages import (
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
+from holdfast.roles.extractive.extraction.response_passages import (
     ParsedResponse,
     ResponsePassage,
     ResponseSentence,
 )
-from roles.extractive.text.words_and_sentences import stem, stems
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems
 
 
 def subject_relevance(passage: ResponsePassage, subject: str) -> int:

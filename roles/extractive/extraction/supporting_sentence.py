@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from roles.extractive.extraction.candidate_scoring import ScoredCandidate, probability
-from roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
-from roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
-from roles.extractive.extraction.subject_mentions import (
+from holdfast.roles.extractive.extraction.candidate_scoring import ScoredCandidate, probability
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse, ResponsePassage
+from holdfast.roles.extractive.extraction.subject_mentions import (
     mentions_subject,
     subject_confidence,
     subject_relevance,

@@ -2,10 +2,10 @@
 
 import re
 
-from roles.extractive.extraction.entity_query import EntityQuery
-from roles.extractive.text.measure_units import has_unit
-from roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
-from roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery
+from holdfast.roles.extractive.text.measure_units import has_unit
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 
 
 def type_fit(candidate: ValueCandidate, wanted: EntityQuery) -> float:

@@ -2,11 +2,11 @@
 
 import re
 
-from roles.extractive.extraction.candidate_scoring import ScoredCandidate
-from roles.extractive.extraction.entity_query import EntityQuery
-from roles.extractive.extraction.response_passages import ParsedResponse
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.words_and_sentences import stem, stems
+from holdfast.roles.extractive.extraction.candidate_scoring import ScoredCandidate
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery
+from holdfast.roles.extractive.extraction.response_passages import ParsedResponse
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems
 
 DOUBTFUL_CONFIDENCE = 0.6
 """The highest confidence of a doubtful value."""

@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 
-from models.calls.tool_signatures import ToolSignature
-from models.plans.plan_drafts import AgentPlanDraft, DraftExpected, DraftNode, DraftTask
-from models.plans.research_plan import FINAL_ANSWER
-from models.strategies.agent_profiles import AgentBrief
-from models.strategies.job_strategy import GENERALIST
-from models.tasks.replanner_input import ReplannerTask
-from roles.extractive.planning.planner_rules import TELLING_PASSAGE, closing_task, plan_by_rules
-from roles.extractive.planning.replanner_rules import new_query_words, replan_by_rules
-from roles.extractive.planning.search_agenda import with_query_words
-from roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
-from roles.extractive.text.noun_kinds import SEARCH_PREFIX
-from roles.planning.planner import PlannerTask
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, DraftExpected, DraftNode, DraftTask
+from holdfast.models.plans.research_plan import FINAL_ANSWER
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.strategies.job_strategy import GENERALIST
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.roles.extractive.planning.planner_rules import (
+    TELLING_PASSAGE,
+    closing_task,
+    plan_by_rules,
+)
+from holdfast.roles.extractive.planning.replanner_rules import new_query_words, replan_by_rules
+from holdfast.roles.extractive.planning.search_agenda import with_query_words
+from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
+from holdfast.roles.extractive.text.noun_kinds import SEARCH_PREFIX
+from holdfast.roles.planning.planner import PlannerTask
 
 _SEARCHER, _THINKER = "rag", "reasoning"
 

@@ -4,20 +4,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
-from models.plans.research_plan import EntityType
-from roles.extractive.planning.search_tool_choice import SearchTool, search_tool
-from roles.extractive.questions.answer_kind import HOW_MUCH
-from roles.extractive.questions.comparison_measures import side_kind, side_noun
-from roles.extractive.questions.question_analysis import (
+from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
+from holdfast.models.plans.research_plan import EntityType
+from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
+from holdfast.roles.extractive.questions.answer_kind import HOW_MUCH
+from holdfast.roles.extractive.questions.comparison_measures import side_kind, side_noun
+from holdfast.roles.extractive.questions.question_analysis import (
     ParsedQuestion,
     QuestionShape,
     parse_question,
     snake_name,
 )
-from roles.extractive.text.noun_kinds import SEARCH_PREFIX, ValueKind
-from roles.extractive.text.words_and_sentences import is_content_word, words
-from roles.planning.planner import PlannerTask
+from holdfast.roles.extractive.text.noun_kinds import SEARCH_PREFIX, ValueKind
+from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
+from holdfast.roles.planning.planner import PlannerTask
 
 _LONGEST_QUERY = 40
 _LONGEST_ABOUT = 500

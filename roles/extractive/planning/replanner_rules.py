@@ -6,10 +6,10 @@ from string import ascii_lowercase
 
 from pydantic import JsonValue
 
-from models.plans.plan_drafts import PlanDraft
-from models.plans.research_plan import FINAL_ANSWER, TaskStatus
-from models.tasks.replanner_input import ReplannerTask
-from roles.extractive.planning.planner_rules import (
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.plans.research_plan import FINAL_ANSWER, TaskStatus
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.roles.extractive.planning.planner_rules import (
     SearchStep,
     answer_entity,
     closing_steps,
@@ -22,8 +22,8 @@ from roles.extractive.planning.planner_rules import (
     steps_for,
     support_entity,
 )
-from roles.extractive.planning.search_tool_choice import SearchTool, search_tool
-from roles.extractive.questions.question_analysis import (
+from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
+from holdfast.roles.extractive.questions.question_analysis import (
     ParsedQuestion,
     QuestionShape,
     parse_question,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import FINDINGS_ENTITY
-from roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
-from roles.extractive.planning.search_agenda import with_found_values
-from roles.planning.reviser import Refined, ReviserAnswer, ReviserTask
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY
+from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
+from holdfast.roles.extractive.planning.search_agenda import with_found_values
+from holdfast.roles.planning.reviser import Refined, ReviserAnswer, ReviserTask
 
 _NO_NAMES = (SUPPORTING_PASSAGE, TELLING_PASSAGE, FINDINGS_ENTITY.name)
 _LONGEST = 80

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from models.plans.plan_drafts import DraftExpected
-from models.plans.research_plan import FINAL_ANSWER, FINDINGS_ENTITY, ExpectedEntity
-from models.tasks.agent_role_task import AgentRoleTask
-from models.tasks.named_value import NamedValue
-from roles.extractive.planning.planner_rules import (
+from holdfast.models.plans.plan_drafts import DraftExpected
+from holdfast.models.plans.research_plan import FINAL_ANSWER, FINDINGS_ENTITY, ExpectedEntity
+from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.planning.planner_rules import (
     SUPPORTING_PASSAGE,
     TELLING_PASSAGE,
     SearchStep,
@@ -20,8 +20,8 @@ from roles.extractive.planning.planner_rules import (
     steps_for,
     support_entity,
 )
-from roles.extractive.planning.search_tool_choice import SearchTool, search_tool
-from roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
+from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
+from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
 
 _FOUND = re.compile(r" \(found: (.*)\)$", re.DOTALL)
 _NEAR = re.compile(r" \(near: (.*?)\)")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from models.calls.tool_signatures import ToolSignature
+from holdfast.models.calls.tool_signatures import ToolSignature
 
 _TEXT_NAMES = ("query", "q", "question", "search", "text", "keywords", "search_query", "term")
 _NO_WORDS = ("code", "sql", "script", "expression", "table")

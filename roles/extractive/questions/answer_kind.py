@@ -2,9 +2,9 @@
 
 import re
 
-from roles.extractive.text.measure_units import measure_noun
-from roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
-from roles.extractive.text.words_and_sentences import is_content_word, words
+from holdfast.roles.extractive.text.measure_units import measure_noun
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
 
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|what|which|when|where|how|why)\b", re.IGNORECASE)
 HOW_MUCH = re.compile(

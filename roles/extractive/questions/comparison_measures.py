@@ -3,9 +3,9 @@
 import re
 from enum import StrEnum
 
-from roles.extractive.questions.question_analysis import ParsedQuestion, QuestionShape
-from roles.extractive.text.measure_units import comparison_noun
-from roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, QuestionShape
+from holdfast.roles.extractive.text.measure_units import comparison_noun
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
 
 _TIME = (
     r"first|earli\w+|older|oldest|younger|youngest|later|latest|newer|newest|recent\w*|before|after"

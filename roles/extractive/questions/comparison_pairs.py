@@ -2,9 +2,9 @@
 
 import re
 
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.value_candidates import ValueCandidate, proper_names
-from roles.extractive.text.words_and_sentences import is_content_word, words
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate, proper_names
+from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
 
 _CUES = re.compile(
     r"\b(?:both|same|common|mutual|share[ds]?|either|neither|similar|alike|compared?|between)\b",

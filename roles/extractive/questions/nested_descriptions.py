@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-from roles.extractive.questions.answer_kind import find_question_word
-from roles.extractive.text.noun_kinds import kind_of_noun
-from roles.extractive.text.value_candidates import proper_names
-from roles.extractive.text.words_and_sentences import is_content_word, stem, words
+from holdfast.roles.extractive.questions.answer_kind import find_question_word
+from holdfast.roles.extractive.text.noun_kinds import kind_of_noun
+from holdfast.roles.extractive.text.value_candidates import proper_names
+from holdfast.roles.extractive.text.words_and_sentences import is_content_word, stem, words
 
 _DETERMINER = r"\b(?:the|an?|this|that|its?|his|her|their)"
 _NOUN = (

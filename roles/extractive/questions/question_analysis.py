@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from roles.extractive.questions.answer_kind import QUESTION_WORD, answer_kind_and_noun
-from roles.extractive.questions.comparison_pairs import find_pair
-from roles.extractive.questions.nested_descriptions import find_nested
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.words_and_sentences import stem, words
+from holdfast.roles.extractive.questions.answer_kind import QUESTION_WORD, answer_kind_and_noun
+from holdfast.roles.extractive.questions.comparison_pairs import find_pair
+from holdfast.roles.extractive.questions.nested_descriptions import find_nested
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.words_and_sentences import stem, words
 
 LONGEST_QUESTION = 2_000
 """Characters of a question that are read; the rest is ignored."""

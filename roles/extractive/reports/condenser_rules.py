@@ -1,10 +1,10 @@
 """Condenser by rules: select the quotes that share most words with the question."""
 
-from models.reports.report_writer_messages import EvidenceItem
-from roles.extractive.questions.question_analysis import parse_question
-from roles.extractive.reports.synthesiser_rules import distinct_evidence, quote_statement
-from roles.extractive.text.words_and_sentences import stems
-from roles.reports.condenser import MOST_STATEMENTS, CondenserAnswer, CondenserTask
+from holdfast.models.reports.report_writer_messages import EvidenceItem
+from holdfast.roles.extractive.questions.question_analysis import parse_question
+from holdfast.roles.extractive.reports.synthesiser_rules import distinct_evidence, quote_statement
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.reports.condenser import MOST_STATEMENTS, CondenserAnswer, CondenserTask
 
 
 def condense(task: CondenserTask) -> CondenserAnswer:

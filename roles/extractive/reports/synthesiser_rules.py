@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import ExpectedEntity
-from models.reports.report_writer_messages import (
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.reports.report_writer_messages import (
     MOST_FINDINGS,
     ConclusionDraft,
     EvidenceItem,
@@ -14,12 +14,12 @@ from models.reports.report_writer_messages import (
     SynthesiserAnswer,
     SynthesiserTask,
 )
-from models.tasks.named_value import NamedValue
-from roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
-from roles.extractive.questions.question_analysis import parse_question
-from roles.extractive.tasks.reasoner_rules import reason_by_rules
-from roles.extractive.text.words_and_sentences import stems
-from roles.tasks.reasoner import ReasonerTask
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
+from holdfast.roles.extractive.questions.question_analysis import parse_question
+from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.tasks.reasoner import ReasonerTask
 
 NO_ANSWER = "No answer was found in what was read."
 _LIMITS = "It is taken from what was read as it stands there; what was not read may say otherwise."

@@ -3,16 +3,16 @@
 import re
 from typing import TypeAlias
 
-from roles.extractive.questions.comparison_measures import (
+from holdfast.roles.extractive.questions.comparison_measures import (
     ComparisonMeasure,
     comparison_measure,
     side_kind,
 )
-from roles.extractive.questions.question_analysis import ParsedQuestion
-from roles.extractive.text.dates_and_amounts import first_amount, first_date
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.value_candidates import descriptions_after_is
-from roles.extractive.text.words_and_sentences import stem, stems, words
+from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion
+from holdfast.roles.extractive.text.dates_and_amounts import first_amount, first_date
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.value_candidates import descriptions_after_is
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems, words
 
 RuleConclusion: TypeAlias = tuple[str | None, float, str]
 """A value, how sure it is, and the step that led to it."""

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from roles.tasks.matcher import MatcherAnswer, MatcherTask
+from holdfast.roles.tasks.matcher import MatcherAnswer, MatcherTask
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _LEAST_TYPO = 5

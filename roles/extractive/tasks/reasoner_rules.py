@@ -2,28 +2,32 @@
 
 from collections.abc import Sequence
 
-from models.plans.research_plan import ExpectedEntity
-from models.tasks.named_value import NamedValue
-from roles.extractive.extraction.entity_query import is_known
-from roles.extractive.extraction.extractor_rules import extract
-from roles.extractive.planning.planner_rules import TELLING_PASSAGE, answer_entity, steps_for
-from roles.extractive.questions.question_analysis import (
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.extraction.entity_query import is_known
+from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.planning.planner_rules import (
+    TELLING_PASSAGE,
+    answer_entity,
+    steps_for,
+)
+from holdfast.roles.extractive.questions.question_analysis import (
     ParsedQuestion,
     QuestionShape,
     parse_question,
 )
-from roles.extractive.tasks.comparison_verdicts import (
+from holdfast.roles.extractive.tasks.comparison_verdicts import (
     RuleConclusion,
     check_both,
     check_statement,
     compare_choice,
     find_common_part,
 )
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.value_candidates import ValueCandidate
-from roles.extractive.text.words_and_sentences import stems
-from roles.tasks.extractor import ExtractorTask, Fragment
-from roles.tasks.reasoner import Concluded, ReasonerAnswer, ReasonerTask
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
+from holdfast.roles.tasks.reasoner import Concluded, ReasonerAnswer, ReasonerTask
 
 
 def reason_by_rules(task: ReasonerTask) -> ReasonerAnswer:

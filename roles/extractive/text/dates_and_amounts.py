@@ -2,7 +2,7 @@
 
 import re
 
-from roles.extractive.text.words_and_sentences import words
+from holdfast.roles.extractive.text.words_and_sentences import words
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"

@@ -2,7 +2,7 @@
 
 import re
 
-from roles.extractive.text.words_and_sentences import stem
+from holdfast.roles.extractive.text.words_and_sentences import stem
 
 _ADJECTIVES = {
     "long": "length",

@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from roles.extractive.text.words_and_sentences import stem
+from holdfast.roles.extractive.text.words_and_sentences import stem
 
 
 class ValueKind(StrEnum):

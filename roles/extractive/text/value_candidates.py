@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from roles.extractive.text.english_wordlists import STOPWORDS
-from roles.extractive.text.noun_kinds import ValueKind
-from roles.extractive.text.words_and_sentences import Word, words
+from holdfast.roles.extractive.text.english_wordlists import STOPWORDS
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.words_and_sentences import Word, words
 
 _MONTHS = (
     "January|February|March|April|May|June|July|August|September|October|November|December|"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from roles.extractive.text.english_wordlists import ABBREVIATIONS, IRREGULAR, STOPWORDS
+from holdfast.roles.extractive.text.english_wordlists import ABBREVIATIONS, IRREGULAR, STOPWORDS
 
 LONGEST_READ = 200_000
 """Characters of one text that are read: keeps a megabyte of input within a bounded time."""

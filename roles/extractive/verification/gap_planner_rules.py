@@ -1,7 +1,7 @@
 """Gap planner by rules: retry incomplete agent tasks; add a task for each contradiction."""
 
-from models.plans.plan_drafts import DraftExpected
-from models.verification.gap_plan_drafts import (
+from holdfast.models.plans.plan_drafts import DraftExpected
+from holdfast.models.verification.gap_plan_drafts import (
     DraftRetry,
     GapPlannerAnswer,
     GapPlannerTask,

@@ -4,8 +4,8 @@ Reports of other models need these rules too: where a job's budget has no room f
 its model, the built-in model checks the report.
 """
 
-from roles.extractive.text.words_and_sentences import stems
-from roles.verification.sentence_checker import (
+from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.verification.sentence_checker import (
     CitingSentence,
     SentenceCheckerAnswer,
     SentenceCheckerTask,

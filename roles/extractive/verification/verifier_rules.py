@@ -4,10 +4,15 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
-from models.plans.research_plan import ExpectedEntity
-from models.verification.verification_verdicts import Completeness, Recommendation
-from models.verification.verifier_messages import Claim, ResultValue, VerifierAnswer, VerifierTask
-from roles.extractive.text.words_and_sentences import stems
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.models.verification.verifier_messages import (
+    Claim,
+    ResultValue,
+    VerifierAnswer,
+    VerifierTask,
+)
+from holdfast.roles.extractive.text.words_and_sentences import stems
 
 _SUPPORTED, _BARE = 0.9, 0.6
 

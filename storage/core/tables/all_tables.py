@@ -1,6 +1,6 @@
 """Import every table into one metadata, which the migrations must produce."""
 
-from storage.core.tables import (
+from holdfast.storage.core.tables import (
     call_tables,
     corpus_tables,
     evidence_tables,
@@ -10,7 +10,7 @@ from storage.core.tables import (
     recovery_tables,
     verification_tables,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 __all__ = [
     "call_tables",

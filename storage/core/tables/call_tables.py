@@ -15,15 +15,15 @@ from sqlalchemy import (
     text,
 )
 
-from models.calls.call_status import CallStatus
-from storage.core.tables.columns import (
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.storage.core.tables.columns import (
     EMPTY,
     StorableText,
     job_column,
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 
 def _call_columns() -> list[Column[object]]:

@@ -15,7 +15,7 @@ from sqlalchemy import (
 from sqlalchemy import Text as PlainText
 from sqlalchemy.engine import Dialect
 
-from models.text.storable_text import storable_text
+from holdfast.models.text.storable_text import storable_text
 
 
 class StorableText(TypeDecorator[str]):

@@ -17,8 +17,8 @@ from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.types import UserDefinedType
 
-from storage.core.tables.columns import EMPTY, StorableText, time_column
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.columns import EMPTY, StorableText, time_column
+from holdfast.storage.core.tables.metadata import metadata
 
 documents = Table(
     "documents",

@@ -14,16 +14,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.evidence.evidence import EvidenceStatus
-from models.evidence.source_checks import SourceDrift
-from storage.core.tables.columns import (
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.storage.core.tables.columns import (
     EMPTY,
     StorableText,
     foreign_key_to_task,
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 entities = Table(
     "entities",

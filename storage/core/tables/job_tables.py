@@ -3,15 +3,15 @@
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table, text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.jobs.job_record import JobStatus
-from storage.core.tables.columns import (
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.storage.core.tables.columns import (
     EMPTY,
     StorableText,
     job_column,
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 jobs = Table(
     "jobs",

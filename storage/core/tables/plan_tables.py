@@ -12,8 +12,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from models.plans.research_plan import TaskKind, TaskStatus
-from storage.core.tables.columns import (
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.storage.core.tables.columns import (
     EMPTY,
     StorableText,
     foreign_key_to_task,
@@ -21,7 +21,7 @@ from storage.core.tables.columns import (
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 plan_changes = Table(
     "plan_changes",

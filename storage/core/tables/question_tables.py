@@ -3,15 +3,15 @@
 from sqlalchemy import BigInteger, Column, Identity, Table, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.questions.user_questions import AnswerOrigin, QuestionKind, QuestionStatus
-from storage.core.tables.columns import (
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind, QuestionStatus
+from holdfast.storage.core.tables.columns import (
     EMPTY,
     StorableText,
     job_column,
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 questions = Table(
     "questions",

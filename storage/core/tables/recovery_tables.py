@@ -13,9 +13,9 @@ from sqlalchemy import (
     text,
 )
 
-from models.jobs.job_recovery import LossCause
-from storage.core.tables.columns import StorableText, job_column, word_constraint
-from storage.core.tables.metadata import metadata
+from holdfast.models.jobs.job_recovery import LossCause
+from holdfast.storage.core.tables.columns import StorableText, job_column, word_constraint
+from holdfast.storage.core.tables.metadata import metadata
 
 recoveries = Table(
     "recoveries",

@@ -3,15 +3,15 @@
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Float, Integer, Table, text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from models.verification.verification_verdicts import Completeness, Recommendation
-from storage.core.tables.columns import (
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.storage.core.tables.columns import (
     StorableText,
     foreign_key_to_task,
     job_column,
     time_column,
     word_constraint,
 )
-from storage.core.tables.metadata import metadata
+from holdfast.storage.core.tables.metadata import metadata
 
 verifications = Table(
     "verifications",

@@ -4,12 +4,12 @@ report."""
 import pytest
 
 from holdfast.evidence.evidence_retraction import retract_job_evidence
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.activity_orders import ReportOrder
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.errors import BadInput, NotFound
-from models.jobs.activity_orders import ReportOrder
-from roles.reports.synthesiser import SYNTHESISER
-from storage.views import job_queries
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

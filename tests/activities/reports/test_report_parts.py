@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from holdfast.models.evidence.evidence import Report
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
-from models.evidence.evidence import Report
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
-from roles.reports.condenser import CONDENSER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.verification.sentence_checker import SENTENCE_CHECKER
-from storage.jobs import job_rows
-from storage.views import job_queries
+from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.report_job import REPORT_JOB_ID, ReportJob

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from models.evidence.evidence import CheckSummary, Report
-from planning.reports.sentence_support import HEDGE_PREFIX
-from roles.reports.synthesiser import SYNTHESISER
-from roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.models.evidence.evidence import CheckSummary, Report
+from holdfast.planning.reports.sentence_support import HEDGE_PREFIX
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

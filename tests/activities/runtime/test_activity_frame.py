@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
-from models.errors import Overtaken, StaleEpoch
-from models.frozen_model import Frozen
-from models.jobs.activity_orders import RunOrder
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database, JobTransaction
-from storage.jobs import job_rows
-from storage.views import job_queries
+from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.models.errors import Overtaken, StaleEpoch
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.activity_orders import RunOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
 
 JOB = "job-1"
 KEY = "weigh"

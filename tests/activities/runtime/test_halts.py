@@ -2,9 +2,9 @@
 
 import pytest
 
-from activities.runtime.halt_from_error import halt_of_error
-from models.errors import BadConfiguration, Lasting, ModelRefused, ToolFailed
-from models.jobs.job_record import StopReason
+from holdfast.activities.runtime.halt_from_error import halt_of_error
+from holdfast.models.errors import BadConfiguration, Lasting, ModelRefused, ToolFailed
+from holdfast.models.jobs.job_record import StopReason
 
 
 @pytest.mark.parametrize("error", [ModelRefused("no key"), BadConfiguration("no endpoint")])

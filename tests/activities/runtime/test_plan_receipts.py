@@ -1,11 +1,11 @@
 """Tests for the receipt of a stored plan change."""
 
-from activities.runtime.plan_receipts import plan_receipt
-from activities.runtime.task_states import PAGE_BYTES
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Task, TaskStatus
-from models.tasks.stored_task import StoredTask
+from holdfast.activities.runtime.plan_receipts import plan_receipt
+from holdfast.activities.runtime.task_states import PAGE_BYTES
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask
 from tests.support.jobs.plan_builders import agent_task, lookup_task
 
 

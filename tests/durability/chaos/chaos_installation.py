@@ -14,11 +14,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 
 from holdfast.client import open_client
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.services import start_services, stop_services
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.settings import Endpoints, Settings
-from models.jobs.job_record import JobRequest
-from planning.strategies.strategy_presets import preset, with_settings
 from tests.durability.chaos.job_shapes import JobShape
 from tests.durability.chaos.request_arrivals import RequestArrivals
 from tests.durability.chaos.scripted_replies import ChaosScript, shape_question

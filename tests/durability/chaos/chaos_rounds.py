@@ -9,8 +9,8 @@ from random import Random
 
 import psycopg
 
-from models.errors import HoldfastError, ServiceDown
-from models.jobs.job_record import FINAL_JOB_STATUSES
+from holdfast.models.errors import HoldfastError, ServiceDown
+from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES
 from tests.durability.chaos import process_kills
 from tests.durability.chaos.chaos_installation import ChaosInstallation, SubmittedJob
 from tests.durability.chaos.consistency_checks import (

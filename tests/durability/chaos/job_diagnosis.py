@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
+from holdfast.models.errors import HoldfastError
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.temporal.temporal_connection import connect
-from models.errors import HoldfastError
 from tests.durability.chaos.chaos_installation import ChaosInstallation
 
 _CLOSES_WITHIN_S = 30.0

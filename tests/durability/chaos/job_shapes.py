@@ -10,9 +10,16 @@ from typing import Self
 
 from pydantic import JsonValue
 
-from models.jobs.job_record import StopReason
-from models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from models.strategies.job_strategy import GENERALIST
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.models.plans.research_plan import (
+    FINAL_ANSWER,
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+)
+from holdfast.models.strategies.job_strategy import GENERALIST
 
 LOOKUP_TOOL = "lab.lookup"
 FAILING_TASK = "T2"

@@ -15,7 +15,7 @@ from holdfast.services.detached_processes import is_alive
 from holdfast.services.service_state import RunningProcess, load_state
 from tests.durability.chaos.chaos_installation import ChaosInstallation
 
-_WORKER = ("-m", "worker")
+_WORKER = ("-m", "holdfast.worker")
 _SUPERVISE = "--supervise"
 _WITHIN_S = 30.0
 _LOOK_AGAIN_S = 0.02

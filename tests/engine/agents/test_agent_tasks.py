@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from holdfast.jobs.job_controller import JobController
-from models.errors import BadInput
-from models.plans.research_plan import EntityType
-from planning.strategies.strategy_presets import preset
-from roles.agents.assessor import ASSESSOR
-from roles.agents.stepper import STEPPER
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
-from roles.planning.planner import AGENT_TASK_PLANNER
-from roles.planning.replanner import STEP_REPLANNER
-from roles.planning.reviser import REVISER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER
-from storage.plans import plan_change_rows, task_queries
-from storage.views import job_queries
+from holdfast.models.errors import BadInput
+from holdfast.models.plans.research_plan import EntityType
+from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
+from holdfast.roles.planning.replanner import STEP_REPLANNER
+from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import agent_task, plan

@@ -9,13 +9,13 @@ import pytest
 from temporalio.client import Client
 
 from holdfast.jobs.job_controller import JobController
-from models.errors import BadConfiguration
-from roles.agents.assessor import ASSESSOR
-from roles.agents.stepper import STEPPER
-from roles.dialogue.role_definition import Role
-from roles.planning.planner import AGENT_TASK_PLANNER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR
+from holdfast.models.errors import BadConfiguration
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan

@@ -8,30 +8,34 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 
-from activities.agents.agent_question_routing import AgentQuestion, RoutingResult, route_question
-from activities.runtime.activity_services import ModelRegistry
-from activities.runtime.model_call import ModelCaller
-from models.calls.tool_signatures import SourcePassage
-from models.errors import StaleEpoch
-from models.evidence.evidence import LocatedQuote
-from models.jobs.activity_orders import TaskOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import TaskReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
-from models.questions.user_questions import AnswerOrigin
-from models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
-from models.tasks.attempt_results import EntityValue
-from roles.agents.answerer import ANSWERER
-from roles.endpoints.chat_endpoint import EndpointModel
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import plan_change_rows, task_queries, task_transactions
-from storage.plans.task_transactions import TaskAttemptOutcome
-from storage.questions import question_rows
+from holdfast.activities.agents.agent_question_routing import (
+    AgentQuestion,
+    RoutingResult,
+    route_question,
+)
+from holdfast.activities.runtime.activity_services import ModelRegistry
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.errors import StaleEpoch
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import TaskReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import AnswerOrigin
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.roles.agents.answerer import ANSWERER
+from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import plan_change_rows, task_queries, task_transactions
+from holdfast.storage.plans.task_transactions import TaskAttemptOutcome
+from holdfast.storage.questions import question_rows
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 

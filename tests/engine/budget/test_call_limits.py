@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator
 import pytest
 
 from holdfast.jobs.job_controller import JobController
-from models.calls.call_records import CallKey
-from models.calls.tool_signatures import ToolAnswer
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan
-from models.strategies.job_strategy import Strategy
-from roles.planning.replanner import REPLANNER
-from roles.tasks.extractor import EXTRACTOR
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine

@@ -10,25 +10,25 @@ import pytest
 from sqlalchemy import text
 from temporalio.client import Client
 
-from activities.lifecycle.budget_cap_question import settle_budget
+from holdfast.activities.lifecycle.budget_cap_question import settle_budget
 from holdfast.cli.render.job_lines import job_lines
 from holdfast.cli.render.status_lines import status_lines
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_state import AnswerReceipt
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.planning.strategies.strategy_presets import with_settings
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
+from holdfast.storage.views import statistics_queries as statistics
 from holdfast.temporal.workflow_start import start_workflow
-from models.errors import BadInput
-from models.jobs.job_record import JobStatus
-from models.jobs.job_state import AnswerReceipt
-from models.questions.user_questions import QuestionKind
-from planning.strategies.strategy_presets import with_settings
-from roles.planning.planner import PLANNER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR
-from storage.core.database import Database
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_rows
-from storage.views import job_queries
-from storage.views import statistics_queries as statistics
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from activities.lifecycle.control_activities import ControlActivities
+from holdfast.activities.lifecycle.control_activities import ControlActivities
 from holdfast.jobs.job_controller import JobController
+from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.jobs.activity_orders import ControlOrder
+from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
+from holdfast.models.questions.control_requests import ControlKind
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.views import job_queries
 from holdfast.temporal.workflow_start import start_workflow
-from models.errors import BadInput, ServiceDown
-from models.jobs.activity_orders import ControlOrder
-from models.jobs.job_record import Job, JobStatus, StopReason
-from models.questions.control_requests import ControlKind
-from roles.planning.replanner import REPLANNER
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_control_rows, job_rows
-from storage.jobs.job_control_rows import guidance_of
-from storage.views import job_queries
+from holdfast.worker import build_worker, open_services
 from tests.engine.control.test_job_controls import (
     delay_extraction,
     events_of_kind,
@@ -31,7 +32,6 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_scri
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.tools.scripted_tools import ScriptedTools
-from worker import build_worker, open_services
 
 pytestmark = pytest.mark.slow
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from holdfast.jobs.job_controller import JobController
-from models.errors import BadInput, NotFound, ServiceDown
-from models.jobs.job_record import JobStatus, StopReason
-from models.views.job_views import EventView
-from planning.strategies.strategy_presets import preset, with_settings
-from roles.planning.planner import PLANNER
-from roles.planning.replanner import REPLANNER
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_rows
-from storage.views import job_queries
+from holdfast.models.errors import BadInput, NotFound, ServiceDown
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.views.job_views import EventView
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
 from tests.engine.control.test_job_endings import wait_for_event, workflow_deletion
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
@@ -377,7 +377,7 @@ async def test_a_job_without_workers_says_so_and_is_cancelled_once_there_is_one(
         await controller.cancel(job_id)
         settings = idle.holdfast.settings
 
-    from worker import build_worker, open_services
+    from holdfast.worker import build_worker, open_services
 
     async with (
         open_services(settings, database_url) as parts,

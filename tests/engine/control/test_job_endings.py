@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from activities.runtime.tool_call import ToolCaller
-from models.errors import BadConfiguration, ServiceDown, ToolFailed
-from models.jobs.job_record import JobStatus, StopReason
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.activities.runtime.tool_call import ToolCaller
+from holdfast.models.errors import BadConfiguration, ServiceDown, ToolFailed
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 from tests.engine.views.test_workflow_history import load_workflow_history
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from models.calls.call_records import CallView
-from models.errors import FailureClass
-from models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput
-from roles.planning.planner import PLANNER
-from roles.tasks.extractor import EXTRACTOR
-from storage.views import job_queries
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.errors import FailureClass
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine, running_engine

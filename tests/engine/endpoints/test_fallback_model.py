@@ -10,24 +10,24 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from activities.runtime.activity_services import ModelRegistry
-from activities.runtime.model_call import ModelCaller
-from models.calls.call_records import CallView
-from models.errors import ModelBusy, QuotaExhausted
-from models.jobs.job_record import JobRequest, JobStatus
-from models.strategies.job_strategy import Strategy
-from models.views.job_views import EventView
-from roles.dialogue.role_definition import Role
-from roles.endpoints.chat_endpoint import EndpointModel
-from roles.extractive.extractive_model import ExtractiveModel
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER, ReasonerTask
-from storage.core.database import Database
-from storage.evidence.evidence_rows import load_report
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.activities.runtime.activity_services import ModelRegistry
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.errors import ModelBusy, QuotaExhausted
+from holdfast.models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.views.job_views import EventView
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER, ReasonerTask
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

@@ -8,15 +8,15 @@ import pytest
 from holdfast.cli.render.estimate_lines import estimate_lines
 from holdfast.jobs.dry_run_estimate import dry_run_of
 from holdfast.jobs.job_controller import JobController
-from models.budget.cost_estimates import PlanEstimate, UsageMedians
-from models.budget.spend_breakdown import Tokens
-from models.errors import BadInput
-from planning.budget.estimate_calculation import estimate_plan
-from planning.strategies.strategy_presets import preset
-from roles.planning.planner import PLANNER
-from roles.tasks.extractor import EXTRACTOR
-from storage.views import job_queries
-from storage.views import statistics_queries as statistics
+from holdfast.models.budget.cost_estimates import PlanEstimate, UsageMedians
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.errors import BadInput
+from holdfast.planning.budget.estimate_calculation import estimate_plan
+from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.views import job_queries
+from holdfast.storage.views import statistics_queries as statistics
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

@@ -3,15 +3,15 @@
 import pytest
 from sqlalchemy import create_engine, text
 
-from activities.plans.planner_examples import (
+from holdfast.activities.plans.planner_examples import (
     MAX_TOKENS_OF_ALL_EXAMPLES,
     MAX_TOKENS_PER_EXAMPLE,
     examples_for,
 )
-from models.plans.plan_drafts import PlanDraft
-from planning.text.token_estimates import estimate_tokens
-from roles.extractive.planning.planner_rules import plan_by_rules as plan_by_rules
-from roles.planning.planner import PLANNER, PlanExample, PlannerTask
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.planning.text.token_estimates import estimate_tokens
+from holdfast.roles.extractive.planning.planner_rules import plan_by_rules as plan_by_rules
+from holdfast.roles.planning.planner import PLANNER, PlanExample, PlannerTask
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.earlier_jobs import earlier_request, store_ended_job

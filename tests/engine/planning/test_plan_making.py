@@ -4,9 +4,9 @@ before work starts."""
 import pytest
 from sqlalchemy import create_engine, text
 
-from roles.planning.planner import PLANNER
-from storage.plans import plan_change_rows
-from storage.views import job_queries
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.storage.plans import plan_change_rows
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference

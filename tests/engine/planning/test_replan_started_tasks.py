@@ -5,23 +5,23 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from activities.plans.plan_activities import PlanActivities
+from holdfast.activities.plans.plan_activities import PlanActivities
 from holdfast.jobs.job_controller import JobController
-from models.errors import FailureClass
-from models.jobs.activity_orders import ReplanOrder, TaskOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import TaskReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, TaskStatus
-from models.tasks.task_failure import Component, Failure
-from planning.strategies.strategy_presets import preset
-from roles.planning.replanner import REPLANNER
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import plan_change_rows, task_queries, task_transactions
-from storage.plans.task_transactions import RunningTask, TaskAttemptOutcome
-from storage.views import job_queries
+from holdfast.models.errors import FailureClass
+from holdfast.models.jobs.activity_orders import ReplanOrder, TaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import TaskReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import plan_change_rows, task_queries, task_transactions
+from holdfast.storage.plans.task_transactions import RunningTask, TaskAttemptOutcome
+from holdfast.storage.views import job_queries
 from tests.engine.control.test_job_endings import wait_for_event
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script, planner_answer

@@ -2,12 +2,12 @@
 
 import pytest
 
-from models.plans.kpi_chain_format import memory_document
-from roles.planning.replanner import REPLANNER
-from roles.tasks.reasoner import REASONER
-from storage.plans import task_queries
-from storage.views import job_queries
-from storage.views.statistics_queries import run_statistics
+from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
+from holdfast.storage.views.statistics_queries import run_statistics
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
@@ -38,7 +38,7 @@ async def test_a_reasoning_task_is_one_call_whose_steps_are_in_the_trace(
     assert job.answer == "Ada"
     from sqlalchemy import select
 
-    from storage.core.tables.plan_tables import tasks
+    from holdfast.storage.core.tables.plan_tables import tasks
 
     async with engine.db.reading() as connection:
         trace = await connection.scalar(select(tasks.c.trace).where(tasks.c.id == "T2"))
@@ -194,7 +194,7 @@ async def test_by_setting_the_job_goes_on_and_the_report_names_the_gap(
     job = await engine.run("Who?", max_replans_per_task="0", on_exhausted="continue")
 
     assert (job.status, job.stop_reason) == ("done", "answered_with_gaps")
-    from storage.evidence.evidence_rows import load_report
+    from holdfast.storage.evidence.evidence_rows import load_report
 
     report = await load_report(engine.db, job.job_id)
     assert report is not None

@@ -9,15 +9,15 @@ import pytest
 from holdfast.cli.render.status_lines import status_lines
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
-from models.errors import BadInput, NotFound
-from models.jobs.job_record import JobStatus, StopReason
-from models.plans.research_plan import TaskStatus
-from models.questions.user_questions import AnswerOrigin, QuestionKind
-from planning.strategies.strategy_presets import preset, with_settings
-from storage.jobs import job_control_rows, job_rows
-from storage.plans import task_queries
-from storage.questions import question_rows
-from storage.questions.question_rows import NewQuestion
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.plans import task_queries
+from holdfast.storage.questions import question_rows
+from holdfast.storage.questions.question_rows import NewQuestion
 from tests.engine.control.test_job_controls import events_of_kind
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles

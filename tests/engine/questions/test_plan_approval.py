@@ -6,13 +6,13 @@ import pytest
 
 from holdfast.cli.commands.jobs.plan_editor import plan_to_yaml
 from holdfast.jobs.job_controller import JobController
-from models.errors import BadInput
-from models.jobs.job_record import JobStatus, StopReason
-from models.plans.research_plan import TaskStatus
-from models.questions.user_questions import AnswerOrigin, QuestionKind
-from roles.planning.planner import PLANNER
-from storage.plans import plan_change_rows, task_queries
-from storage.questions import question_rows
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.questions import question_rows
 from tests.engine.control.test_job_controls import events_of_kind, wait_for_status
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import (

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.commands.jobs.plan_review_commands import review_plan
-from models.jobs.job_record import JobStatus, StopReason
-from models.questions.user_questions import QuestionKind
-from roles.planning.planner import PLANNER
-from storage.plans import plan_change_rows
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.storage.plans import plan_change_rows
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question

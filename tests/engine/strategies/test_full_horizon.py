@@ -3,10 +3,10 @@ between."""
 
 import pytest
 
-from roles.planning.planner import PLANNER
-from roles.planning.replanner import REPLANNER
-from roles.tasks.extractor import EXTRACTOR
-from storage.evidence.evidence_rows import load_report
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.evidence.evidence_rows import load_report
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
@@ -92,7 +92,7 @@ async def test_reaching_a_limit_is_a_stop_with_that_reason(
 
 @pytest.mark.conformance("HZN-04")
 def test_the_limits_of_the_paper_are_the_presets() -> None:
-    from planning.strategies.strategy_presets import preset
+    from holdfast.planning.strategies.strategy_presets import preset
 
     strategy = preset("full-horizon").strategy
 

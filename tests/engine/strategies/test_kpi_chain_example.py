@@ -3,8 +3,8 @@ answers as the paper's model did."""
 
 import pytest
 
-from models.plans.kpi_chain_format import memory_document
-from storage.plans import task_queries
+from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.storage.plans import task_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -199,7 +199,7 @@ async def test_the_worked_example_recovers_by_one_replanning(
 
 
 async def _stats(engine: RunningEngine, job_id: str):
-    from storage.views.statistics_queries import run_statistics
+    from holdfast.storage.views.statistics_queries import run_statistics
 
     return await run_statistics(engine.db, job_id)
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
-from roles.planning.gap_planner import GAP_PLANNER
-from roles.verification.verifier import VERIFIER
-from storage.evidence import verification_rows
-from storage.plans import plan_change_rows
-from storage.views import job_queries
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.roles.verification.verifier import VERIFIER
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.plans import plan_change_rows
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan

@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import select
 from temporalio.client import Client
 
-from models.plans.research_plan import ExpectedEntity, Task, TaskInput, TaskKind
-from models.strategies.job_strategy import Strategy
-from planning.strategies.strategy_presets import preset
-from roles.agents.stepper import STEPPER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.matcher import MATCHER
-from storage.core.tables.call_tables import tool_calls
-from storage.core.tables.plan_tables import tasks
-from storage.views import job_queries
+from holdfast.models.plans.research_plan import ExpectedEntity, Task, TaskInput, TaskKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.matcher import MATCHER
+from holdfast.storage.core.tables.call_tables import tool_calls
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, final_task, plan

@@ -9,16 +9,23 @@ from sqlalchemy import text
 
 from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.calls.tool_figures import SVG
+from holdfast.models.evidence.evidence import Report
+from holdfast.models.plans.research_plan import (
+    EntityType,
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+)
 from holdfast.reports.figure_export import (
     load_figure_images,
     to_standalone_html,
     write_report_folder,
 )
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.calls.tool_figures import SVG
-from models.evidence.evidence import Report
-from models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from roles.planning.planner import AGENT_TASK_PLANNER
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
 from tests.engine.views.test_workflow_history import history_payloads, load_workflow_history
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles

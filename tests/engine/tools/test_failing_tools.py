@@ -14,20 +14,20 @@ from sqlalchemy import select
 from temporalio.client import Client
 
 from holdfast.client import Holdfast
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task
+from holdfast.models.views.job_views import JobView, TaskView
+from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.settings import Endpoints, Settings
-from models.plans.research_plan import ExpectedEntity, Plan, Task
-from models.views.job_views import JobView, TaskView
-from roles.planning.planner import PLANNER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER
-from storage.core.tables.call_tables import tool_calls
-from storage.evidence.evidence_rows import load_report
-from storage.views import job_queries
+from holdfast.storage.core.tables.call_tables import tool_calls
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.views import job_queries
+from holdfast.worker import build_worker, open_services
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
-from worker import build_worker, open_services
 
 pytestmark = pytest.mark.slow
 

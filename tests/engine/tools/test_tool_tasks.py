@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from models.plans.research_plan import EntityType, ExpectedEntity, TaskInput
-from roles.planning.replanner import REPLANNER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.reasoner import REASONER
-from storage.views import job_queries
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, TaskInput
+from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
@@ -55,7 +55,7 @@ async def test_the_raw_response_is_stored_and_reaches_only_its_own_extraction(
     async with engine.db.reading() as connection:
         from sqlalchemy import select
 
-        from storage.core.tables.call_tables import tool_calls
+        from holdfast.storage.core.tables.call_tables import tool_calls
 
         rows = (await connection.execute(select(tool_calls.c.response))).scalars().all()
     assert any(SECRET in row for row in rows)

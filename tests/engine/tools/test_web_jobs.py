@@ -10,12 +10,12 @@ from sqlalchemy import text
 from temporalio.client import Client
 
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.plans.kpi_chain_format import memory_document
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from roles.tasks.extractor import EXTRACTOR
-from storage.plans import task_queries
-from storage.views import job_queries
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.plans import task_queries
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, plan, result_reference

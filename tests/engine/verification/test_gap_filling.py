@@ -4,14 +4,14 @@ are checked elsewhere."""
 import pytest
 from sqlalchemy import update
 
-from models.plans.research_plan import ExpectedEntity, TaskStatus
-from models.verification.verification_verdicts import Completeness, StopCondition
-from roles.planning.gap_planner import GAP_PLANNER
-from roles.verification.verifier import VERIFIER
-from storage.core.tables.plan_tables import tasks
-from storage.core.tables.question_tables import questions
-from storage.plans import plan_change_rows
-from storage.views import job_queries
+from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
+from holdfast.models.verification.verification_verdicts import Completeness, StopCondition
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.roles.verification.verifier import VERIFIER
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.core.tables.question_tables import questions
+from holdfast.storage.plans import plan_change_rows
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
 from tests.support.jobs.plan_builders import lookup_task

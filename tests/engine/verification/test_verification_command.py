@@ -4,9 +4,9 @@ import pytest
 
 from holdfast.cli.render.evidence.verification_lines import contradiction_line, round_lines
 from holdfast.jobs.verification_lookup import verification_of
-from models.errors import NotFound
-from models.verification.verification_verdicts import StopCondition
-from models.verification.verification_views import VerificationView
+from holdfast.models.errors import NotFound
+from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.models.verification.verification_views import VerificationView
 from tests.support.endpoints.scripted_model import ReceivedRequest
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
 from tests.support.jobs.running_engine import RunningEngine

@@ -5,13 +5,17 @@ import asyncio
 
 import pytest
 
-from models.errors import Overtaken
-from models.jobs.job_state import PlanReceipt, VerificationRoundReceipt
-from models.plans.research_plan import ExpectedEntity, TaskStatus
-from models.verification.verification_verdicts import Completeness, Recommendation, StopCondition
-from roles.verification.verifier import VERIFIER
-from storage.jobs import job_rows
-from storage.views import job_queries
+from holdfast.models.errors import Overtaken
+from holdfast.models.jobs.job_state import PlanReceipt, VerificationRoundReceipt
+from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
+from holdfast.models.verification.verification_verdicts import (
+    Completeness,
+    Recommendation,
+    StopCondition,
+)
+from holdfast.roles.verification.verifier import VERIFIER
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
 from tests.support.jobs.running_engine import RunningEngine

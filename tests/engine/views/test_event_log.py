@@ -10,11 +10,11 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
-from models.views.job_views import EventView
-from storage.core.database import Database
-from storage.evidence.evidence_rows import load_report
-from storage.plans import plan_change_rows, task_queries
-from storage.views import job_queries, statistics_queries
+from holdfast.models.views.job_views import EventView
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.views import job_queries, statistics_queries
 from tests.engine.control.test_job_controls import fail_extractions
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan

@@ -9,7 +9,7 @@ import pytest
 from holdfast.cli.render.status_lines import status_lines
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
-from models.views.status_views import StatusDocument
+from holdfast.models.views.status_views import StatusDocument
 from tests.engine.control.test_job_controls import delay_extraction
 from tests.engine.control.test_job_endings import wait_for_event, workflow_deletion
 from tests.support.endpoints.scripted_model import ScriptedReply

@@ -18,13 +18,13 @@ from holdfast.cli.render.evidence.trace_lines import trace_lines
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import recheck_sources
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.errors import NotFound
+from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.models.plans.research_plan import TaskInput
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.errors import NotFound
-from models.evidence.source_checks import SourceDrift
-from models.plans.research_plan import TaskInput
-from storage.evidence.source_queries import load_source_view
-from storage.views import job_queries
+from holdfast.storage.evidence.source_queries import load_source_view
+from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan

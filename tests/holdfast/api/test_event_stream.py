@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from holdfast.jobs.job_controller import JobController
-from storage.views.job_queries import events_after
+from holdfast.storage.views.job_queries import events_after
 from tests.engine.control.test_job_controls import start_delayed_job
 from tests.engine.control.test_job_endings import wait_for_event
 from tests.support.endpoints.scripted_roles import ScriptedRoles

@@ -2,13 +2,13 @@
 
 import pytest
 
-from models.calls.call_records import CallKey
-from models.calls.tool_figures import SVG, new_figure
-from models.calls.tool_signatures import ToolAnswer
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.tool_figures import SVG, new_figure
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 

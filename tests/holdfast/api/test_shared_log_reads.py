@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
 from holdfast.api.event_feed import EventFeed
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.views.job_views import EventView
-from models.wire.event_kinds import EventKind
-from planning.strategies.strategy_presets import preset
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.views.job_views import EventView
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
 
 JOB = "job-followed"
 EVERY = timedelta(milliseconds=20)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.models.errors import BadConfiguration
 from holdfast.services.service_state import load_state
-from models.errors import BadConfiguration
 from tests.support.services.command_shell import CommandShell, command_shell
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.extractor import EXTRACTOR
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, plan

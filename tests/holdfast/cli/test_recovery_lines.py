@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from holdfast.cli.render.recovery_lines import recovery_lines
-from models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
+from holdfast.models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
 
 _LOST_AT = datetime(2026, 11, 21, 14, 3, 22, tzinfo=UTC)
 

@@ -7,10 +7,10 @@ import pytest
 
 from holdfast.cli.commands.agent_commands import agent_lines
 from holdfast.configuration.configured_agents import read_agents
-from models.calls.tool_signatures import ToolSignature
-from models.errors import BadConfiguration
-from models.strategies.agent_profiles import AgentProfile, AgentTier
-from planning.strategies.agent_catalogue import built_in_agents
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import BadConfiguration
+from holdfast.models.strategies.agent_profiles import AgentProfile, AgentTier
+from holdfast.planning.strategies.agent_catalogue import built_in_agents
 
 NEW = '[agents.patents]\ntier = "data"\ndescription = "Finds patents."\n'
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
+from holdfast.models.errors import BadConfiguration
 from holdfast.services.health_checks import HealthCheckResult, _builtin, _web, _wikipedia
 from holdfast.settings import Settings
-from models.errors import BadConfiguration
-from tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.mcp.tool_server import BuiltinServer
 
 OFFLINE = {"charts", "corpus", "python"}
 """What is there without a word, and reaches nobody."""

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.configuration.embedding_settings import open_embedder, read_embeddings
+from holdfast.models.errors import BadConfiguration
 from holdfast.settings import Settings
-from models.errors import BadConfiguration
 
 
 def _file(tmp_path: Path, table: str) -> Path:

@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.cli.render.amount_text import format_money
 from holdfast.configuration.price_settings import read_prices
-from models.budget.token_prices import FREE_PRICE, Price, PriceList
-from models.errors import BadConfiguration
+from holdfast.models.budget.token_prices import FREE_PRICE, Price, PriceList
+from holdfast.models.errors import BadConfiguration
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.reports.check_summary import author_line, check_summary_lines, delivery_check_lines
-from models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.models.calls.tool_figures import SVG, FigureForm, ReportFigure, StoredFigure
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.evidence.evidence import Report
 from holdfast.reports.figure_export import find_figure_form, to_standalone_html, write_report_folder
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
-from models.calls.tool_figures import SVG, FigureForm, ReportFigure, StoredFigure
-from models.errors import BadInput, NotFound
-from models.evidence.evidence import Report
 
 PNG = FigureForm(media_type="image/png", sha256="a" * 64)
 DRAWING = FigureForm(media_type=SVG, sha256="b" * 64)

@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime
 
-from holdfast.reports.html_rendering import to_html
-from models.calls.tool_figures import FigureForm, ReportFigure
-from models.evidence.evidence import (
+from holdfast.models.calls.tool_figures import FigureForm, ReportFigure
+from holdfast.models.evidence.evidence import (
     CheckSummary,
     Citation,
     DeliveryCheck,
@@ -13,6 +12,7 @@ from models.evidence.evidence import (
     ReportContradiction,
     ReportStatement,
 )
+from holdfast.reports.html_rendering import to_html
 
 HOSTILE = "\"'><script>alert(1)</script>"
 

@@ -3,9 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reports.html_rendering import to_html
-from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
-from models.evidence.evidence import (
+from holdfast.models.evidence.evidence import (
     CheckSummary,
     Citation,
     DeliveryCheck,
@@ -14,6 +12,8 @@ from models.evidence.evidence import (
     ReportContradiction,
     ReportStatement,
 )
+from holdfast.reports.html_rendering import to_html
+from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
 
 
 def report(text: str = "Ada kept it.", quote: str = "Ada Brink kept the light.") -> Report:

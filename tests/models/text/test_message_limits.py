@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 
 @pytest.mark.parametrize("limit", MessageLimit)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.text.reference_marks import (
+from holdfast.models.text.reference_marks import (
     REFERENCE_MARK,
     disarm_references,
     has_reference,

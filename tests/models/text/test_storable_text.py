@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.text.storable_text import storable_json, storable_text, storable_value
+from holdfast.models.text.storable_text import storable_json, storable_text, storable_value
 
 any_text = st.text(st.characters(codec=None, categories=None) | st.sampled_from("\x00\ud83d\ude00"))
 any_number = st.integers() | st.floats(-1e9, 1e9) | st.sampled_from([math.nan, math.inf, -math.inf])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.text.value_text import value_as_text
+from holdfast.models.text.value_text import value_as_text
 
 
 @given(st.text())

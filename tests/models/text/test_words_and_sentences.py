@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.text.sentences import sentence_spans, trimmed_span
-from models.text.words import shared_share, word_similarity, words_of
+from holdfast.models.text.sentences import sentence_spans, trimmed_span
+from holdfast.models.text.words import shared_share, word_similarity, words_of
 
 prose = st.text(st.sampled_from("aB1é_ .!?…\"')\n\t") | st.characters(), max_size=200)
 words = st.frozensets(st.text(max_size=3), max_size=6)

@@ -4,17 +4,17 @@ from decimal import Decimal
 
 import pytest
 
-from models.budget.spend_breakdown import Bill
-from models.errors import BadInput
-from models.jobs.job_record import JobStatus, StopReason
-from models.jobs.job_state import AnswerReceipt, EndJob, JobState, TaskState, WriteReport
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionKind
-from models.strategies.job_strategy import Strategy
-from planning.budget.budget_question import budget_decision, budget_question
-from planning.budget.spend_totals import spend_breakdown
-from planning.scheduler.next_actions import decide
-from planning.scheduler.state_transitions import apply_answer_receipt, set_paused
+from holdfast.models.budget.spend_breakdown import Bill
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.jobs.job_state import AnswerReceipt, EndJob, JobState, TaskState, WriteReport
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.budget.budget_question import budget_decision, budget_question
+from holdfast.planning.budget.spend_totals import spend_breakdown
+from holdfast.planning.scheduler.next_actions import decide
+from holdfast.planning.scheduler.state_transitions import apply_answer_receipt, set_paused
 
 TOKENS = Strategy(max_tokens=1000)
 MONEY = Strategy(max_cost=2.0)

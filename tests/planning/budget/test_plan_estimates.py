@@ -4,12 +4,12 @@ from decimal import Decimal
 
 import pytest
 
-from models.budget.cost_estimates import PlanEstimate, RoleMedians, UsageMedians
-from models.budget.spend_breakdown import Tokens
-from models.budget.token_prices import FREE_PRICE, Price
-from models.plans.research_plan import Plan, Task, TaskKind
-from models.strategies.job_strategy import Horizon, Strategy, Supervision
-from planning.budget.estimate_calculation import estimate_plan
+from holdfast.models.budget.cost_estimates import PlanEstimate, RoleMedians, UsageMedians
+from holdfast.models.budget.spend_breakdown import Tokens
+from holdfast.models.budget.token_prices import FREE_PRICE, Price
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind
+from holdfast.models.strategies.job_strategy import Horizon, Strategy, Supervision
+from holdfast.planning.budget.estimate_calculation import estimate_plan
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 pytestmark = pytest.mark.conformance("BEY-08")

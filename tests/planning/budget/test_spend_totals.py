@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.budget.spend_breakdown import Bill, Phase, Spend
-from models.wire.role_names import RoleName
-from planning.budget.role_phases import PHASE_BY_ROLE, phase_of
-from planning.budget.spend_totals import deviation_tokens, spend_breakdown
+from holdfast.models.budget.spend_breakdown import Bill, Phase, Spend
+from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.budget.role_phases import PHASE_BY_ROLE, phase_of
+from holdfast.planning.budget.spend_totals import deviation_tokens, spend_breakdown
 
 ROLES = (*PHASE_BY_ROLE, "somebody_new")
 bills = st.lists(

@@ -1,8 +1,8 @@
 """Tests for downstream tasks: later tasks that used a task's results, and the agents whose steps
 they are."""
 
-from models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
-from planning.plans.downstream_tasks import downstream_tasks, owning_task
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.planning.plans.downstream_tasks import downstream_tasks, owning_task
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import Unresolved
-from planning.plans.entity_references import references_in, resolve_references
+from holdfast.models.errors import Unresolved
+from holdfast.planning.plans.entity_references import references_in, resolve_references
 
 MEMORY = {
     "T1": {

@@ -4,10 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.plans.research_plan import Plan, TaskStatus
-from models.strategies.job_strategy import ReplanScope
-from planning.plans.plan_continuation import continuation_change, replaced_tasks
-from planning.plans.plan_graph import dependents, find_cycle, known_dependencies, plan_extent
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.strategies.job_strategy import ReplanScope
+from holdfast.planning.plans.plan_continuation import continuation_change, replaced_tasks
+from holdfast.planning.plans.plan_graph import (
+    dependents,
+    find_cycle,
+    known_dependencies,
+    plan_extent,
+)
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 

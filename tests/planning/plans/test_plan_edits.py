@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from models.errors import BadInput
-from models.plans.kpi_chain_format import to_listing
-from models.plans.research_plan import Plan, TaskStatus
-from planning.plans.entity_references import references_in
-from planning.plans.fresh_task_ids import with_fresh_ids
-from planning.plans.plan_edits import discard_change, edit_change, parse_plan, plan_as_yaml
+from holdfast.models.errors import BadInput
+from holdfast.models.plans.kpi_chain_format import to_listing
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.planning.plans.entity_references import references_in
+from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
+from holdfast.planning.plans.plan_edits import discard_change, edit_change, parse_plan, plan_as_yaml
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 
 THREE = plan(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.plans.research_plan import Plan, Task, TaskStatus
-from planning.plans.plan_graph import find_cycle, known_dependencies
-from planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
-from planning.plans.plan_validation import PlanRules
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.planning.plans.plan_graph import find_cycle, known_dependencies
+from holdfast.planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
+from holdfast.planning.plans.plan_validation import PlanRules
 from tests.support.jobs.plan_builders import agent_task, plan
 
 AGENTS = frozenset({"generalist"})

@@ -4,8 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from planning.plans.plan_validation import MAX_TASKS, PlanRules, plan_faults
+from holdfast.models.plans.research_plan import (
+    EntityType,
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+)
+from holdfast.planning.plans.plan_validation import MAX_TASKS, PlanRules, plan_faults
 from tests.support.jobs.plan_builders import (
     SEARCH,
     TOOLS,

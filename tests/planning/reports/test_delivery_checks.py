@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from models.evidence.evidence import (
+from holdfast.models.evidence.evidence import (
     Citation,
     DeliveryCheck,
     Report,
@@ -14,9 +14,9 @@ from models.evidence.evidence import (
     ReportStatement,
     StoredEvidence,
 )
-from models.plans.research_plan import Plan, TaskStatus
-from models.verification.verification_verdicts import Contradiction
-from planning.reports.delivery_checks import (
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.verification.verification_verdicts import Contradiction
+from holdfast.planning.reports.delivery_checks import (
     DeliveryFacts,
     failed_checks,
     job_delivery_checks,

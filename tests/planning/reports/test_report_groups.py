@@ -2,8 +2,8 @@
 
 import pytest
 
-from models.plans.research_plan import Task, TaskKind
-from planning.reports.report_groups import groups_of, needs_groups
+from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.planning.reports.report_groups import groups_of, needs_groups
 from tests.support.jobs.plan_builders import final_task, lookup_task
 
 

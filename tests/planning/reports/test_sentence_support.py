@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planning.reports.sentence_support import is_quotation, unsupported_parts
+from holdfast.planning.reports.sentence_support import is_quotation, unsupported_parts
 
 PASSAGE = (
     "Selby Bridge\nSelby Bridge was opened in 1932 by Ada Marsh. It is 1,200 metres long, has "

@@ -2,9 +2,9 @@
 
 import pytest
 
-from activities.runtime.activity_interceptors import _temporal_error
-from activities.runtime.task_outcome import outcome_of_error
-from models.errors import (
+from holdfast.activities.runtime.activity_interceptors import _temporal_error
+from holdfast.activities.runtime.task_outcome import outcome_of_error
+from holdfast.models.errors import (
     FailureClass,
     HoldfastError,
     Lasting,
@@ -13,8 +13,8 @@ from models.errors import (
     StaleEpoch,
     Suspending,
 )
-from models.tasks.task_failure import REMEDIES, Component, Remedy
-from workflows.activity_calls import PAUSING_ERROR_TYPES
+from holdfast.models.tasks.task_failure import REMEDIES, Component, Remedy
+from holdfast.workflows.activity_calls import PAUSING_ERROR_TYPES
 
 pytestmark = pytest.mark.conformance("WAVE-04")
 

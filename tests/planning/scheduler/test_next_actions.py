@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.jobs.job_record import JobStatus, StopReason
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.jobs.job_state import (
     Action,
     AgentTaskReceipt,
     EndJob,
@@ -24,12 +24,12 @@ from models.jobs.job_state import (
     TaskState,
     WriteReport,
 )
-from models.plans.research_plan import TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionKind
-from models.strategies.job_strategy import OnExhausted, ReplanScope, Strategy
-from planning.scheduler import state_transitions as changes
-from planning.scheduler.next_actions import decide
-from planning.strategies.strategy_presets import preset
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
+from holdfast.models.strategies.job_strategy import OnExhausted, ReplanScope, Strategy
+from holdfast.planning.scheduler import state_transitions as changes
+from holdfast.planning.scheduler.next_actions import decide
+from holdfast.planning.strategies.strategy_presets import preset
 
 
 def task(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.jobs.job_record import JobStatus, StopReason
-from models.jobs.job_state import (
+from holdfast.models.jobs.job_record import JobStatus, StopReason
+from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     AgentTaskReceipt,
@@ -30,9 +30,9 @@ from models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
-from models.questions.user_questions import OpenQuestion, QuestionKind
-from models.strategies.job_strategy import (
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
+from holdfast.models.strategies.job_strategy import (
     Grain,
     Horizon,
     Monitoring,
@@ -41,11 +41,11 @@ from models.strategies.job_strategy import (
     Strategy,
     Supervision,
 )
-from models.verification.verification_verdicts import StopCondition
-from planning.plans.plan_graph import dependents, find_cycle
-from planning.scheduler import state_transitions as changes
-from planning.scheduler.agent_scheduling import is_agent_waiting, is_running_agent
-from planning.scheduler.next_actions import decide
+from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.planning.plans.plan_graph import dependents, find_cycle
+from holdfast.planning.scheduler import state_transitions as changes
+from holdfast.planning.scheduler.agent_scheduling import is_agent_waiting, is_running_agent
+from holdfast.planning.scheduler.next_actions import decide
 
 _OVER = (TaskStatus.DONE, TaskStatus.FAILED)
 _MOST_TURNS = 3000

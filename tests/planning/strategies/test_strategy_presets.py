@@ -2,9 +2,9 @@
 
 import pytest
 
-from models.errors import BadInput
-from models.strategies.job_strategy import Supervision
-from planning.strategies.strategy_presets import preset, with_settings
+from holdfast.models.errors import BadInput
+from holdfast.models.strategies.job_strategy import Supervision
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
 
 RESEARCH = preset("research").strategy
 

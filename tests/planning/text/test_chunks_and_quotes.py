@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.calls.tool_signatures import SourcePassage
-from planning.text.passage_chunks import split_into_chunks
-from planning.text.quote_location import best_sentences, locate_quote
-from planning.text.token_estimates import estimate_tokens
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.planning.text.passage_chunks import split_into_chunks
+from holdfast.planning.text.quote_location import best_sentences, locate_quote
+from holdfast.planning.text.token_estimates import estimate_tokens
 
 texts = st.text(st.sampled_from("abc de.\n,見é!?\"'"), max_size=400)
 

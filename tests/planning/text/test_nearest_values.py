@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planning.text.nearest_values import NEAREST_COUNT, Vocabulary, nearest_names
+from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary, nearest_names
 
 RELATIONS = ("place of birth", "country of citizenship", "capital of", "Capital", "spouse")
 

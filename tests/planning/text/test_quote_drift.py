@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.calls.tool_signatures import SourcePassage
-from models.evidence.source_checks import SourceDrift
-from planning.text.quote_comparison import find_quote_drift
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.planning.text.quote_comparison import find_quote_drift
 
 QUOTE = "The fog horn cost 400 crowns."
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planning.text.token_estimates import estimate_tokens
+from holdfast.planning.text.token_estimates import estimate_tokens
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,21 @@
 
 import pytest
 
-from models.strategies.agent_profiles import AgentBrief
-from models.verification.verification_verdicts import (
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
     Recommendation,
     Verification,
 )
-from planning.verification.contradiction_rules import (
+from holdfast.planning.verification.contradiction_rules import (
     Settlement,
     distinct_contradictions,
     independent_agents,
     review_contradictions,
     unsettled_contradictions,
 )
-from planning.verification.verification_round_rules import (
+from holdfast.planning.verification.verification_round_rules import (
     is_disputed,
     tasks_to_retry,
     verdicts_by_task,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from models.strategies.job_strategy import Strategy
-from models.verification.verification_verdicts import (
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     StopCondition,
     StopLogEntry,
     Verification,
 )
-from planning.verification import stop_conditions
+from holdfast.planning.verification import stop_conditions
 
 READY, CONFIDENT, DIMINISHING, TOKENS, MAX_ROUNDS = list(StopCondition)[:5]
 FIRST = (0.90, 0.45, 0.85, 0.30, 0.25)

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
-from models.tasks.attempt_results import AttemptEvidence, AttemptResult, EntityValue
-from models.verification.verification_verdicts import (
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
+from holdfast.models.tasks.attempt_results import AttemptEvidence, AttemptResult, EntityValue
+from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
     Recommendation,
     Verification,
 )
-from planning.results.attempt_merge import is_evidence_for_kept, merge_attempts
-from planning.verification.verification_round_rules import (
+from holdfast.planning.results.attempt_merge import is_evidence_for_kept, merge_attempts
+from holdfast.planning.verification.verification_round_rules import (
     effective_verdict,
     is_carried_over,
     may_add,

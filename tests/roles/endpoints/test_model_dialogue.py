@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from models.calls.model_requests import Completion, ModelRequest
-from models.frozen_model import Frozen
-from roles.dialogue.model_dialogue import ask_role
-from roles.dialogue.role_definition import Role
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.frozen_model import Frozen
+from holdfast.roles.dialogue.model_dialogue import ask_role
+from holdfast.roles.dialogue.role_definition import Role
 
 
 class Question(Frozen):

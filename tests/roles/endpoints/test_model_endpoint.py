@@ -12,8 +12,8 @@ from email.utils import format_datetime
 import pytest
 from pydantic import SecretStr
 
-from models.calls.model_requests import Message, ModelRequest
-from models.errors import (
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.errors import (
     ContextTooLong,
     FailureClass,
     HoldfastError,
@@ -22,9 +22,9 @@ from models.errors import (
     ModelUnusable,
     QuotaExhausted,
 )
-from roles.dialogue.answer_schemas import answer_schema
-from roles.endpoints.chat_endpoint import EndpointModel
-from roles.planning.planner import PLANNER, PlannerTask
+from holdfast.roles.dialogue.answer_schemas import answer_schema
+from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 
 KEY = "sk-test-4711"

@@ -10,12 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, JsonValue
 
-from models.plans.plan_drafts import PlanDraft
-from models.reports.report_writer_messages import SynthesiserAnswer
-from roles.dialogue.answer_schemas import answer_schema
-from roles.dialogue.reply_reader import ReplyInvalid, read_reply
-from roles.tasks.extractor import ExtractorAnswer
-from roles.tasks.reasoner import ReasonerAnswer
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.reports.report_writer_messages import SynthesiserAnswer
+from holdfast.roles.dialogue.answer_schemas import answer_schema
+from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
+from holdfast.roles.tasks.extractor import ExtractorAnswer
+from holdfast.roles.tasks.reasoner import ReasonerAnswer
 
 ANSWERS: list[type[BaseModel]] = [PlanDraft, ExtractorAnswer, ReasonerAnswer, SynthesiserAnswer]
 STRICT = {

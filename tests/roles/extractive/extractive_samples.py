@@ -1,12 +1,12 @@
 """Sample tools, notes and requests for the tests of the built-in model."""
 
-from models.calls.model_requests import Message, ModelRequest
-from models.calls.tool_signatures import ToolSignature
-from models.plans.research_plan import EntityType, ExpectedEntity
-from roles.dialogue.role_definition import AnswerT, Role, TaskT
-from roles.extractive.extraction.extractor_rules import extract
-from roles.extractive.extractive_model import ExtractiveModel
-from roles.tasks.extractor import Extracted, ExtractorTask, Fragment
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.roles.dialogue.role_definition import AnswerT, Role, TaskT
+from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.roles.tasks.extractor import Extracted, ExtractorTask, Fragment
 
 SEARCH_TOOL = ToolSignature(
     name="corpus.search",

@@ -4,23 +4,28 @@ assesses them."""
 import pytest
 from pydantic import JsonValue
 
-from models.plans.research_plan import FINAL_ANSWER, FINDINGS_ENTITY, ExpectedEntity, TaskKind
-from models.strategies.agent_profiles import AgentBrief
-from models.tasks.agent_role_task import AgentRoleTask, TraceStep
-from models.tasks.named_value import NamedValue
-from models.tasks.replanner_input import ReplannerTask
-from models.text.reference_marks import REFERENCE_MARK
-from roles.agents.assessor import ASSESSOR
-from roles.agents.stepper import DraftCall, StepperAnswer
-from roles.extractive.agents.step_planner_rules import plan_steps
-from roles.extractive.agents.step_replanner_rules import replan_steps
-from roles.extractive.agents.stepper_rules import next_step
-from roles.extractive.extraction.extractor_rules import extract
-from roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
-from roles.planning.planner import AGENT_TASK_PLANNER, PlannerTask
-from roles.planning.reviser import REVISER, ReviserTask
-from roles.tasks.extractor import ExtractorTask, Fragment
+from holdfast.models.plans.research_plan import (
+    FINAL_ANSWER,
+    FINDINGS_ENTITY,
+    ExpectedEntity,
+    TaskKind,
+)
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.text.reference_marks import REFERENCE_MARK
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import DraftCall, StepperAnswer
+from holdfast.roles.extractive.agents.step_planner_rules import plan_steps
+from holdfast.roles.extractive.agents.step_replanner_rules import replan_steps
+from holdfast.roles.extractive.agents.stepper_rules import next_step
+from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PlannerTask
+from holdfast.roles.planning.reviser import REVISER, ReviserTask
+from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
 from tests.roles.extractive.extractive_samples import (
     GARDEN,
     KICKOFF,

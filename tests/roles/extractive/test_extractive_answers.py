@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from models.calls.model_requests import Message, ModelRequest
-from models.errors import ModelUnusable
-from models.plans.research_plan import ExpectedEntity
-from models.reports.report_writer_messages import EvidenceItem, SynthesiserTask
-from models.tasks.named_value import NamedValue
-from roles.extractive.extractive_model import ExtractiveModel
-from roles.extractive.reports.synthesiser_rules import synthesise
-from roles.extractive.tasks.reasoner_rules import reason_by_rules
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.errors import ModelUnusable
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.reports.report_writer_messages import EvidenceItem, SynthesiserTask
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
+from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
 from tests.roles.extractive.extractive_samples import role_answer
 
 FINAL = (ExpectedEntity(name="final_answer"),)

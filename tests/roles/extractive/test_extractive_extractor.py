@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from models.plans.research_plan import EntityType, ExpectedEntity
-from models.tasks.named_value import NamedValue
-from roles.extractive.extraction.extractor_rules import extract
-from roles.extractive.text.words_and_sentences import sentences
-from roles.tasks.extractor import EXTRACTOR, ExtractorTask, Fragment
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.text.words_and_sentences import sentences
+from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorTask, Fragment
 from tests.roles.extractive.extractive_samples import (
     GARDEN,
     KICKOFF,

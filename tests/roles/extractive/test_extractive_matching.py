@@ -2,10 +2,10 @@
 
 import pytest
 
-from models.calls.model_requests import Message, ModelRequest
-from roles.extractive.extractive_model import play_role
-from roles.extractive.tasks.matcher_rules import match
-from roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.roles.extractive.extractive_model import play_role
+from holdfast.roles.extractive.tasks.matcher_rules import match
+from holdfast.roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
 
 
 def task(argument: str, *candidates: str) -> MatcherTask:

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.calls.tool_signatures import ToolSignature
-from models.plans.kpi_chain_format import to_listing
-from models.plans.research_plan import Plan, TaskKind, TaskStatus
-from models.strategies.job_strategy import ReplanScope
-from models.tasks.replanner_input import ReplannerTask
-from planning.plans.plan_continuation import replaced_tasks
-from planning.plans.plan_validation import PlanRules, plan_faults
-from roles.extractive.planning.planner_rules import plan_by_rules
-from roles.extractive.planning.replanner_rules import replan_by_rules
-from roles.extractive.planning.search_tool_choice import search_tool
-from roles.planning.planner import PLANNER, PlannerTask
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.kpi_chain_format import to_listing
+from holdfast.models.plans.research_plan import Plan, TaskKind, TaskStatus
+from holdfast.models.strategies.job_strategy import ReplanScope
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.planning.plans.plan_continuation import replaced_tasks
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
+from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
+from holdfast.roles.extractive.planning.search_tool_choice import search_tool
+from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from tests.roles.extractive.extractive_samples import READ_TOOL, SEARCH_TOOL, role_answer
 
 BRIDGE = (

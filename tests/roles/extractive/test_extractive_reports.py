@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.reports.report_writer_messages import (
+from holdfast.models.reports.report_writer_messages import (
     MOST_FINDINGS,
     CondensedGroup,
     EvidenceItem,
@@ -11,12 +11,12 @@ from models.reports.report_writer_messages import (
     Statement,
     SynthesiserTask,
 )
-from planning.reports.sentence_support import is_quotation, unsupported_parts
-from roles.extractive.reports.condenser_rules import condense
-from roles.extractive.reports.synthesiser_rules import synthesise
-from roles.extractive.verification.sentence_checker_rules import check_sentences
-from roles.reports.condenser import MOST_STATEMENTS, CondenserTask
-from roles.verification.sentence_checker import (
+from holdfast.planning.reports.sentence_support import is_quotation, unsupported_parts
+from holdfast.roles.extractive.reports.condenser_rules import condense
+from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
+from holdfast.roles.extractive.verification.sentence_checker_rules import check_sentences
+from holdfast.roles.reports.condenser import MOST_STATEMENTS, CondenserTask
+from holdfast.roles.verification.sentence_checker import (
     CitedPassage,
     CitingSentence,
     SentenceCheckerTask,

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from roles.extractive.planning.search_tool_choice import search_tool
+from holdfast.roles.extractive.planning.search_tool_choice import search_tool
+from holdfast.tools.charts.charts_server import charts_server
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.python.monty_interpreter import Interpreter
+from holdfast.tools.python.python_server import python_server
+from holdfast.tools.tables.table_folder import TableFolder
+from holdfast.tools.tables.tables_server import tables_server
 from tests.roles.extractive.extractive_samples import SEARCH_TOOL
-from tools.charts.charts_server import charts_server
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.python.monty_interpreter import Interpreter
-from tools.python.python_server import python_server
-from tools.tables.table_folder import TableFolder
-from tools.tables.tables_server import tables_server
 
 
 async def test_tools_that_compute_are_not_taken_for_a_search(tmp_path: Path) -> None:

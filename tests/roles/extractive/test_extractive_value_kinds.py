@@ -2,17 +2,17 @@
 
 import pytest
 
-from models.plans.research_plan import ExpectedEntity, Plan
-from models.reports.report_writer_messages import EvidenceItem, SynthesiserTask
-from models.tasks.named_value import NamedValue
-from roles.extractive.planning.planner_rules import plan_by_rules
-from roles.extractive.questions.question_analysis import QuestionShape, parse_question
-from roles.extractive.reports.synthesiser_rules import synthesise
-from roles.extractive.tasks.reasoner_rules import reason_by_rules
-from roles.extractive.text.measure_units import has_unit
-from roles.planning.planner import PlannerTask
-from roles.tasks.extractor import Extracted, Fragment
-from roles.tasks.reasoner import ReasonerAnswer, ReasonerTask
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan
+from holdfast.models.reports.report_writer_messages import EvidenceItem, SynthesiserTask
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
+from holdfast.roles.extractive.questions.question_analysis import QuestionShape, parse_question
+from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
+from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
+from holdfast.roles.extractive.text.measure_units import has_unit
+from holdfast.roles.planning.planner import PlannerTask
+from holdfast.roles.tasks.extractor import Extracted, Fragment
+from holdfast.roles.tasks.reasoner import ReasonerAnswer, ReasonerTask
 from tests.roles.extractive.extractive_samples import SEARCH_TOOL, extracted_entity
 
 BRIDGE = Fragment(

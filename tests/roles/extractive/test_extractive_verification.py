@@ -2,26 +2,26 @@
 
 import pytest
 
-from models.calls.model_requests import Message, ModelRequest
-from models.plans.research_plan import ExpectedEntity
-from models.strategies.agent_profiles import AgentBrief
-from models.tasks.task_finding import QuotedPassage
-from models.verification.gap_plan_drafts import (
+from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.tasks.task_finding import QuotedPassage
+from holdfast.models.verification.gap_plan_drafts import (
     GapPlannerAnswer,
     GapPlannerTask,
     OpenContradiction,
     VerifiedSubQuestion,
 )
-from models.verification.verification_verdicts import Completeness, Recommendation
-from models.verification.verifier_messages import (
+from holdfast.models.verification.verification_verdicts import Completeness, Recommendation
+from holdfast.models.verification.verifier_messages import (
     DisputedClaims,
     OtherResult,
     ResultValue,
     VerifierTask,
 )
-from roles.extractive.extractive_model import ExtractiveModel
-from roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
-from roles.extractive.verification.verifier_rules import verify
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
+from holdfast.roles.extractive.verification.verifier_rules import verify
 
 COMPLETE, PARTIAL, INCOMPLETE = Completeness
 YEAR = ExpectedEntity(name="year", description="when the bridge opened")

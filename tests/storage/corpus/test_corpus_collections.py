@@ -13,18 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
-from models.calls.tool_signatures import SourcePassage, ToolPassage
-from models.errors import NotFound
-from storage.core.database import Database
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import MAX_HITS, CorpusStore
-from tools.corpus.corpus_server import corpus_server
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolPassage
+from holdfast.models.errors import NotFound
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import MAX_HITS, CorpusStore
+from holdfast.tools.corpus.corpus_server import corpus_server
 
 _SERVER = """
 import logging, os
-from storage.corpus.corpus_store import CorpusStore
-from storage.core.database import Database
-from tools.corpus.corpus_server import corpus_server
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.core.database import Database
+from holdfast.tools.corpus.corpus_server import corpus_server
 
 logging.basicConfig(level=logging.ERROR)
 corpus_server(CorpusStore(Database(os.environ["URL"]))).run()

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from sqlalchemy import text
 
-from models.corpus.search_criteria import DateRange, MetadataFilter
-from models.errors import BadInput
-from storage.core.database import Database
-from storage.corpus.corpus_records import NewDocument
-from storage.corpus.corpus_store import CorpusStore
-from storage.corpus.search_statements import MAX_POSTINGS
+from holdfast.models.corpus.search_criteria import DateRange, MetadataFilter
+from holdfast.models.errors import BadInput
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.corpus.search_statements import MAX_POSTINGS
 
 
 @pytest.fixture

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from activities.lifecycle.budget_cap_question import open_budget_question
-from activities.lifecycle.control_activities import ControlActivities
-from models.budget.token_prices import Price
-from models.calls.call_records import CallKey, ReservationRequest
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.errors import BudgetHeld, BudgetReached
-from models.jobs.activity_orders import ControlOrder
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.questions.control_requests import ControlKind
-from models.questions.user_questions import QuestionKind
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger, LedgerEntry
-from storage.questions.budget_question_rows import withdraw_budget_questions
-from storage.views import job_queries
+from holdfast.activities.lifecycle.budget_cap_question import open_budget_question
+from holdfast.activities.lifecycle.control_activities import ControlActivities
+from holdfast.models.budget.token_prices import Price
+from holdfast.models.calls.call_records import CallKey, ReservationRequest
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.errors import BudgetHeld, BudgetReached
+from holdfast.models.jobs.activity_orders import ControlOrder
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.questions.control_requests import ControlKind
+from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
+from holdfast.storage.questions.budget_question_rows import withdraw_budget_questions
+from holdfast.storage.views import job_queries
 from tests.support.jobs.database_services import database_services
 
 PRICE = Price(input=Decimal(1), output=Decimal(10))  # per million

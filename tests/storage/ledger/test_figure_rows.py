@@ -3,16 +3,16 @@
 import pytest
 from sqlalchemy import text
 
-from models.calls.call_records import CallKey
-from models.calls.tool_figures import SVG, new_figure
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.errors import StorageAway
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.ledger.figure_rows import load_figure
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.tool_figures import SVG, new_figure
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.errors import StorageAway
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.figure_rows import load_figure
 
 PNG = new_figure("image/png", b"\x89PNG\r\n\x1a\n\x00bytes", title="It grew", caption="So")
 DRAWING = new_figure(SVG, b"<svg/>", title="It grew", caption="So")

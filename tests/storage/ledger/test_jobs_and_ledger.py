@@ -4,17 +4,17 @@ import asyncio
 
 import pytest
 
-from models.calls.call_records import CallKey
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.errors import BadInput, NotFound, StaleEpoch
-from models.jobs.job_record import JobRequest
-from models.strategies.job_strategy import Strategy
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.errors import BadInput, NotFound, StaleEpoch
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 
 REQUEST = JobRequest(question="?", preset="kpi-chain", model="m", strategy=Strategy())
 

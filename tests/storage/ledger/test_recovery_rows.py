@@ -5,18 +5,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from models.calls.call_records import CallKey
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import StaleEpoch
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.jobs.job_recovery import LossCause, LostAttempt, Recovery, ResentCalls, ReusedCalls
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.ledger import job_recovery_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.views import job_queries
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import StaleEpoch
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.jobs.job_recovery import (
+    LossCause,
+    LostAttempt,
+    Recovery,
+    ResentCalls,
+    ReusedCalls,
+)
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
 
 JOB = "job-1"
 MODEL_CALL = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="x"),))

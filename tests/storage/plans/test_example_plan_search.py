@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import insert, text
 
-from models.jobs.job_record import StopReason
-from storage.core.database import Database
-from storage.core.tables.job_tables import jobs as job_rows
-from storage.plans.plan_example_queries import SIMILAR_QUESTIONS, find_similar_plans
+from holdfast.models.jobs.job_record import StopReason
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.job_tables import jobs as job_rows
+from holdfast.storage.plans.plan_example_queries import SIMILAR_QUESTIONS, find_similar_plans
 from tests.support.jobs.earlier_jobs import earlier_request, store_ended_job
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 

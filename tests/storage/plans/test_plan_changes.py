@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import update
 
-from models.jobs.job_record import JobRequest
-from models.plans.plan_change import FieldChange, PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, TaskStatus
-from models.strategies.job_strategy import Strategy
-from models.wire.event_kinds import EventKind
-from storage.core.database import Database
-from storage.core.tables.plan_tables import tasks
-from storage.jobs import job_rows
-from storage.plans import plan_change_rows, task_queries
-from storage.views import job_queries
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.plan_change import FieldChange, PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.views import job_queries
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 JOB = "job-1"

@@ -7,16 +7,23 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.jobs.job_record import JobRequest
-from models.plans.kpi_chain_format import from_listing, to_listing
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.plan_drafts import PlanDraft
-from models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput, TaskKind
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.jobs import job_rows
-from storage.plans import plan_change_rows, task_queries
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.kpi_chain_format import from_listing, to_listing
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.plans.research_plan import (
+    EntityType,
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+)
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=30)
 names = st.text(st.sampled_from("abcxyz_"), min_size=1, max_size=12)

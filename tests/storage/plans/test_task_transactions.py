@@ -7,26 +7,26 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from models.calls.call_records import CallKey
-from models.calls.model_requests import Completion, Message, ModelRequest
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.errors import NotFound, Overtaken, StaleEpoch, StorageAway
-from models.evidence.evidence import LocatedQuote
-from models.jobs.activity_orders import TaskOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import TaskReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
-from models.strategies.job_strategy import Strategy
-from models.tasks.attempt_results import EntityValue
-from storage.core.database import Database
-from storage.evidence import evidence_rows
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import plan_change_rows, task_queries, task_transactions
-from storage.plans.task_transactions import RunningTask, TaskAttemptOutcome
-from storage.views import job_queries
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.errors import NotFound, Overtaken, StaleEpoch, StorageAway
+from holdfast.models.evidence.evidence import LocatedQuote
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import TaskReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import evidence_rows
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import plan_change_rows, task_queries, task_transactions
+from holdfast.storage.plans.task_transactions import RunningTask, TaskAttemptOutcome
+from holdfast.storage.views import job_queries
 
 MODEL_CALL = ModelRequest(model="m", role="r", messages=(Message(role="user", content="x"),))
 PLAN = Plan(

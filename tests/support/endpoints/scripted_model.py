@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from planning.text.token_estimates import estimate_tokens
-from roles.dialogue.role_definition import Role
+from holdfast.planning.text.token_estimates import estimate_tokens
+from holdfast.roles.dialogue.role_definition import Role
 from tests.support.endpoints.hosted_app import HostedApp
 
 

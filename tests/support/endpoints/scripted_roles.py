@@ -4,24 +4,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from models.plans.research_plan import Plan
-from models.reports.report_writer_messages import MOST_FINDINGS
-from roles.agents.answerer import ANSWERER
-from roles.agents.assessor import ASSESSOR
-from roles.agents.stepper import STEPPER
-from roles.dialogue.role_definition import Role
-from roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
-from roles.planning.gap_planner import GAP_PLANNER
-from roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
-from roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
-from roles.planning.reviser import REVISER
-from roles.reports.condenser import CONDENSER
-from roles.reports.synthesiser import SYNTHESISER
-from roles.tasks.extractor import EXTRACTOR
-from roles.tasks.matcher import MATCHER
-from roles.tasks.reasoner import REASONER
-from roles.verification.sentence_checker import SENTENCE_CHECKER
-from roles.verification.verifier import VERIFIER
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.reports.report_writer_messages import MOST_FINDINGS
+from holdfast.roles.agents.answerer import ANSWERER
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
+from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.matcher import MATCHER
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.roles.verification.verifier import VERIFIER
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 
 RoleScript: TypeAlias = Callable[[ReceivedRequest], object]

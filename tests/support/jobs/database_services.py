@@ -1,9 +1,9 @@
 """Build the services of activities that use only the database: no endpoint and no tools."""
 
-from activities.runtime.activity_services import ModelRegistry, Services
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from tools.mcp.tool_hub import Hub
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.storage.core.database import Database
+from holdfast.tools.mcp.tool_hub import Hub
 
 
 def database_services(db: Database) -> Services:

@@ -2,15 +2,15 @@
 
 from sqlalchemy import update
 
-from models.jobs.job_record import JobRequest, JobStatus, StopReason
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, TaskStatus
-from models.strategies.job_strategy import Strategy
-from storage.core.database import Database
-from storage.core.tables.plan_tables import tasks
-from storage.jobs import job_rows
-from storage.plans import plan_change_rows
+from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows
 
 
 def earlier_request(question: str, *, owner: str = "", **settings: object) -> JobRequest:

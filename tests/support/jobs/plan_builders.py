@@ -1,7 +1,14 @@
 """Build tasks and plans for tests in a few words."""
 
-from models.calls.tool_signatures import ToolSignature
-from models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput, TaskKind
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.research_plan import (
+    EntityType,
+    ExpectedEntity,
+    Plan,
+    Task,
+    TaskInput,
+    TaskKind,
+)
 
 SEARCH = ToolSignature(
     name="lab.wikipedia_search",

@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.questions.user_questions import QuestionKind, UserQuestion
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.questions import question_rows
+from holdfast.storage.questions.question_rows import NewQuestion
 from holdfast.temporal.workflow_start import start_workflow
-from models.jobs.job_record import JobRequest
-from models.questions.user_questions import QuestionKind, UserQuestion
-from planning.strategies.strategy_presets import preset, with_settings
-from storage.jobs import job_rows
-from storage.questions import question_rows
-from storage.questions.question_rows import NewQuestion
 from tests.support.jobs.running_engine import RunningEngine
 
 

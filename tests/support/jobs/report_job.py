@@ -7,27 +7,27 @@ from dataclasses import dataclass
 import psycopg
 from pydantic import SecretStr
 
-from activities.reports.report_activities import ReportActivities
-from activities.runtime.activity_services import ModelRegistry, Services
-from models.calls.tool_signatures import SourcePassage
-from models.evidence.evidence import LocatedQuote, Report
-from models.jobs.activity_orders import ReportOrder, TaskOrder
-from models.jobs.job_record import JobRequest, StopReason
-from models.jobs.job_state import ReportReceipt, TaskReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import Plan, Task, TaskStatus
-from models.strategies.job_strategy import Strategy
-from models.tasks.attempt_results import EntityValue
-from roles.endpoints.chat_endpoint import EndpointModel
-from roles.extractive.extractive_model import ExtractiveModel
-from storage.core.database import Database
-from storage.evidence import evidence_rows
-from storage.jobs import job_rows
-from storage.ledger.call_ledger import CallLedger
-from storage.plans import plan_change_rows, task_transactions
-from storage.plans.task_transactions import TaskAttemptOutcome
-from tools.mcp.tool_hub import Hub
+from holdfast.activities.reports.report_activities import ReportActivities
+from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.evidence import LocatedQuote, Report
+from holdfast.models.jobs.activity_orders import ReportOrder, TaskOrder
+from holdfast.models.jobs.job_record import JobRequest, StopReason
+from holdfast.models.jobs.job_state import ReportReceipt, TaskReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.extractive.extractive_model import ExtractiveModel
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence import evidence_rows
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.plans import plan_change_rows, task_transactions
+from holdfast.storage.plans.task_transactions import TaskAttemptOutcome
+from holdfast.tools.mcp.tool_hub import Hub
 
 REPORT_JOB_ID = "job-1"
 

@@ -11,16 +11,16 @@ from uuid import uuid4
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from activities.runtime.activity_services import Services
+from holdfast.activities.runtime.activity_services import Services
 from holdfast.client import Holdfast
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.views.job_views import JobView
+from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.settings import Endpoints, Settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs import job_rows
 from holdfast.temporal.workflow_start import start_workflow
-from models.jobs.job_record import JobRequest
-from models.views.job_views import JobView
-from planning.strategies.strategy_presets import preset, with_settings
-from storage.core.database import Database
-from storage.jobs import job_rows
-from worker import build_worker, open_services
+from holdfast.worker import build_worker, open_services
 
 
 @dataclass

@@ -5,25 +5,25 @@ from dataclasses import dataclass
 
 from sqlalchemy import insert, select, update
 
-from activities.verification.gap_filling_activities import GapActivities
-from activities.verification.verification_activities import VerificationActivities
-from models.jobs.activity_orders import VerificationRoundOrder
-from models.jobs.job_record import JobRequest
-from models.jobs.job_state import PlanReceipt, VerificationRoundReceipt
-from models.plans.plan_change import PlanChange
-from models.plans.plan_change_cause import PlanChangeCause
-from models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
-from models.strategies.job_strategy import Strategy
-from models.tasks.attempt_results import EntityValue
-from models.tasks.stored_task import StoredTask, plan_of
-from models.verification.verification_verdicts import StopLogEntry, Verification
-from storage.core.database import Database
-from storage.core.tables.evidence_tables import entities, evidence, sources
-from storage.core.tables.plan_tables import attempt_results, tasks
-from storage.evidence import verification_rows
-from storage.jobs import job_rows
-from storage.plans import attempt_result_rows, plan_change_rows, task_queries
-from storage.views import job_queries
+from holdfast.activities.verification.gap_filling_activities import GapActivities
+from holdfast.activities.verification.verification_activities import VerificationActivities
+from holdfast.models.jobs.activity_orders import VerificationRoundOrder
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.jobs.job_state import PlanReceipt, VerificationRoundReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.verification.verification_verdicts import StopLogEntry, Verification
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
+from holdfast.storage.core.tables.plan_tables import attempt_results, tasks
+from holdfast.storage.evidence import verification_rows
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import attempt_result_rows, plan_change_rows, task_queries
+from holdfast.storage.views import job_queries
 from tests.support.jobs.running_engine import RunningEngine
 
 

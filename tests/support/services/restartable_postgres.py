@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.services import detached_processes, postgres_files, postgres_server
 from holdfast.services.service_state import RunningProcess, make_home
-from storage.core.schema_migration import migrate_schema
+from holdfast.storage.core.schema_migration import migrate_schema
 
 _GONE_WITHIN_S = 10.0
 

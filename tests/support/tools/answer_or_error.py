@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import HoldfastError
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import HoldfastError
 
 
 async def answer_or_error(call: Awaitable[ToolAnswer]) -> ToolAnswer | str:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
-from tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
+from holdfast.tools.mcp.tool_hub import Hub
 
 SERVER_SCRIPTS = Path(__file__).parents[2] / "servers"
 

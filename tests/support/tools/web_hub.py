@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from models.calls.tool_signatures import ToolAnswer
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.network_setup import open_web_resources
+from holdfast.tools.web.http_client.guarded_backend import ResolveHost, system_resolve
+from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
+from holdfast.tools.web.web_settings import WebSettings
 from tests.support.tools.hostile_web import ScriptedSite
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.network_setup import open_web_resources
-from tools.web.http_client.guarded_backend import ResolveHost, system_resolve
-from tools.web.web_server import WEB_CONCURRENCY, web_server
-from tools.web.web_settings import WebSettings
 
 TODAY = date(2026, 11, 21)
 

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]  # ships no types
 
-from models.errors import BadInput
-from tools.documents.document_reader import DOCUMENT_ENDINGS, MAX_DOCUMENT_BYTES, read_document
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.document_reader import (
+    DOCUMENT_ENDINGS,
+    MAX_DOCUMENT_BYTES,
+    read_document,
+)
 
 _PAGE = """<html><head><title>Light &amp; shade</title><script>var x = 1</script></head><body>
 <nav>Home</nav><main><h1>The light</h1><p>It was first lit in 1884, after two winters of work.</p>

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pptx.util import Inches
 
-from models.errors import BadInput
-from tools.documents.document_reader import read_document
-from tools.documents.office_package import MAX_ENTRIES, MAX_PART
-from tools.documents.passage_splitter import split_passages
-from tools.documents.table_text import MAX_COLUMNS, MAX_ROWS
+from holdfast.models.errors import BadInput
+from holdfast.tools.documents.document_reader import read_document
+from holdfast.tools.documents.office_package import MAX_ENTRIES, MAX_PART
+from holdfast.tools.documents.passage_splitter import split_passages
+from holdfast.tools.documents.table_text import MAX_COLUMNS, MAX_ROWS
 
 _BOMB = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
 <x>&b;&b;</x>"""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tools.documents.passage_splitter import MAX_CHARS, find_headings, split_passages
+from holdfast.tools.documents.passage_splitter import MAX_CHARS, find_headings, split_passages
 
 _LINES = st.one_of(
     st.sampled_from(

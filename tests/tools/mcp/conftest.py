@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from holdfast.tools.mcp.tool_hub import Hub
 from tests.support.tools.server_processes import HttpServerProcess, hub_with_servers, stdio_server
-from tools.mcp.tool_hub import Hub
 
 
 @pytest.fixture(scope="session")

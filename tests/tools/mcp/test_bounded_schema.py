@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import CallToolResult, Tool
 
-from models.errors import ToolFailed
-from tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
-from tools.mcp.tool_schema_checks import CheckedTool
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
+from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 
 DOUBLING: dict[str, Any] = {
     "type": "object",

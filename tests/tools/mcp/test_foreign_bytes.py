@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.price_settings import read_prices
-from models.errors import BadConfiguration, BadInput
-from models.plans.research_plan import Plan
-from planning.plans.plan_edits import edit_change, parse_plan
-from planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.models.errors import BadConfiguration, BadInput
+from holdfast.models.plans.research_plan import Plan
+from holdfast.planning.plans.plan_edits import edit_change, parse_plan
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.transports import stdio_transport
 from tests.support.jobs.plan_builders import TOOLS, final_task, lookup_task, plan
-from tools.mcp.server_config import read_servers
-from tools.mcp.transports import stdio_transport
 
 KEYS = st.sampled_from(
     [

@@ -10,10 +10,10 @@ import psutil
 import pytest
 from mcp.server import MCPServer
 
-from models.errors import OutcomeUnknown, ToolBusy, ToolFailed
+from holdfast.models.errors import OutcomeUnknown, ToolBusy, ToolFailed
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
 from tests.support.tools.server_processes import HttpServerProcess, hub_with_servers, stdio_server
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
 
 pytestmark = pytest.mark.slow
 MINUTE = timedelta(minutes=1)

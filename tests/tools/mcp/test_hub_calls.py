@@ -8,13 +8,13 @@ import pytest
 from mcp.server import MCPServer
 from mcp.types import Tool
 
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
-from tools.mcp.server_config import StdioServer
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_schema_checks import CheckedTool
-from tools.mcp.tool_server import BuiltinServer
-from tools.mcp.transports import server_connection
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
+from holdfast.tools.mcp.server_config import StdioServer
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_schema_checks import CheckedTool
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.mcp.transports import server_connection
 
 pytestmark = pytest.mark.slow
 MINUTE = timedelta(minutes=1)

@@ -7,12 +7,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import HoldfastError, ToolBusy, ToolFailed
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import HoldfastError, ToolBusy, ToolFailed
+from holdfast.tools.mcp.server_config import StdioServer
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.transports import stdio_transport
 from tests.support.tools.server_processes import SERVER_SCRIPTS, hub_with_servers, stdio_server
-from tools.mcp.server_config import StdioServer
-from tools.mcp.tool_hub import Hub
-from tools.mcp.transports import stdio_transport
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from mcp.types import CallToolResult, Tool, ToolAnnotations
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import SourcePassage
-from tools.mcp.answers.answer_passages import without_server_prefix
-from tools.mcp.answers.answer_reader import read_tool_answer
-from tools.mcp.reread_method import RereadMethod, find_reread_method
-from tools.mcp.tool_descriptions import clean_description, clean_schema
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.tools.mcp.answers.answer_passages import without_server_prefix
+from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
+from holdfast.tools.mcp.reread_method import RereadMethod, find_reread_method
+from holdfast.tools.mcp.tool_descriptions import clean_description, clean_schema
 
 
 def told(is_foreign: bool = True, **item: JsonValue) -> SourcePassage:

@@ -6,13 +6,13 @@ import pytest
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, TextContent
 
-from models.errors import ToolBusy, ToolFailed
-from storage.core.database import Database
-from storage.corpus.corpus_store import CorpusStore
-from tools.corpus.corpus_server import corpus_server
-from tools.mcp.answers.error_results import PASSING_KEY
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.corpus.corpus_server import corpus_server
+from holdfast.tools.mcp.answers.error_results import PASSING_KEY
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
 
 _TIMEOUT = timedelta(seconds=10)
 

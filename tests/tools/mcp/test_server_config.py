@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import BadConfiguration
-from tools.mcp.server_config import HttpServer, StdioServer, read_servers
+from holdfast.models.errors import BadConfiguration
+from holdfast.tools.mcp.server_config import HttpServer, StdioServer, read_servers
 
 
 def test_file_that_does_not_exist_names_no_servers(tmp_path: Path) -> None:

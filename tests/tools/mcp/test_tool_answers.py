@@ -15,8 +15,8 @@ from mcp.types import (
 )
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import SourcePassage, ToolAnswer
-from tools.mcp.answers.answer_reader import read_tool_answer
+from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
 
 
 def answer_to(*texts: str, structured: JsonValue = None, limit: int = 1000) -> ToolAnswer:

@@ -14,10 +14,10 @@ from mcp.types import (
     TextContent,
 )
 
-from models.calls.tool_figures import FIGURE_EXTENSIONS, SVG
-from models.calls.tool_signatures import ToolAnswer
-from tools.mcp.answers.answer_images import FIGURE_KEY, MAX_FIGURE_BYTES, MAX_FIGURES
-from tools.mcp.answers.answer_reader import read_tool_answer
+from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, SVG
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.tools.mcp.answers.answer_images import FIGURE_KEY, MAX_FIGURE_BYTES, MAX_FIGURES
+from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from mcp.server import MCPServer
 
-from models.errors import BadConfiguration, ToolFailed
-from planning.plans.schema_enums import allowed_texts
+from holdfast.models.errors import BadConfiguration, ToolFailed
+from holdfast.planning.plans.schema_enums import allowed_texts
+from holdfast.tools.mcp.server_config import StdioServer, read_servers
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.vocabularies.vocabulary_sources import FromTool
 from tests.support.tools.server_processes import SERVER_SCRIPTS
-from tools.mcp.server_config import StdioServer, read_servers
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.vocabularies.vocabulary_sources import FromTool
 
 CLOSED = {"enum": ["a", "b"]}
 

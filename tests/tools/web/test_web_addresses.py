@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import ToolFailed
-from tools.web.http_client.address_rules import (
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.web.http_client.address_rules import (
     AllowedHosts,
     ip_refusal_reason,
     parse_target,

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.errors import BadInput, HoldfastError, ToolBusy, ToolFailed
-from tools.web.content_types import BodyKind, body_kind, declared_charset
-from tools.web.http_client.body_decompression import BodyDecompressor
-from tools.web.http_client.host_limits import HostLimits, retry_after_seconds
-from tools.web.page_cache import CachedPage, PageCache
-from tools.web.page_charset import decode_page
-from tools.web.page_parts import page_part
-from tools.web.page_text import PageText, extract_page_text
+from holdfast.models.errors import BadInput, HoldfastError, ToolBusy, ToolFailed
+from holdfast.tools.web.content_types import BodyKind, body_kind, declared_charset
+from holdfast.tools.web.http_client.body_decompression import BodyDecompressor
+from holdfast.tools.web.http_client.host_limits import HostLimits, retry_after_seconds
+from holdfast.tools.web.page_cache import CachedPage, PageCache
+from holdfast.tools.web.page_charset import decode_page
+from holdfast.tools.web.page_parts import page_part
+from holdfast.tools.web.page_text import PageText, extract_page_text
 
 
 class Clock:
@@ -40,7 +40,7 @@ async def test_requests_to_one_host_keep_their_distance(monkeypatch: pytest.Monk
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr("tools.web.http_client.host_limits.asyncio.sleep", sleep)
+    monkeypatch.setattr("holdfast.tools.web.http_client.host_limits.asyncio.sleep", sleep)
     hosts = HostLimits(0.5, Clock())
     hosts.slow_down("slow.test", 3)
     hosts.slow_down("absurd.test", 86_400)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen import canvas
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import ToolBusy, ToolFailed
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.tools.mcp.answers.error_results import is_gone
+from holdfast.tools.mcp.meta_keys import READS_KEY
 from tests.support.tools.hostile_web import ScriptedSite, SiteAnswer, SiteRequest, redirect
 from tests.support.tools.web_hub import WebHub, open_web_hub
-from tools.mcp.answers.error_results import is_gone
-from tools.mcp.meta_keys import READS_KEY
 
 ARTICLE = """<!doctype html><html><head><title>Bridges | The Daily</title>
 <meta property="og:title" content="The longest bridge">

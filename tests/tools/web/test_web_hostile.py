@@ -18,7 +18,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from models.errors import HoldfastError, ToolBusy, ToolFailed
+from holdfast.models.errors import HoldfastError, ToolBusy, ToolFailed
+from holdfast.tools.web.content_types import BodyKind
+from holdfast.tools.web.page_fetcher import MAX_REDIRECTS
+from holdfast.tools.web.reader_pool import ReaderPool
 from tests.support.tools.hostile_web import (
     RawAnswer,
     ScriptedSite,
@@ -32,9 +35,6 @@ from tests.support.tools.hostile_web import (
     redirect,
 )
 from tests.support.tools.web_hub import WebHub, open_web_hub, scripted_resolver
-from tools.web.content_types import BodyKind
-from tools.web.page_fetcher import MAX_REDIRECTS
-from tools.web.reader_pool import ReaderPool
 
 PAGE = "<html><body><p>A page with enough words on it to be worth reading.</p></body></html>"
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import BadConfiguration, ToolBusy, ToolFailed
+from holdfast.models.errors import BadConfiguration, ToolBusy, ToolFailed
+from holdfast.tools.network_setup import open_web_resources
+from holdfast.tools.web.providers.provider_registry import PROVIDERS
+from holdfast.tools.web.web_search import configure_providers
+from holdfast.tools.web.web_settings import ProviderSettings, WebSettings
 from tests.support.tools.hostile_web import ScriptedSite, SiteAnswer, SiteRequest
 from tests.support.tools.web_hub import open_web_hub
-from tools.network_setup import open_web_resources
-from tools.web.providers.provider_registry import PROVIDERS
-from tools.web.web_search import configure_providers
-from tools.web.web_settings import ProviderSettings, WebSettings
 
 KEY = "sk-planted-4711"
 

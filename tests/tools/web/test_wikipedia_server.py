@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.calls.tool_signatures import ToolAnswer
-from models.errors import ToolBusy, ToolFailed
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.tools.documents.mediawiki_html import article_text
+from holdfast.tools.mcp.meta_keys import READS_KEY, REMEMBERS_KEY
+from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.network_setup import open_wikipedia_client
+from holdfast.tools.web.web_settings import WikipediaSettings
+from holdfast.tools.wikipedia.sentence_lookup import find_section, find_sentences
+from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
 from tests.support.tools.fake_wiki import FakeWiki
 from tests.support.tools.hostile_web import ScriptedSite
-from tools.documents.mediawiki_html import article_text
-from tools.mcp.meta_keys import READS_KEY, REMEMBERS_KEY
-from tools.mcp.tool_hub import Hub
-from tools.mcp.tool_server import BuiltinServer
-from tools.network_setup import open_wikipedia_client
-from tools.web.web_settings import WikipediaSettings
-from tools.wikipedia.sentence_lookup import find_section, find_sentences
-from tools.wikipedia.wikipedia_server import wikipedia_server
 
 
 @dataclass(frozen=True)

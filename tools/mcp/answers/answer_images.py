@@ -7,8 +7,8 @@ from typing import Any
 
 from mcp.types import BlobResourceContents, ContentBlock, EmbeddedResource, ImageContent
 
-from models.calls.tool_figures import SVG, ToolFigure, new_figure
-from models.text.terminal_text import single_line
+from holdfast.models.calls.tool_figures import SVG, ToolFigure, new_figure
+from holdfast.models.text.terminal_text import single_line
 
 FIGURE_KEY = "holdfast/figure"
 """Key in the `_meta` of an image; the value is an object with `title` and `caption`."""

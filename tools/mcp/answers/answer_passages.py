@@ -6,8 +6,8 @@ from datetime import date, datetime
 
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import SourcePassage
-from models.text.terminal_text import single_line
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.text.terminal_text import single_line
 
 _MAX_OFFSET = 2**30
 _MAX_NAME_CHARS = 1_000

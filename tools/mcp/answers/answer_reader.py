@@ -15,15 +15,15 @@ from mcp.types import (
 )
 from pydantic import JsonValue
 
-from models.calls.tool_signatures import ToolAnswer
-from models.text.storable_text import storable_text, storable_value
-from tools.mcp.answers.answer_images import read_figures
-from tools.mcp.answers.answer_passages import (
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.text.storable_text import storable_text, storable_value
+from holdfast.tools.mcp.answers.answer_images import read_figures
+from holdfast.tools.mcp.answers.answer_passages import (
     AnswerSource,
     structured_passages,
     whole_answer_passage,
 )
-from tools.mcp.meta_keys import COMPUTED_KEY
+from holdfast.tools.mcp.meta_keys import COMPUTED_KEY
 
 
 def read_tool_answer(

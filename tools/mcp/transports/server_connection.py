@@ -18,11 +18,11 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from models.calls.retry_pause import retry_pause
-from models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
-from models.text.storable_text import storable_text
-from tools.mcp.transports.message_streams import RequestTrace, WithheldTools, current_trace
-from tools.mcp.transports.server_transports import Connect, describe_http_status
+from holdfast.models.calls.retry_pause import retry_pause
+from holdfast.models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
+from holdfast.models.text.storable_text import storable_text
+from holdfast.tools.mcp.transports.message_streams import RequestTrace, WithheldTools, current_trace
+from holdfast.tools.mcp.transports.server_transports import Connect, describe_http_status
 
 _CONNECT_S = 20.0
 _RECONNECT_PAUSES_S = (0.4, 12.8)

@@ -14,16 +14,16 @@ from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
 
-from models.errors import BadConfiguration
-from tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
-from tools.mcp.transports.message_streams import (
+from holdfast.models.errors import BadConfiguration
+from holdfast.tools.mcp.server_config import HttpServer, ServerConfig, StdioServer
+from holdfast.tools.mcp.transports.message_streams import (
     MAX_MESSAGE_BYTES,
     FilteredReader,
     IsolatingHttpClient,
     TrackingWriter,
     WithheldTools,
 )
-from tools.mcp.transports.stdio_transport import open_server_program
+from holdfast.tools.mcp.transports.stdio_transport import open_server_program
 
 
 @dataclass(frozen=True)

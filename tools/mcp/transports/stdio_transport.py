@@ -32,7 +32,7 @@ from mcp.types import (
 )
 from pydantic_core import from_json
 
-from tools.mcp.transports.message_streams import MAX_MESSAGE_BYTES, MessageThrottle
+from holdfast.tools.mcp.transports.message_streams import MAX_MESSAGE_BYTES, MessageThrottle
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import httpx2
 
-from models.errors import ToolFailed
+from holdfast.models.errors import ToolFailed
 
 _MAX_ADDRESS_CHARS = 4_000
 # Browsers read a backslash as a slash; only some parsers drop blanks and control characters.

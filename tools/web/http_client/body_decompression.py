@@ -2,7 +2,7 @@
 
 import zlib
 
-from models.errors import ToolFailed
+from holdfast.models.errors import ToolFailed
 
 ACCEPTED_ENCODINGS = "gzip, deflate"
 """The value of the header Accept-Encoding."""

@@ -10,8 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import httpcore2
 
-from models.errors import ToolBusy, ToolFailed
-from tools.web.http_client.address_rules import AllowedHosts, ip_refusal_reason, is_ip_address
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.tools.web.http_client.address_rules import (
+    AllowedHosts,
+    ip_refusal_reason,
+    is_ip_address,
+)
 
 ResolveHost = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns all IP addresses of a host and port; raises `socket.gaierror`."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from models.errors import ToolBusy
-from tools.web.http_client.host_limits import HostLimits, retry_after_seconds
-from tools.web.http_client.http_exchange import HttpClient, HttpReply, HttpRequest
+from holdfast.models.errors import ToolBusy
+from holdfast.tools.web.http_client.host_limits import HostLimits, retry_after_seconds
+from holdfast.tools.web.http_client.http_exchange import HttpClient, HttpReply, HttpRequest
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 

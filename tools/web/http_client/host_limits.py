@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from models.errors import ToolBusy, ToolFailed
+from holdfast.models.errors import ToolBusy, ToolFailed
 
 REQUESTS_PER_HOST = 2
 _MAX_HOSTS = 2_000

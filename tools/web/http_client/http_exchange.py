@@ -10,10 +10,14 @@ from typing import Self
 
 import httpcore2
 
-from models.errors import ToolBusy, ToolFailed
-from tools.web.http_client.address_rules import AllowedHosts, RequestTarget
-from tools.web.http_client.body_decompression import ACCEPTED_ENCODINGS, BodyDecompressor
-from tools.web.http_client.guarded_backend import GuardedBackend, ResolveHost, system_resolve
+from holdfast.models.errors import ToolBusy, ToolFailed
+from holdfast.tools.web.http_client.address_rules import AllowedHosts, RequestTarget
+from holdfast.tools.web.http_client.body_decompression import ACCEPTED_ENCODINGS, BodyDecompressor
+from holdfast.tools.web.http_client.guarded_backend import (
+    GuardedBackend,
+    ResolveHost,
+    system_resolve,
+)
 
 _MAX_CONNECTIONS = 50
 _IDLE_S = 5.0

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from protego import Protego
 
-from models.errors import ToolFailed
-from tools.web.http_client.address_rules import RequestTarget, resolve_redirect
-from tools.web.http_client.host_limited_client import PoliteClient
-from tools.web.http_client.http_exchange import HttpRequest
+from holdfast.models.errors import ToolFailed
+from holdfast.tools.web.http_client.address_rules import RequestTarget, resolve_redirect
+from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.http_exchange import HttpRequest
 
 ROBOTS_AGENT = "holdfast"
 _LIFETIME_S = 3600.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.web.providers.search_provider import (
+from holdfast.tools.web.providers.search_provider import (
     ApiRequest,
     SearchHit,
     SearchQuery,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from tools.web.providers.search_provider import (
+from holdfast.tools.web.providers.search_provider import (
     ApiRequest,
     SearchHit,
     SearchQuery,

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from tools.web.providers.brave import Brave
-from tools.web.providers.duckduckgo import DuckDuckGo
-from tools.web.providers.exa import Exa
-from tools.web.providers.mwmbl import Mwmbl
-from tools.web.providers.search_provider import SearchProvider
-from tools.web.providers.searxng import SearXNG
-from tools.web.providers.tavily import Tavily
+from holdfast.tools.web.providers.brave import Brave
+from holdfast.tools.web.providers.duckduckgo import DuckDuckGo
+from holdfast.tools.web.providers.exa import Exa
+from holdfast.tools.web.providers.mwmbl import Mwmbl
+from holdfast.tools.web.providers.search_provider import SearchProvider
+from holdfast.tools.web.providers.searxng import SearXNG
+from holdfast.tools.web.providers.tavily import Tavily
 
 PROVIDERS: Mapping[str, SearchProvider] = {
     "brave": Brave(),

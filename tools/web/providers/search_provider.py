@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from models.frozen_model import Frozen
+from holdfast.models.frozen_model import Frozen
 
 _TAGS = re.compile(r"<[^<>]{0,300}>")
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?!\d)")

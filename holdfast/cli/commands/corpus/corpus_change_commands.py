@@ -25,9 +25,9 @@ from holdfast.client import Holdfast, open_client
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ProgressCallback
 from holdfast.corpus.passage_embedding import EmbeddingResult
+from holdfast.models.errors import BadInput, NotFound
 from holdfast.settings import load_settings
-from models.errors import BadInput, NotFound
-from storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.corpus.corpus_store import CorpusStore
 
 _MAX_PROGRESS_LINES = 20
 """Without a terminal."""

@@ -16,18 +16,18 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.configuration.embedding_settings import open_embedder
-from models.corpus.search_criteria import MetadataFilter
-from models.corpus.search_mode import SearchMode
-from models.errors import BadInput
-from models.frozen_model import Frozen
-from storage.corpus.collection_queries import (
+from holdfast.models.corpus.search_criteria import MetadataFilter
+from holdfast.models.corpus.search_mode import SearchMode
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.storage.corpus.collection_queries import (
     CollectionCounts,
     DocumentCounts,
     collection_counts,
     document_counts,
 )
-from storage.corpus.corpus_store import CorpusStore
-from tools.corpus.corpus_retrieval import CorpusPassage, CorpusRetrieval, RetrievalResult
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.corpus.corpus_retrieval import CorpusPassage, CorpusRetrieval, RetrievalResult
 
 _MAX_PASSAGE_LENGTH = 300
 

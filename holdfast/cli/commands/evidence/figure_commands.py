@@ -7,9 +7,14 @@ from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_text, shortened_line
 from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.calls.tool_figures import (
+    FIGURE_EXTENSIONS,
+    FigureForm,
+    ReportFigure,
+    StoredFigure,
+)
+from holdfast.models.errors import BadInput
 from holdfast.reports.figure_export import find_figure_form, load_job_figure
-from models.calls.tool_figures import FIGURE_EXTENSIONS, FigureForm, ReportFigure, StoredFigure
-from models.errors import BadInput
 
 
 def figure_command(job: str, name: str | None, out: Path | None, *, json_output: bool) -> None:

@@ -8,9 +8,9 @@ from holdfast.client import Holdfast
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.evidence.source_recheck import RecheckResult, recheck_sources
-from storage.corpus.corpus_store import CorpusStore
-from tools.mcp.server_config import read_servers
-from tools.mcp.tool_hub import Hub
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.tool_hub import Hub
 
 EXIT_DRIFTED = 4
 """The exit code if a quote has changed, or cannot be shown to be the same."""

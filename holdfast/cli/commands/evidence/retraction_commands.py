@@ -6,7 +6,7 @@ from holdfast.cli.render.evidence.retraction_lines import retraction_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.evidence.evidence_retraction import retract_job_evidence
-from models.evidence.evidence import Retraction
+from holdfast.models.evidence.evidence import Retraction
 
 
 def retract_command(job: str, evidence_id: int, reason: str, *, json_output: bool) -> None:

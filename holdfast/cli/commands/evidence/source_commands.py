@@ -3,7 +3,7 @@
 from holdfast.cli.installation_access import run_with_client
 from holdfast.cli.render.evidence.source_lines import source_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
-from storage.evidence.source_queries import load_source_view
+from holdfast.storage.evidence.source_queries import load_source_view
 
 
 def source_command(source_id: int, *, json_output: bool) -> None:

@@ -5,7 +5,7 @@ from holdfast.cli.render.evidence.trace_lines import trace_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.evidence.report_provenance import provenance_of
-from models.reports.provenance_views import Provenance
+from holdfast.models.reports.provenance_views import Provenance
 
 
 def trace_command(job: str, mark: int, *, json_output: bool) -> None:

@@ -9,9 +9,9 @@ from holdfast.cli.render.plan_lines import plan_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.dry_run_estimate import dry_run_of
-from models.budget.cost_estimates import DryRun
-from models.jobs.job_record import JobRequest, StopReason
-from models.plans.research_plan import Plan
+from holdfast.models.budget.cost_estimates import DryRun
+from holdfast.models.jobs.job_record import JobRequest, StopReason
+from holdfast.models.plans.research_plan import Plan
 
 
 def dry_run_command(checked: CheckedRun, *, json_output: bool) -> int:

@@ -9,11 +9,11 @@ from holdfast.cli.options.current_user import current_user
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.job_controller import JobController
-from models.jobs.job_record import JobStatus
-from models.questions.control_requests import RerunScope
-from models.strategies.job_strategy import Strategy
-from planning.strategies.strategy_presets import with_settings
-from storage.jobs import job_rows
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.questions.control_requests import RerunScope
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.strategies.strategy_presets import with_settings
+from holdfast.storage.jobs import job_rows
 
 ResultT = TypeVar("ResultT")
 

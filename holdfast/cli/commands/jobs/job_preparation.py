@@ -12,9 +12,9 @@ from holdfast.cli.service_start import start_installation
 from holdfast.client import Holdfast, open_client
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions
+from holdfast.models.jobs.job_record import JobRequest
 from holdfast.settings import Settings
-from models.jobs.job_record import JobRequest
-from storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.corpus.corpus_store import CorpusStore
 
 EXIT_INTERRUPTED = 130
 

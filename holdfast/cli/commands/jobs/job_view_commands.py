@@ -8,8 +8,8 @@ from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_lookup import newest_jobs
-from models.jobs.job_record import JobStatus
-from models.views.job_views import JobView
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.views.job_views import JobView
 
 
 def list_jobs_command(

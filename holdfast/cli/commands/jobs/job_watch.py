@@ -22,11 +22,11 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.views.job_views import JobView
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from models.jobs.job_record import JobStatus
-from models.views.job_views import JobView
-from storage.evidence.evidence_rows import load_report
-from storage.views.job_queries import events_after
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.views.job_queries import events_after
 
 _POLL_INTERVAL_S = 0.15
 

@@ -6,9 +6,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from models.errors import BadInput
-from models.plans.research_plan import Plan
-from planning.plans.plan_edits import plan_as_yaml
+from holdfast.models.errors import BadInput
+from holdfast.models.plans.research_plan import Plan
+from holdfast.planning.plans.plan_edits import plan_as_yaml
 
 _YAML_HEADER = """\
 # The plan to run. Tasks that you leave out are dropped, new ids are new tasks.

@@ -16,12 +16,12 @@ from holdfast.client import Holdfast
 from holdfast.jobs.dry_run_estimate import dry_run_of
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.open_questions import open_questions_of, wait_for_approval_question
-from models.errors import BadInput
-from models.jobs.job_record import JobRequest
-from models.plans.research_plan import Plan
-from models.questions.user_questions import UserQuestion
-from planning.questions.answer_choices import AnswerChoice, parse_answer
-from storage.plans import task_queries
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.research_plan import Plan
+from holdfast.models.questions.user_questions import UserQuestion
+from holdfast.planning.questions.answer_choices import AnswerChoice, parse_answer
+from holdfast.storage.plans import task_queries
 
 _PROMPT = "approve, edit, refuse [why] or revise WHAT? "
 _EXIT_FAILED = 1

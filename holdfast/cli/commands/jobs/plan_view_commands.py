@@ -13,9 +13,9 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import plan_of
-from models.plans.kpi_chain_format import memory_document
-from models.plans.research_plan import Plan
-from storage.plans import plan_change_rows, task_queries
+from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.models.plans.research_plan import Plan
+from holdfast.storage.plans import plan_change_rows, task_queries
 
 
 def plan_command(job: str, *, diff: bool, json_output: bool) -> None:

@@ -13,10 +13,10 @@ from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.open_questions import find_open_question, open_questions_of
-from models.questions.user_questions import UserQuestion
-from planning.questions.answer_choices import AnswerChoice, parse_answer
-from storage.plans import task_queries
-from storage.questions import question_rows
+from holdfast.models.questions.user_questions import UserQuestion
+from holdfast.planning.questions.answer_choices import AnswerChoice, parse_answer
+from holdfast.storage.plans import task_queries
+from holdfast.storage.questions import question_rows
 
 
 def questions_command(job: str, *, json_output: bool) -> None:

@@ -10,11 +10,11 @@ from holdfast.cli.render.statistics_table import statistics_rows
 from holdfast.cli.render.terminal_output import console, print_json, print_json_text, print_text
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
-from models.calls.call_records import CallView
-from models.views.job_views import EventView, Stats
-from storage.jobs import job_rows
-from storage.views import job_queries
-from storage.views import statistics_queries as statistics
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.views.job_views import EventView, Stats
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
+from holdfast.storage.views import statistics_queries as statistics
 
 _FOLLOW_INTERVAL_S = 0.3
 

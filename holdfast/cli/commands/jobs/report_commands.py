@@ -6,6 +6,7 @@ from holdfast.cli.installation_access import run_with_job
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.evidence.evidence import Report
 from holdfast.reports.figure_export import (
     FigureImages,
     load_figure_images,
@@ -13,7 +14,6 @@ from holdfast.reports.figure_export import (
     write_report_folder,
 )
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
-from models.evidence.evidence import Report
 
 
 def report_command(job: str, form: str, folder: Path | None) -> None:

@@ -11,8 +11,8 @@ from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
-from models.jobs.job_record import JobRequest, JobStatus
-from models.views.job_views import JobView
+from holdfast.models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.views.job_views import JobView
 
 _EXIT_TIMED_OUT = 3
 _MAX_WAIT_S = 10 * 365 * 86_400

@@ -9,9 +9,9 @@ from holdfast.cli.render.evidence.verification_lines import (
 from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.verification_lookup import verification_of
-from models.jobs.job_record import Job
-from models.verification.verification_views import VerificationRoundView, VerificationView
-from storage.jobs import job_rows
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.verification.verification_views import VerificationRoundView, VerificationView
+from holdfast.storage.jobs import job_rows
 
 
 def verification_command(job: str, *, json_output: bool) -> None:

@@ -1,7 +1,7 @@
 """Format the effects of a retraction: the entities, tasks and sentences that depended on it."""
 
 from holdfast.cli.render.terminal_output import shortened_line
-from models.evidence.evidence import Retraction
+from holdfast.models.evidence.evidence import Retraction
 
 
 def retraction_lines(job_id: str, retraction: Retraction) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from models.reports.provenance_views import SourceUse, SourceView
+from holdfast.models.reports.provenance_views import SourceUse, SourceView
 
 _OPEN, _CLOSE = "⟦", "⟧"
 

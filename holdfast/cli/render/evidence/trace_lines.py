@@ -3,7 +3,7 @@
 import json
 
 from holdfast.cli.render.terminal_output import shortened_line
-from models.reports.provenance_views import LedgerCall, Provenance, TemporalLocation
+from holdfast.models.reports.provenance_views import LedgerCall, Provenance, TemporalLocation
 
 
 def trace_lines(provenance: Provenance) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from holdfast.cli.render.plain_table import PlainTable, plain_table
 from holdfast.cli.render.terminal_output import shortened_line
-from models.verification.verification_verdicts import Contradiction, StopLogEntry
-from models.verification.verification_views import VerificationRoundView
+from holdfast.models.verification.verification_verdicts import Contradiction, StopLogEntry
+from holdfast.models.verification.verification_views import VerificationRoundView
 
 _VERDICT_COLUMNS = (
     "task",
