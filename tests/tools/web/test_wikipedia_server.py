@@ -184,8 +184,8 @@ async def test_wiki_that_lags_passes(wikipedia: Wikipedia, fault: str) -> None:
 
 
 async def test_marks_are_declared(wikipedia: Wikipedia) -> None:
-    tools = wikipedia.hub._places["wikipedia"].link.tools
     signatures = {each.name: each for each in await wikipedia.hub.signatures()}
+    tools = wikipedia.hub._places["wikipedia"].link.tools
 
     assert (tools["page"].meta or {})[READS_KEY] == "title"
     assert (tools["lookup"].meta or {})[REMEMBERS_KEY] is True
