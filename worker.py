@@ -21,8 +21,11 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from holdfast.activities.registration import activities_by_type
-from holdfast.activities.runtime.activity_interceptors import ErrorInterceptor, HeartbeatInterceptor
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.activities.runtime.heartbeat_and_error_interceptors import (
+    ErrorInterceptor,
+    HeartbeatInterceptor,
+)
 from holdfast.activities.runtime.recovery_interceptor import RecoveryInterceptor
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents

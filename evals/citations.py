@@ -16,7 +16,7 @@ from typing import get_args
 
 from holdfast.configuration.json_logs import configure_logs
 from holdfast.evals.measures.citation_figures import citation_figures
-from holdfast.evals.measures.citation_output import citation_lines, figures_as_json
+from holdfast.evals.measures.citation_table import citation_lines, figures_as_json
 from holdfast.evals.measures.evaluation_engine import (
     PRESET,
     ComparedQuestion,

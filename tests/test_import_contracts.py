@@ -24,7 +24,7 @@ BREACHES = {
         "benchmarks.setup.job_graphs",
     ),
     "Activities: job lifecycle over plans over the kinds of work over the runtime": (
-        "holdfast/activities/runtime/task_states.py",
+        "holdfast/activities/runtime/pending_task_states.py",
         "holdfast.activities.plans.plan_approval",
     ),
     "Storage: views over jobs over plans over single subjects over the core": (

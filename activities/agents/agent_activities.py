@@ -21,9 +21,9 @@ from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.activities.runtime.plan_receipts import added_states
 from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
-from holdfast.activities.runtime.task_states import fit_tasks_to_page
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.jobs.job_record import JobRequest

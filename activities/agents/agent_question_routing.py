@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from holdfast.activities.runtime.model_call import ModelCaller
-from holdfast.activities.runtime.task_states import pending_state
+from holdfast.activities.runtime.pending_task_states import pending_state
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_state import TaskState
 from holdfast.models.plans.plan_change import PlanChange

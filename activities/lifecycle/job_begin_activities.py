@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.task_states import fit_tasks_to_page
+from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.models.jobs.activity_orders import BeginOrder, JobBrief, ReadTasksOrder, TaskPage
 from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
 from holdfast.models.jobs.job_state import EndJob

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.activities.runtime.task_states import fit_tasks_to_page, pending_state
+from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page, pending_state
 from holdfast.models.jobs.job_state import PlanReceipt, TaskState
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.questions.user_questions import OpenQuestion

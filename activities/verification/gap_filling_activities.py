@@ -32,7 +32,7 @@ from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
 from holdfast.planning.verification.gap_plan_rules import GapRules, open_contradiction
-from holdfast.planning.verification.verification_round_rules import may_add, tasks_to_retry
+from holdfast.planning.verification.verdict_and_retry_rules import may_add, tasks_to_retry
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows

@@ -1,4 +1,4 @@
-"""Run a verification round: verify incomplete results and check the stop conditions."""
+"""Run a verification round: verify results without a final verdict, and check stop conditions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.verification import stop_conditions
 from holdfast.planning.verification.contradiction_rules import review_contradictions
-from holdfast.planning.verification.verification_round_rules import effective_verdict
-from holdfast.planning.verification.verifier_task_and_verdict import (
+from holdfast.planning.verification.verdict_and_retry_rules import effective_verdict
+from holdfast.planning.verification.verifier_answer_to_verdict import (
     ResultVerdict,
     verdict_faults,
     verdict_from_answer,

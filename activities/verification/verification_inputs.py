@@ -1,4 +1,4 @@
-"""Read the tasks, findings, rulings and earlier verdicts that a verification round needs."""
+"""Read what a verification round needs: tasks, findings, verdicts, and people's decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from holdfast.models.verification.verification_verdicts import (
     Verification,
 )
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
-from holdfast.planning.verification.verification_round_rules import (
+from holdfast.planning.verification.verdict_and_retry_rules import (
     accept_verdict,
     is_carried_over,
     verdict_without_model,

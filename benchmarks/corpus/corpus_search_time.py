@@ -12,7 +12,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.corpus.corpus_arms import Bm25s, PlainText, SearchArm, StoredCorpus, stored_corpus
+from benchmarks.corpus.compared_search_systems import (
+    Bm25s,
+    PlainText,
+    SearchArm,
+    StoredCorpus,
+    stored_corpus,
+)
 from benchmarks.setup.benchmark_figures import MeasuredFigure
 from benchmarks.setup.corpus_data import (
     DATA_FOLDER,

@@ -1,10 +1,10 @@
-"""The layered job as a DBOS workflow whose tasks are steps, layer by layer."""
+"""Run the benchmark's layered task graph as a DBOS workflow, one DBOS step per task."""
 
 import asyncio
 
 from dbos import DBOS, SetWorkflowID
 
-from benchmarks.peers.peer_program import call_endpoint, print_done, read_peer_order
+from benchmarks.peers.peer_job_interface import call_endpoint, print_done, read_peer_order
 from benchmarks.setup.job_graphs import LAST_TASK, JobGraph
 
 _LOOK_AGAIN_S = 0.01

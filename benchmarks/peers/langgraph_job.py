@@ -8,7 +8,12 @@ from typing import Annotated, TypedDict
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.graph import END, START, StateGraph
 
-from benchmarks.peers.peer_program import PeerOrder, call_endpoint, print_done, read_peer_order
+from benchmarks.peers.peer_job_interface import (
+    PeerOrder,
+    call_endpoint,
+    print_done,
+    read_peer_order,
+)
 from benchmarks.setup.job_graphs import LAST_TASK
 
 

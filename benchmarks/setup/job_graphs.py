@@ -1,5 +1,4 @@
-"""The timed task graphs (a chain, a wide graph, a layered graph) and the length of their critical
-path."""
+"""Build the task graphs of the benchmarks (chain, wide, layered) and find their critical path."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model that answers every role at once, and a tool with a set latency that returns 2 KB."""
+"""A model that answers without delay in every role, and a tool that answers after a set delay."""
 
 import asyncio
 import json

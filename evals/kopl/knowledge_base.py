@@ -61,7 +61,7 @@ class KnowledgeBase:
         """The ids of that name.
 
         Raises:
-            Unknown: there is none.
+            UnknownName: there is none.
         """
         return self.by_name[check_name("entity", name, self.by_name)]
 
@@ -96,7 +96,7 @@ def check_name(what: str, name: str, among: Iterable[str]) -> str:
     """The name, which is one of these.
 
     Raises:
-        Unknown: it is not; the ten nearest are in the message.
+        UnknownName: it is not; the ten nearest are in the message.
     """
     there = among if isinstance(among, Mapping | frozenset) else frozenset(among)
     if name not in there:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.evals.kopl.knowledge_base import Fact, KnowledgeBase, Thing, check_name
-from holdfast.evals.kopl.tool_values import (
+from holdfast.evals.kopl.kopl_arguments_and_results import (
     Entities,
     Found,
     Told,

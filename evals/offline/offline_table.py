@@ -1,4 +1,4 @@
-"""Sum up offline jobs in a table, compared with keyword search that cites as many passages."""
+"""Show the results of offline jobs beside keyword search that cites the same number of passages."""
 
 import math
 from collections import defaultdict

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 
 from holdfast.configuration.json_logs import configure_logs
 from holdfast.evals.oracle import fault_costs
-from holdfast.evals.oracle.composite_questions import compose_all, compose_question
 from holdfast.evals.oracle.gold_programs import with_faults
+from holdfast.evals.oracle.joined_questions import compose_all, compose_question
 from holdfast.evals.oracle.oracle_runs import (
     ORACLE_TASKS,
     OracleRunOptions,

@@ -7,8 +7,8 @@ What it says is as short as a careful model's: the words cost tokens, and they a
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.evals.oracle.composite_questions import CLOSING_INSTRUCTION
 from holdfast.evals.oracle.gold_programs import GoldProgram
+from holdfast.evals.oracle.joined_questions import CLOSING_INSTRUCTION
 from holdfast.evals.oracle.program_calls import (
     ProgramProgress,
     RoleTask,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.evals.oracle import oracle_agents, oracle_reports
-from holdfast.evals.oracle.composite_questions import CLOSING_INSTRUCTION
 from holdfast.evals.oracle.gold_programs import GoldProgram
+from holdfast.evals.oracle.joined_questions import CLOSING_INSTRUCTION
 from holdfast.evals.oracle.program_calls import (
     RoleTask,
     call_number,

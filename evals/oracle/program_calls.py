@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from holdfast.evals.oracle.composite_questions import SEPARATOR
 from holdfast.evals.oracle.gold_programs import GoldProgram, GoldStep, gold_answer_text
+from holdfast.evals.oracle.joined_questions import SEPARATOR
 
 RoleTask: TypeAlias = Mapping[str, Any]
 """A role's typed task, or a part of it, as JSON."""

@@ -15,7 +15,7 @@ from holdfast.models.errors import StorageAway
 from holdfast.models.views.job_views import EventView
 from holdfast.storage.core.database import Database
 from holdfast.storage.views.job_queries import events_after
-from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
 POLL_INTERVAL = timedelta(seconds=1)
 _SHARED_ENTRIES = 200

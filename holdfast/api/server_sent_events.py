@@ -15,7 +15,7 @@ from holdfast.api.event_feed import EventFeed
 from holdfast.models.errors import BadInput
 from holdfast.models.views.job_views import EventView
 from holdfast.storage.core.database import Database
-from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
 _PING_INTERVAL_S = 15
 READER_TIMEOUT = timedelta(seconds=60)

@@ -1,4 +1,4 @@
-"""Read the allowed texts of a JSON schema that allows only certain texts."""
+"""Read which strings a JSON schema allows (`enum`, `const`), and replace other strings."""
 
 from collections.abc import Mapping
 from typing import Any

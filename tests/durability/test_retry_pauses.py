@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from holdfast.activities.runtime.activity_interceptors import ErrorInterceptor
+from holdfast.activities.runtime.heartbeat_and_error_interceptors import ErrorInterceptor
 from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.evals.oracle.composite_questions import (
+from holdfast.evals.oracle.fault_costs import PRESETS, preset_fault_costs
+from holdfast.evals.oracle.gold_programs import GoldProgram, kopl_programs, with_faults
+from holdfast.evals.oracle.joined_questions import (
     CLOSING_INSTRUCTION,
     compose_all,
     compose_question,
 )
-from holdfast.evals.oracle.fault_costs import PRESETS, preset_fault_costs
-from holdfast.evals.oracle.gold_programs import GoldProgram, kopl_programs, with_faults
 from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.oracle.program_calls import program_progress
 from holdfast.evals.presets.run_records import QuestionRun, RoleUsage

@@ -11,9 +11,9 @@ import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 
 from holdfast.evals.kopl.knowledge_base import KnowledgeBase, UnknownName
+from holdfast.evals.kopl.kopl_arguments_and_results import Entities, Found
 from holdfast.evals.kopl.kopl_server import kopl_server, tool_functions
 from holdfast.evals.kopl.kopl_tools import KoplTools
-from holdfast.evals.kopl.tool_values import Entities, Found
 from holdfast.evals.kopl.typed_values import Value, ValueSort, is_true_comparison, parse_value
 from holdfast.evals.oracle.fact_lookup_server import fact_lookup_server as facts_server
 from holdfast.evals.oracle.fact_lookup_server import read_facts

@@ -4,7 +4,7 @@ import csv
 import io
 
 from holdfast.models.errors import BadInput
-from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 from holdfast.tools.documents.table_text import rows_as_text
 
 _SEPARATORS = ",;\t|"

@@ -5,14 +5,14 @@ from pathlib import Path, PurePath
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.csv_reader import read_csv
-from holdfast.tools.documents.document_metadata import (
+from holdfast.tools.documents.docx_reader import docx_text
+from holdfast.tools.documents.html_reader import read_html
+from holdfast.tools.documents.metadata_cleaning import (
     DocumentMetadata,
     ParsedDocument,
     clean_metadata,
     read_front_matter,
 )
-from holdfast.tools.documents.docx_reader import docx_text
-from holdfast.tools.documents.html_reader import read_html
 from holdfast.tools.documents.office_reader import read_office
 from holdfast.tools.documents.passage_splitter import find_headings
 from holdfast.tools.documents.pdf_reader import read_pdf

@@ -2,7 +2,7 @@
 
 import logging
 
-from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 
 # A page of 4 MB takes 11 s; twice as many elements take up to four times as long.
 _MAX_EXTRACTED = 2 * 2**20

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from defusedxml import ElementTree
 
 from holdfast.models.errors import BadInput
-from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 from holdfast.tools.documents.office_package import OfficePackage, clean_office_package
 
 OfficeTextReader: TypeAlias = Callable[[str, io.BytesIO, int], str]

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from holdfast.models.errors import BadInput
-from holdfast.tools.documents.document_metadata import ParsedDocument
+from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -1,4 +1,4 @@
-"""Hide the secrets that a server receives in the server's answers and errors."""
+"""Mask a server's own secrets, such as keys, wherever they appear in its answers and errors."""
 
 import json
 import os

@@ -10,7 +10,7 @@ from jsonschema.exceptions import ValidationError
 from mcp.types import CallToolResult, Tool
 
 from holdfast.models.errors import ToolFailed
-from holdfast.tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
+from holdfast.tools.mcp.bounded_validation import BoundedSchema, UncheckableSchema, schema_fault
 
 _NAME = re.compile(r"[^\s<>`'\"\\]{1,128}")
 """Planners write names into plans and people read them, so names contain no control characters."""

@@ -1,4 +1,4 @@
-"""Import every table into one metadata, which the migrations must produce."""
+"""Import all table modules, so that the metadata is complete; migrations create these tables."""
 
 from holdfast.storage.core.tables import (
     call_tables,

@@ -1,7 +1,7 @@
 """Tests for the receipt of a stored plan change."""
 
+from holdfast.activities.runtime.pending_task_states import PAGE_BYTES
 from holdfast.activities.runtime.plan_receipts import plan_receipt
-from holdfast.activities.runtime.task_states import PAGE_BYTES
 from holdfast.models.plans.plan_change import FieldChange, PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Task, TaskStatus

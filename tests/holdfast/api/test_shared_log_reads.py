@@ -16,7 +16,7 @@ from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
-from holdfast.storage.views.progress_queries import JobProgress, load_job_progress
+from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
 JOB = "job-followed"
 EVERY = timedelta(milliseconds=20)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.activities.runtime.activity_interceptors import _temporal_error
+from holdfast.activities.runtime.heartbeat_and_error_interceptors import _temporal_error
 from holdfast.activities.runtime.task_outcome import outcome_of_error
 from holdfast.models.errors import (
     FailureClass,

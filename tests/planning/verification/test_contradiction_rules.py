@@ -16,7 +16,7 @@ from holdfast.planning.verification.contradiction_rules import (
     review_contradictions,
     unsettled_contradictions,
 )
-from holdfast.planning.verification.verification_round_rules import (
+from holdfast.planning.verification.verdict_and_retry_rules import (
     is_disputed,
     tasks_to_retry,
     verdicts_by_task,

@@ -13,7 +13,7 @@ from holdfast.models.verification.verification_verdicts import (
     Verification,
 )
 from holdfast.planning.results.attempt_merge import is_evidence_for_kept, merge_attempts
-from holdfast.planning.verification.verification_round_rules import (
+from holdfast.planning.verification.verdict_and_retry_rules import (
     effective_verdict,
     is_carried_over,
     may_add,

@@ -1,4 +1,4 @@
-"""Arguments of the peer programs, and their call of the counting endpoint by plain HTTP."""
+"""Read the arguments of a peer program (DBOS, LangGraph) and call the endpoint that counts."""
 
 import asyncio
 import sys

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcp.types import CallToolResult, Tool
 
 from holdfast.models.errors import ToolFailed
-from holdfast.tools.mcp.bounded_schema import BoundedSchema, UncheckableSchema, schema_fault
+from holdfast.tools.mcp.bounded_validation import BoundedSchema, UncheckableSchema, schema_fault
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 
 DOUBLING: dict[str, Any] = {

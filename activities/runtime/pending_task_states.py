@@ -1,4 +1,4 @@
-"""Build the states of pending tasks and cut a list of task states to one payload."""
+"""Build the states of pending tasks for the workflow, as many as fit into one Temporal payload."""
 
 from holdfast.models.jobs.job_state import TaskState
 from holdfast.models.plans.research_plan import Task, TaskStatus
