@@ -1,4 +1,4 @@
-"""Show the results of offline jobs beside keyword search that cites the same number of passages."""
+"""Compare the results of offline jobs with keyword search that cites the same number of passages."""
 
 import math
 from collections import defaultdict
