@@ -1,5 +1,7 @@
 """Ask a person to approve a plan, check an edited plan, and return the receipt of a refusal."""
 
+import asyncio
+
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
@@ -60,7 +62,8 @@ async def check_plan_edit(
     rules = rules_for_plan(
         request, signatures, services.agents.usable_agents(signatures), frozenset(superseded)
     )
-    edited = with_full_tool_names(parse_plan(text), rules.tools)
+    # Reading a long text takes seconds, and the event loop must go on.
+    edited = with_full_tool_names(await asyncio.to_thread(parse_plan, text), rules.tools)
     faults = plan_faults(edited, rules)
     if faults:
         raise BadInput("; ".join(faults))

@@ -1,4 +1,4 @@
-"""Compare the results of offline jobs with keyword search that cites the same number of passages."""
+"""Compare offline jobs with keyword search that cites the same number of passages."""
 
 import math
 from collections import defaultdict

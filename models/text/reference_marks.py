@@ -6,22 +6,39 @@ marks, which are as long as the original and can be restored.
 """
 
 import re
+from collections.abc import Callable
 
 from pydantic import JsonValue
 
 from holdfast.models.text.json_leaves import map_texts
 
-REFERENCE_MARK = re.compile(r"<JSON_PATH>\s*((?:(?!</?JSON_PATH>).)*?)\s*</JSON_PATH>", re.DOTALL)
-"""One reference; its first group is the path."""
+# Possessive quantifiers (`++`, `*+`) never look back, so foreign text is read once.
+_REFERENCE = re.compile(r"<JSON_PATH>((?:[^<]++|<(?!/?JSON_PATH>))*+)</JSON_PATH>")
 _NAME = "JSON_PATH"
 _OPENING = f"<{_NAME}>"
-_TAG = re.compile(rf"<(\s*/?\s*{_NAME}\s*)>")
-_DISARMED_TAG = re.compile(rf"‹(\s*/?\s*{_NAME}\s*)›")
+_TAG = re.compile(rf"<(\s*+(?:/\s*+)?{_NAME}\s*+)>")
+_DISARMED_TAG = re.compile(rf"‹(\s*+(?:/\s*+)?{_NAME}\s*+)›")
 
 
 def has_reference(value: JsonValue) -> bool:
     """True if a text of the value, however deep, opens a reference."""
     return _OPENING in str(value)
+
+
+def referenced_paths(text: str) -> list[str]:
+    """The path of every reference in the text, in order."""
+    return [path.strip() for path in _REFERENCE.findall(text)]
+
+
+def whole_reference(text: str) -> str | None:
+    """The path if the text is one reference and nothing else, or None."""
+    mark = _REFERENCE.fullmatch(text.strip())
+    return mark.group(1).strip() if mark else None
+
+
+def replace_references(text: str, replacement: Callable[[str], str]) -> str:
+    """The text with each reference replaced by `replacement(path)`."""
+    return _REFERENCE.sub(lambda mark: replacement(mark.group(1).strip()), text)
 
 
 def reference_to(path: str) -> str:

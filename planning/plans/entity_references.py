@@ -2,6 +2,10 @@
 
 KPI-Chain (docs/method.md), section 3.4: a value that is one reference keeps the entity's type,
 `[*]` is the whole array, and a reference inside a longer text is put into the text.
+
+References are written by models. So a path has at most 500 characters, and each of its steps takes
+one name, one index, one slice or `[*]`: resolving it reads each value in memory at most once.
+JSONPath's `..`, filters and unions, which can take hours over a small value, are refused.
 """
 
 import re
@@ -12,27 +16,28 @@ from typing import cast
 
 from jsonpath import JSONPath, JSONPathEnvironment
 from jsonpath.exceptions import JSONPathError
+from jsonpath.segments import JSONPathChildSegment, JSONPathSegment
+from jsonpath.selectors import IndexSelector, NameSelector, SliceSelector, WildcardSelector
 from pydantic import JsonValue
 
 from holdfast.models.errors import Unresolved
-from holdfast.models.text.reference_marks import REFERENCE_MARK, restore_references
+from holdfast.models.text.reference_marks import (
+    referenced_paths,
+    replace_references,
+    restore_references,
+    whole_reference,
+)
 from holdfast.models.text.value_text import value_as_text
 
+MAX_REFERENCE_CHARS = 500
+_SELECTORS = (NameSelector, IndexSelector, SliceSelector, WildcardSelector)
 _HEAD = re.compile(r"\$\.?(?:\[(?:'([^']+)'|\"([^\"]+)\")\]|(\w+))")
 _STEP = re.compile(r"(?:\$\.)?([A-Za-z]\w*\.\d\w*)(?=[.\[]|$)")
 """An id such as `T3.1`; no entity's name begins with a digit."""
 _ENTITY = re.compile(r"(?:\.|\[['\"])(\w+)")
 
 
-def _environment() -> JSONPathEnvironment:
-    environment = JSONPathEnvironment(strict=True)
-    # A regular expression written by a model can take minutes: these two functions run one.
-    for name in ("match", "search"):
-        environment.function_extensions.pop(name, None)
-    return environment
-
-
-_PATHS = _environment()
+_PATHS = JSONPathEnvironment(strict=True)
 
 
 @dataclass(frozen=True)
@@ -61,16 +66,26 @@ def parse_reference(path: str) -> Reference:
     """The reference that `path` stands for; `T1.x` and `$.T1.x` mean the same.
 
     Raises:
-        Unresolved: it is not a JSONPath, or does not begin with a task's id.
+        Unresolved: it is not a JSONPath, does not begin with a task's id, or may take too long.
     """
+    if len(path) > MAX_REFERENCE_CHARS:
+        raise Unresolved(
+            f"reference {path[:60]!r}... has {len(path)} characters;"
+            f" the limit is {MAX_REFERENCE_CHARS}"
+        )
     full = _rooted(path)
     try:
         query = _PATHS.compile(full)
-    except (JSONPathError, KeyError, ValueError, RecursionError) as error:
+    except (JSONPathError, KeyError, ValueError, ArithmeticError, RecursionError) as error:
         raise Unresolved(f"reference {path!r} is not a JSONPath: {_first_line(error)}") from error
     head = _HEAD.match(full)
     if head is None or not isinstance(query, JSONPath):
         raise Unresolved(f"reference {path!r} does not begin with a task's id, as in T1.name")
+    if not all(map(_takes_one_step, query.segments)):
+        raise Unresolved(
+            f"reference {path!r} has `..`, a filter or several selectors;"
+            " write a path of names, indices and [*], as in T1.names[*]"
+        )
     entity = _ENTITY.match(full, head.end())
     inner = full[entity.end() :].strip("'\"]") if entity else ""
     return Reference(
@@ -83,6 +98,13 @@ def parse_reference(path: str) -> Reference:
     )
 
 
+def _takes_one_step(segment: JSONPathSegment) -> bool:
+    """True if the segment reads each value below it at most once."""
+    selectors = list(segment.selectors)
+    is_child = isinstance(segment, JSONPathChildSegment)
+    return is_child and len(selectors) == 1 and isinstance(selectors[0], _SELECTORS)
+
+
 def references_in(value: JsonValue) -> Iterator[Reference]:
     """Every reference in a value, however deep it sits.
 
@@ -90,7 +112,7 @@ def references_in(value: JsonValue) -> Iterator[Reference]:
         Unresolved: one of them is malformed.
     """
     if isinstance(value, str):
-        yield from (parse_reference(path) for path in REFERENCE_MARK.findall(value))
+        yield from (parse_reference(path) for path in referenced_paths(value))
     elif isinstance(value, dict):
         for each in value.values():
             yield from references_in(each)
@@ -116,10 +138,11 @@ def resolve_references(
         return [resolve_references(each, memory) for each in value]
     if not isinstance(value, str):
         return value
-    if whole := REFERENCE_MARK.fullmatch(value.strip()):
-        return _look_up(whole.group(1), memory)
+    whole = whole_reference(value)
+    if whole is not None:
+        return _look_up(whole, memory)
     return restore_references(
-        REFERENCE_MARK.sub(lambda tag: _inside_text(_look_up(tag.group(1), memory)), value)
+        replace_references(value, lambda path: _inside_text(_look_up(path, memory)))
     )
 
 
@@ -139,7 +162,7 @@ def _look_up(path: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> JsonVa
 
 
 def _base_exists(full: str, memory: Mapping[str, Mapping[str, JsonValue]]) -> bool:
-    base = _PATHS.findall(full.removesuffix("[*]"), memory)
+    base = _PATHS.findall(full.removesuffix("[*]").rstrip(), memory)
     return bool(base) and isinstance(base[0], list)
 
 

@@ -7,7 +7,7 @@ from string import ascii_lowercase
 
 from holdfast.models.plans.research_plan import Plan, Task, TaskInput
 from holdfast.models.text.json_leaves import map_texts
-from holdfast.models.text.reference_marks import REFERENCE_MARK, reference_to
+from holdfast.models.text.reference_marks import reference_to, replace_references
 
 _HEAD = re.compile(r"^(\$\.?)?(?:\[(['\"])([^'\"]+)\2\]|(\w+))")
 
@@ -42,9 +42,7 @@ def _rename_references(given: TaskInput, names: Mapping[str, str]) -> TaskInput:
 
 
 def _rename_in_text(text: str, names: Mapping[str, str]) -> str:
-    return REFERENCE_MARK.sub(
-        lambda mark: reference_to(_rename_in_path(mark.group(1), names)), text
-    )
+    return replace_references(text, lambda path: reference_to(_rename_in_path(path, names)))
 
 
 def _rename_in_path(path: str, names: Mapping[str, str]) -> str:

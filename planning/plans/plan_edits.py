@@ -12,7 +12,9 @@ from holdfast.models.plans.plan_change import FieldChange, PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.planning.text.strict_yaml import load_strict_yaml
 
+MAX_PLAN_CHARS = 200_000
 _ENGINE_FIELDS = ("execution_status", "execution_result", "parent")
 _DEFAULTS: dict[str, Any] = {
     "tool_name": "",
@@ -50,10 +52,12 @@ def parse_plan(text: str) -> Plan:
     Raises:
         BadInput: it is not of that form; the message names each fault with its task.
     """
+    if len(text) > MAX_PLAN_CHARS:
+        raise BadInput(f"the plan has {len(text):,} characters; the limit is {MAX_PLAN_CHARS:,}")
     try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"the plan is neither YAML nor JSON: {_one_line(error)}") from error
+        content = load_strict_yaml(text)
+    except ValueError as error:
+        raise BadInput(f"the plan is neither YAML nor JSON: {error}") from error
     listings = content.get("tasks") if isinstance(content, dict) else content
     if not isinstance(listings, list) or not listings:
         raise BadInput("the plan has no tasks; write `tasks:` and a list of them")

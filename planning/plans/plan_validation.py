@@ -16,7 +16,7 @@ from holdfast.models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
-from holdfast.models.text.reference_marks import REFERENCE_MARK
+from holdfast.models.text.reference_marks import referenced_paths, whole_reference
 from holdfast.planning.plans.entity_references import Reference, references_in
 from holdfast.planning.plans.plan_graph import find_cycle
 from holdfast.planning.plans.tool_parameters import (
@@ -165,8 +165,8 @@ def _type_of(given: TaskInput, tasks: Mapping[str, Task]) -> EntityType | None:
     """Return the declared type of a value that is one whole reference, or None if unknown."""
     if not isinstance(given.value, str):
         return None
-    if REFERENCE_MARK.fullmatch(given.value.strip()) is None:
-        return EntityType.STRING if REFERENCE_MARK.search(given.value) else None
+    if whole_reference(given.value) is None:
+        return EntityType.STRING if referenced_paths(given.value) else None
     try:
         reference = next(references_in(given.value))
     except (Unresolved, StopIteration):

@@ -1,5 +1,6 @@
 """Ask a model to play a role until its answer is valid; send each fault back as text."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias
@@ -61,7 +62,8 @@ async def ask_role(
             model=model_name, role=role.name, messages=tuple(messages), answer_schema=schema
         )
         completion = await send(request, part)
-        answer, found = _read_and_check(completion, role.answer, check)
+        # A reply is foreign text: reading it may take seconds, and the event loop must go on.
+        answer, found = await asyncio.to_thread(_read_and_check, completion, role.answer, check)
         faults.append(found)
         if not found:
             return DialogueResult(answer, tuple(faults))

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import json_repair
-import yaml
 from pydantic import ValidationError
 
 from holdfast.models.text.json_leaves import map_texts
 from holdfast.models.text.storable_text import storable_text
-from holdfast.planning.text.strict_yaml import StrictLoader
+from holdfast.planning.text.strict_yaml import load_strict_yaml
 from holdfast.roles.dialogue.role_definition import AnswerT
 
 MAX_REPAIRED = 12_000  # characters; the repair is quadratic: 3 s on an idle core at worst
@@ -105,8 +104,8 @@ def _yaml_objects(text: str) -> Iterator[Any]:
         if len(text) - start > MAX_YAML:
             continue
         try:
-            value = yaml.load(text[start:], StrictLoader)  # noqa: S506 - a SafeLoader, narrowed
-        except (yaml.YAMLError, ValueError, RecursionError):
+            value = load_strict_yaml(text[start:])
+        except ValueError:
             continue
         yield from _only_objects(value)
 

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import NamedTuple, TypeAlias
 
-import yaml
-
-from holdfast.planning.text.strict_yaml import StrictLoader
+from holdfast.planning.text.strict_yaml import load_strict_yaml
 
 DocumentMetadata: TypeAlias = dict[str, str | list[str]]
 """A text or a list of texts by key in lower case; `date` is ISO 8601, at least a year."""
@@ -49,8 +47,8 @@ def read_front_matter(text: str) -> ParsedDocument:
     if match is None:
         return ParsedDocument("", text)
     try:
-        metadata = yaml.load(match[1], StrictLoader)  # noqa: S506 - a SafeLoader, narrowed
-    except (yaml.YAMLError, ValueError, RecursionError):
+        metadata = load_strict_yaml(match[1])
+    except ValueError:
         return ParsedDocument("", text)
     if not isinstance(metadata, dict):
         return ParsedDocument("", text)

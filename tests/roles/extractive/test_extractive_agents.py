@@ -14,7 +14,7 @@ from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.replanner_input import ReplannerTask
-from holdfast.models.text.reference_marks import REFERENCE_MARK
+from holdfast.models.text.reference_marks import referenced_paths, replace_references
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import DraftCall, StepperAnswer
 from holdfast.roles.extractive.agents.step_planner_rules import plan_steps
@@ -63,7 +63,7 @@ def observed(
     """What the engine would note of a call: the extractor's entities, or a failure."""
 
     def put(text: str) -> str:
-        return REFERENCE_MARK.sub(lambda tag: str(known[tag.group(1)]), text)
+        return replace_references(text, lambda path: str(known[path]))
 
     arguments: dict[str, JsonValue] = {each.name: put(str(each.value)) for each in call.inputs}
     answer = extract(
@@ -139,9 +139,7 @@ async def test_the_steps_of_every_sub_question_may_run(question: str) -> None:
     steps = draft.to_plan().tasks
     assert [each.id for each in steps] == [f"T3.{at}" for at in range(1, len(steps) + 1)]
     assert [each.name for each in steps[-1].expects] == [FINAL_ANSWER]
-    named = {
-        tag for each in steps for i in each.inputs for tag in REFERENCE_MARK.findall(str(i.value))
-    }
+    named = {tag for each in steps for i in each.inputs for tag in referenced_paths(str(i.value))}
     assert {each.rpartition(".")[0] for each in named} <= {each.id for each in steps}
 
 
