@@ -16,6 +16,7 @@ from holdfast.services import (
     postgres_files,
     postgres_server,
     service_discovery,
+    temporal_file,
     temporal_server,
     worker_process,
 )
@@ -164,7 +165,7 @@ async def _ensure_temporal(
         state.ui_port or temporal_server.DEFAULT_PORTS.ui,
     )
     state.temporal, ports = await asyncio.to_thread(
-        _start_temporal_server, settings.home, state.temporal, ports
+        _start_temporal_server, settings.home, state.temporal, ports, say
     )
     state.temporal_port, state.ui_port = ports
     save_state(settings.home, state)
@@ -199,11 +200,20 @@ def _start_postgres(home: Path, known: RunningProcess | None) -> RunningProcess:
 
 
 def _start_temporal_server(
-    home: Path, known: RunningProcess | None, ports: temporal_server.Ports
+    home: Path,
+    known: RunningProcess | None,
+    ports: temporal_server.Ports,
+    say: StartupMessageCallback,
 ) -> tuple[RunningProcess, temporal_server.Ports]:
     # Two servers on one SQLite file would damage the file.
     for stray in _unique_processes(known, temporal_server.strays(home)):
         temporal_server.stop(stray)
+    damaged = temporal_file.set_aside_damaged(home)
+    if damaged:
+        say(
+            f"Temporal's file was damaged and is kept as {damaged.name};"
+            " continue each running job with `holdfast resume JOB`"
+        )
     return temporal_server.start(home, ports)
 
 

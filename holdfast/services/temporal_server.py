@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from holdfast.models.errors import ServiceDown
 from holdfast.models.wire.search_attributes import SearchAttribute
-from holdfast.services import detached_processes
+from holdfast.services import detached_processes, temporal_file
 from holdfast.services.service_state import RunningProcess
 
 HOST = "127.0.0.1"
@@ -31,6 +31,9 @@ _DYNAMIC_CONFIG = {
     "history.timerProcessorMaxTimeShift": '"10ms"',  # reschedules a killed worker's tasks sooner
     "matching.numTaskqueueReadPartitions": "1",  # priorities are exact only with one partition
     "matching.numTaskqueueWritePartitions": "1",
+    # Closes the HTTP API, which has no password: a web page cannot choose the Host that it sends.
+    # The UI and the SDK use gRPC.
+    "frontend.httpAllowedHosts": '["closed.invalid"]',
 }
 
 
@@ -50,16 +53,31 @@ def start(home: Path, preferred: Ports) -> tuple[RunningProcess, Ports]:
     Raises:
         ServiceDown: the server does not start; the message shows the end of its log.
     """
+    file = temporal_file.database_file(home)
+    if not file.exists():
+        _make_file(home)
     ports = Ports(*(port if _is_free(port) else _free_port() for port in preferred))
-    process = _launch(home, ports)
+    return _start_on(file, ports)
+
+
+def _make_file(home: Path) -> None:
+    """Make the file under another name: a kill in between leaves nothing under its own name."""
+    temporal_file.remove_unfinished(home)
+    process, _ = _start_on(temporal_file.unfinished_file(home), _free_ports())
+    stop(process)
+    temporal_file.publish_file(home)
+
+
+def _start_on(file: Path, ports: Ports) -> tuple[RunningProcess, Ports]:
+    process = _launch(file, ports)
     if not _wait_until_ready(process, ports):
         # Another process may have taken the port since the check.
         if process:
             stop(process)
-        ports = Ports(_free_port(), _free_port())
-        process = _launch(home, ports)
+        ports = _free_ports()
+        process = _launch(file, ports)
         if not _wait_until_ready(process, ports):
-            raise _failure(home)
+            raise _failure(file.parent)
     assert process is not None
     return process, ports
 
@@ -77,23 +95,28 @@ def stop(process: RunningProcess) -> None:
 
 
 def strays(home: Path) -> list[RunningProcess]:
-    """Return the servers on this file, also those missing in the state file."""
-    return detached_processes.find_by_arguments("--db-filename", str(_database_file(home)))
+    """Return the servers on the home's files, also those missing in the state file."""
+    files = (temporal_file.database_file(home), temporal_file.unfinished_file(home))
+    return [
+        server
+        for file in files
+        for server in detached_processes.find_by_arguments("--db-filename", str(file))
+    ]
 
 
-def _launch(home: Path, ports: Ports) -> RunningProcess | None:
+def _launch(file: Path, ports: Ports) -> RunningProcess | None:
     return detached_processes.start_detached(
-        [_program(), "server", "start-dev", *_flags(home, ports)],
-        log=_log_file(home),
-        cwd=home,
+        [_program(), "server", "start-dev", *_flags(file, ports)],
+        log=_log_file(file.parent),
+        cwd=file.parent,
         # The program also reads TEMPORAL_* and a profile, which are meant for other servers.
         env={k: v for k, v in os.environ.items() if not k.startswith("TEMPORAL_")},
     )
 
 
-def _flags(home: Path, ports: Ports) -> list[str]:
+def _flags(file: Path, ports: Ports) -> list[str]:
     flags = ["--ip", HOST, "--port", str(ports.frontend), "--ui-port", str(ports.ui)]
-    flags += ["--db-filename", str(_database_file(home)), "--ui-disable-news-fetch"]
+    flags += ["--db-filename", str(file), "--ui-disable-news-fetch"]
     flags += ["--log-level", "warn", "--log-format", "json", "--disable-config-file"]
     flags += [f"--sqlite-pragma={name}={value}" for name, value in _PRAGMAS.items()]
     flags += [f"--dynamic-config-value={name}={value}" for name, value in _DYNAMIC_CONFIG.items()]
@@ -136,15 +159,15 @@ def _is_free(port: int) -> bool:
     return True
 
 
+def _free_ports() -> Ports:
+    return Ports(_free_port(), _free_port())
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _database_file(home: Path) -> Path:
-    return home / "temporal.db"
 
 
 def _log_file(home: Path) -> Path:
