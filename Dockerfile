@@ -4,8 +4,8 @@ WORKDIR /src
 RUN python -m venv /opt/holdfast
 ENV PATH=/opt/holdfast/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 # First what seldom changes: a changed line of ours does not install everything anew.
-COPY requirements.lock ./
-RUN pip install --require-hashes --requirement requirements.lock
+COPY requirements-all.lock ./
+RUN pip install --require-hashes --requirement requirements-all.lock
 COPY . .
 RUN pip install --no-deps .
 

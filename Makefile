@@ -48,13 +48,15 @@ bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/perfor
 eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
 	$(BIN)/python -m holdfast.evals.citations $(DATA)
 
+# What tests use is what is installed: the first lock sets the versions of the others.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+    -q --upgrade
+
 lock:  ## renew the locked dependencies (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    -q --upgrade pyproject.toml -o requirements.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    -q --upgrade --group dev pyproject.toml -o requirements-dev.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    -q --upgrade --group bench -c requirements.lock -o requirements-bench.lock
+	$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock
+	$(LOCK) pyproject.toml --all-extras -c requirements-dev.lock -o requirements-all.lock
+	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(LOCK) --group bench -c requirements-dev.lock -o requirements-bench.lock
 
 clean:  ## remove the virtual environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,7 +12,8 @@ HoldfastError
 │   └── BudgetReached       the job's cap leaves no room for the next model call
 └── Lasting                 trying again will not help
     ├── BadInput            what the user gave cannot be used
-    │   └── NotFound        a job, preset or setting of that name does not exist
+    │   ├── NotFound        a job, preset or setting of that name does not exist
+    │   └── PartMissing     an optional part of Holdfast is needed and not installed
     ├── BadConfiguration    settings or holdfast.toml are wrong
     ├── ModelRefused        401, 403, 404: carries `status`
     ├── ModelUnusable       the endpoint answers, but not with what the protocol promises
@@ -107,6 +108,10 @@ class BadInput(Lasting):
 
 class NotFound(BadInput):
     """Nothing of that name exists; the message names similar or known names."""
+
+
+class PartMissing(BadInput):
+    """The input needs an optional part of Holdfast; the message has the command to install it."""
 
 
 class BadConfiguration(Lasting):

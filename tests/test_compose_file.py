@@ -149,7 +149,7 @@ def test_the_image_is_built_from_all_that_the_wheel_holds() -> None:
         "pyproject.toml",
         "README.md",
         "LICENSE",
-        "requirements.lock",
+        "requirements-all.lock",
     }
 
 

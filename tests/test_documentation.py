@@ -36,6 +36,7 @@ NOT_TESTED = {
     "export": "of the shell",
     "cp": "of the system; copies files of the reader",
     "rm": "of the system; deletes files of the reader",
+    "pip": "needs a package index; tests/tools/test_optional_parts.py reads the parts",
     "curl": "of the system; tests/holdfast/api/ asks the same addresses",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }

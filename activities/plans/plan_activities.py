@@ -179,6 +179,8 @@ class PlanActivities:
         async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
             for fault in hub.faults():
                 tx.event(EventKind.TOOL_LEFT_OUT, fault=fault)
+            for name, server in hub.missing.items():
+                tx.event(EventKind.TOOL_LEFT_OUT, fault=server.reason, missing_server=name)
             number = await plan_change_rows.store_change(tx, plan, change, root=root)
             if estimate is not None:
                 await store_estimate(tx, estimate)

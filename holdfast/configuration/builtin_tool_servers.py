@@ -9,16 +9,14 @@ from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
-from holdfast.tools.charts.charts_server import charts_server
 from holdfast.tools.corpus.corpus_retrieval import PassageStore
 from holdfast.tools.corpus.corpus_server import corpus_server
 from holdfast.tools.holdfast_toml import check_toml_tables
-from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.mcp.tool_server import BuiltinServer, MissingServer
 from holdfast.tools.network_setup import open_web_resources, open_wikipedia_client
-from holdfast.tools.python.python_server import python_server
-from holdfast.tools.python.python_settings import open_python_runners
+from holdfast.tools.optional_parts import OptionalPart, is_installed, require_part
+from holdfast.tools.python.python_settings import open_python_runners, read_python_settings
 from holdfast.tools.tables.table_folder import read_table_folder
-from holdfast.tools.tables.tables_server import tables_server
 from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
 from holdfast.tools.web.web_settings import read_web_settings, read_wikipedia_settings
 from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
@@ -27,11 +25,14 @@ from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
 @asynccontextmanager
 async def open_builtin_servers(
     settings: Settings, store: PassageStore
-) -> AsyncIterator[Mapping[str, BuiltinServer]]:
+) -> AsyncIterator[Mapping[str, BuiltinServer | MissingServer]]:
     """Yield the servers by name; close their resources at the end of the block.
+
+    Of the servers that are on by default, those without their optional part are missing.
 
     Raises:
         BadConfiguration: a table of the file is wrong; the message has an example.
+        PartMissing: a table turns on a server whose optional part is not installed.
     """
     if settings.config_file is not None:
         check_toml_tables(settings.config_file)
@@ -48,15 +49,53 @@ def unconnected_corpus() -> CorpusStore:
     return CorpusStore(Database("postgresql+psycopg://"))
 
 
-async def _local_servers(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:
+async def _local_servers(
+    stack: AsyncExitStack, path: Path | None
+) -> dict[str, BuiltinServer | MissingServer]:
     """Return the servers that compute on the data of a job; the data stay on this machine."""
-    servers = {"charts": BuiltinServer(charts_server(), concurrency=4, timeout_s=60)}
-    if table_folder := read_table_folder(path):
-        servers["tables"] = BuiltinServer(tables_server(table_folder), concurrency=4, timeout_s=60)
-    python = await stack.enter_async_context(open_python_runners(path))
-    if python is not None:
-        servers["python"] = BuiltinServer(python_server(*python), concurrency=4, timeout_s=90)
+    servers = {"charts": _charts_server()}
+    if tables := _tables_server(path):
+        servers["tables"] = tables
+    if python := await _python_server(stack, path):
+        servers["python"] = python
     return servers
+
+
+# The modules of a server are imported where it is opened, because they import its optional part.
+
+
+def _charts_server() -> BuiltinServer | MissingServer:
+    if not is_installed(OptionalPart.CHARTS):
+        return MissingServer(OptionalPart.CHARTS, "drawing charts")
+    from holdfast.tools.charts.charts_server import charts_server
+
+    return BuiltinServer(charts_server(), concurrency=4, timeout_s=60)
+
+
+def _tables_server(path: Path | None) -> BuiltinServer | None:
+    folder = read_table_folder(path)
+    if folder is None:
+        return None
+    require_part(OptionalPart.TABLES, f"{path}: the table [tables]")
+    from holdfast.tools.tables.tables_server import tables_server
+
+    return BuiltinServer(tables_server(folder), concurrency=4, timeout_s=60)
+
+
+async def _python_server(
+    stack: AsyncExitStack, path: Path | None
+) -> BuiltinServer | MissingServer | None:
+    table = read_python_settings(path)
+    if table is None and not is_installed(OptionalPart.PYTHON):
+        return MissingServer(OptionalPart.PYTHON, "running Python code")
+    if table is not None and table.enabled:
+        require_part(OptionalPart.PYTHON, f"{path}: the table [python]")
+    runners = await stack.enter_async_context(open_python_runners(path))
+    if runners is None:
+        return None
+    from holdfast.tools.python.python_server import python_server
+
+    return BuiltinServer(python_server(*runners), concurrency=4, timeout_s=90)
 
 
 async def _network_servers(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:

@@ -292,8 +292,9 @@ async def _builtin(settings: Settings, _: Endpoints | None) -> _CheckOutcome:
 
     own = read_servers(settings.config_file) if settings.config_file else {}
     async with open_builtin_servers(settings, unconnected_corpus()) as servers:
-        Hub(own, servers)  # as the worker makes it: a name may be in use
-        return _CheckOutcome(True, ", ".join(sorted(servers)))
+        hub = Hub(own, servers)  # as the worker makes it: a name may be in use
+        there = ", ".join(sorted(servers.keys() - hub.missing.keys()))
+        return _CheckOutcome(True, "; ".join([there, *(m.reason for m in hub.missing.values())]))
 
 
 async def _get(address: str, headers: dict[str, str] | None = None) -> int | str:

@@ -45,7 +45,7 @@ class EventKind(StrEnum):
     TASK_VERIFIED = "task.verified"
     """The verifier judged the task's result."""
     TOOL_LEFT_OUT = "tool.left_out"
-    """A tool or a tool server was left out of planning because of a fault."""
+    """A tool or a tool server was left out of planning: a fault, or a missing optional part."""
     MODEL_FALLBACK_USED = "model.fallback_used"
     """A call went to the fallback model, because the job's model failed."""
     QUESTION_ASKED = "question.asked"

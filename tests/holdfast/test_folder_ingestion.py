@@ -8,9 +8,11 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import openpyxl
 import pytest
 from sqlalchemy import text
 
+from holdfast.corpus.corpus_update import ingestion_lines
 from holdfast.corpus.folder_ingestion import (
     IngestOptions,
     IngestResult,
@@ -22,6 +24,8 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.tools.documents.document_reader import DOCUMENT_ENDINGS, MAX_DOCUMENT_BYTES
 from holdfast.tools.mcp.answers.answer_passages import AnswerSource
+from holdfast.tools.optional_parts import OptionalPart
+from tests.support.tools.missing_parts import hide_parts
 
 
 @pytest.fixture
@@ -168,6 +172,37 @@ async def test_a_file_that_became_unreadable_leaves_the_collection(
     assert _counts(done) == (0, 0, 2, 1)
     assert done.skipped == (("b.txt", "is not text: if it is, save it as UTF-8"),)
     assert await _addresses(database, "c") == ["a.md", "deep/c.html"]
+
+
+async def test_a_file_that_needs_a_missing_part_is_skipped_with_the_command(
+    database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "letter.docx").write_bytes(b"PK")
+    hide_parts(monkeypatch, OptionalPart.DOCUMENTS)
+
+    done = await ingest_folder(database, folder, "c")
+
+    _, skipped = ingestion_lines(done, None)
+    assert _counts(done) == (3, 0, 0, 0)
+    assert skipped == (
+        "  skipped letter.docx: reading .docx files needs the part 'documents': "
+        "pip install 'holdfast[documents]'"
+    )
+
+
+async def test_an_unchanged_document_stays_when_its_part_is_gone(
+    database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Name", "Lit"])
+    book.save(folder / "lights.xlsx")
+    await ingest_folder(database, folder, "c")
+    hide_parts(monkeypatch, OptionalPart.DOCUMENTS)
+
+    done = await ingest_folder(database, folder, "c")
+
+    assert _counts(done) == (0, 0, 4, 0)
+    assert done.skipped == ()
 
 
 async def test_a_folder_that_cannot_serve_is_refused(database: Database, tmp_path: Path) -> None:

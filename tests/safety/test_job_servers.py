@@ -11,11 +11,14 @@ from temporalio.client import Client
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.storage.views import job_queries
+from holdfast.tools.optional_parts import OptionalPart
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import running_engine
 from tests.support.services.command_shell import command_shell
+from tests.support.tools.missing_parts import hide_parts
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -69,6 +72,34 @@ async def test_a_job_is_offered_and_calls_the_tools_of_its_servers_alone(
             in unknown.message
         )
         assert tools.called == []
+
+
+async def test_a_job_is_told_which_part_a_server_needs(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    tools: ScriptedTools,
+    players: ScriptedRoles,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hide_parts(monkeypatch, OptionalPart.CHARTS)
+    tools.answers = lambda asked: f"found {asked}"
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    async with running_engine(
+        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url
+    ) as engine:
+        refused = await engine.run("Who?", servers=("charts",))
+        allowed = await engine.run("Who?")
+        events = await job_queries.events_after(engine.db, allowed.job_id, 0)
+
+    needed = "drawing charts needs the part 'charts': pip install 'holdfast[charts]'"
+    assert (refused.status, needed in refused.message) == ("failed", True)
+    assert allowed.status == "done", allowed.message
+    offered = {each["name"].partition(".")[0] for each in players.tasks(PLANNER)[-1]["tools"]}
+    assert offered == {"corpus", "lab", "python"}
+    left_out = [event.facts for event in events if event.kind == "tool.left_out"]
+    assert left_out == [{"fault": needed, "missing_server": "charts"}]
 
 
 def test_a_server_that_is_not_there_is_refused_before_anything_is_started() -> None:

@@ -3,13 +3,13 @@
 import io
 import warnings
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, TypeAlias
-
-from defusedxml import ElementTree
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 from holdfast.tools.documents.office_package import OfficePackage, clean_office_package
+from holdfast.tools.optional_parts import OptionalPart, require_part
 
 OfficeTextReader: TypeAlias = Callable[[str, io.BytesIO, int], str]
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -23,7 +23,9 @@ def read_office(name: str, data: bytes, reader: OfficeTextReader, budget: int) -
 
     Raises:
         BadInput: the file cannot be read, or has more than `budget` characters.
+        PartMissing: the part `documents` is not installed.
     """
+    require_part(OptionalPart.DOCUMENTS, f"reading {PurePath(name).suffix.lower()} files")
     package = clean_office_package(name, data)
     try:
         with warnings.catch_warnings():
@@ -40,6 +42,8 @@ def read_office(name: str, data: bytes, reader: OfficeTextReader, budget: int) -
 
 
 def _with_properties(text: str, package: OfficePackage) -> ParsedDocument:
+    from defusedxml import ElementTree  # in the part `documents`
+
     try:
         root: Any = ElementTree.fromstring(package.core)
     except Exception:  # properties are optional

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.metadata_cleaning import ParsedDocument
+from holdfast.tools.optional_parts import OptionalPart, require_part
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -28,7 +29,9 @@ def read_pdf(name: str, data: bytes) -> ParsedDocument:
 
     Raises:
         BadInput: the file is not a PDF, is broken, or needs a password.
+        PartMissing: the part `documents` is not installed.
     """
+    require_part(OptionalPart.DOCUMENTS, "reading .pdf files")
     if _SIGNATURE not in data[:_MAX_SIGNATURE_OFFSET]:
         raise BadInput(f"{name!r} is not a PDF")
     # pypdf logs every irregularity of a file; only the text matters here.

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
-from holdfast.models.errors import BadConfiguration, BadInput, ToolBusy, ToolFailed
+from holdfast.models.errors import BadConfiguration, BadInput, PartMissing, ToolBusy, ToolFailed
 from holdfast.planning.text.nearest_values import nearest_names
 from holdfast.tools.mcp.meta_keys import REMEMBERS_KEY
 from holdfast.tools.mcp.reread_method import RereadMethod, find_reread_method
@@ -17,6 +17,7 @@ from holdfast.tools.mcp.server_config import ServerConfig
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 from holdfast.tools.mcp.tool_server import (
     BuiltinServer,
+    MissingServer,
     ToolServer,
     builtin_tool_server,
     configured_tool_server,
@@ -33,7 +34,7 @@ class Hub:
     def __init__(
         self,
         servers: Mapping[str, ServerConfig],
-        builtin: Mapping[str, BuiltinServer],
+        builtin: Mapping[str, BuiltinServer | MissingServer],
         *,
         patience: timedelta = timedelta(seconds=10),
         log_folder: Path | None = None,
@@ -41,10 +42,17 @@ class Hub:
         for name in servers.keys() & builtin.keys():
             raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
         self._faults: dict[str, tuple[str, ...]] = {}
+        self._missing = {
+            name: server for name, server in builtin.items() if isinstance(server, MissingServer)
+        }
         self._places = {
             name: configured_tool_server(name, server, patience, log_folder)
             for name, server in servers.items()
-        } | {name: builtin_tool_server(name, server, patience) for name, server in builtin.items()}
+        } | {
+            name: builtin_tool_server(name, server, patience)
+            for name, server in builtin.items()
+            if isinstance(server, BuiltinServer)
+        }
 
     async def __aenter__(self) -> Self:
         for place in self._places.values():
@@ -64,14 +72,18 @@ class Hub:
 
         Raises:
             BadInput: a server does not exist.
+            PartMissing: a server needs an optional part that is not installed.
         """
         for name in servers:
+            if name in self._missing:
+                raise PartMissing(self._missing[name].reason)
             if name not in self._places:
                 names = ", ".join(sorted(self._places))
                 raise BadInput(f"there is no server {name!r}; there are: {names}")
         if not servers:
             return self
         limited = copy.copy(self)
+        limited._missing = {}  # noqa: SLF001 - our own
         limited._places = {name: self._places[name] for name in servers}  # noqa: SLF001 - our own
         return limited
 
@@ -89,6 +101,11 @@ class Hub:
     def faults(self) -> tuple[str, ...]:
         """Servers and tools that the last `signatures` left out, with reasons."""
         return tuple(sorted(fault for name in self._places for fault in self._faults.get(name, ())))
+
+    @property
+    def missing(self) -> Mapping[str, MissingServer]:
+        """The built-in servers that need an optional part that is not installed, by name."""
+        return self._missing
 
     async def call(
         self,
@@ -125,7 +142,7 @@ class Hub:
         server, _, name = tool.partition(".")
         place = self._places.get(server)
         if place is None:
-            raise ToolFailed(f"there is no server {server!r} any more")
+            raise ToolFailed(self._absence(server) or f"there is no server {server!r} any more")
         await place.link.connected()
         return find_reread_method(server, name, [listed.tool for listed in place.tools.values()])
 
@@ -163,7 +180,9 @@ class Hub:
         server, _, tool = name.partition(".")
         place = self._places.get(server)
         if place is None:
-            raise ToolFailed(f"there is no tool {name!r}{self._near(name)}")
+            raise ToolFailed(
+                self._absence(server) or f"there is no tool {name!r}{self._near(name)}"
+            )
         if tool not in place.link.tools:
             await place.link.connected()
         if tool not in place.link.tools:
@@ -172,6 +191,10 @@ class Hub:
         if checked.fault:
             raise ToolFailed(f"tool {name!r} cannot be called: {checked.fault}")
         return place, checked
+
+    def _absence(self, server: str) -> str:
+        """Return which optional part the server needs; empty if it needs none."""
+        return self._missing[server].reason if server in self._missing else ""
 
     def _near(self, name: str) -> str:
         names = [

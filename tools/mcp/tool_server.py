@@ -21,6 +21,7 @@ from holdfast.tools.mcp.tool_descriptions import clean_description, clean_schema
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 from holdfast.tools.mcp.transports.server_connection import ServerConnection
 from holdfast.tools.mcp.transports.server_transports import connect_configured, connect_in_process
+from holdfast.tools.optional_parts import OptionalPart, missing_part_message
 from holdfast.tools.vocabularies.server_vocabularies import ServerVocabularies
 from holdfast.tools.vocabularies.vocabulary_sources import VocabularySource
 
@@ -42,6 +43,19 @@ class BuiltinServer:
     timeout_s: float = 600
     concurrency: int = 32
     max_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class MissingServer:
+    """A server that comes with Holdfast, and needs an optional part that is not installed."""
+
+    part: OptionalPart
+    use: str
+    """What the server does, such as "drawing charts"."""
+
+    @property
+    def reason(self) -> str:
+        return missing_part_message(self.part, self.use)
 
 
 class _ToolListing:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import duckdb
-
 from holdfast.models.errors import BadConfiguration, BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.tools.holdfast_toml import read_toml_table
@@ -115,6 +113,8 @@ def _sql_name(address: str) -> str:
 @lru_cache
 def _reserved() -> frozenset[str]:
     """Return the words that SQL does not allow as a table name."""
+    import duckdb  # in the part `tables`
+
     query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
     with duckdb.connect(":memory:") as database:
         return frozenset(str(name) for (name,) in database.execute(query).fetchall())

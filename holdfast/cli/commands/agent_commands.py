@@ -1,7 +1,7 @@
 """Implement `holdfast agents`: list the agents and the tools that are available to each agent."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
@@ -15,6 +15,7 @@ from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_o
 from holdfast.settings import Settings, load_settings
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.tool_server import MissingServer
 
 _OPTIONAL_SERVERS = frozenset({"web", "wikipedia", "tables"})
 """Built-in tool servers that a table of their own in `holdfast.toml` turns on."""
@@ -40,14 +41,14 @@ def agents_command(*, json_output: bool) -> None:
     configure_quiet_logs()
     # Only the worker can know whether there is an endpoint for an agent's model.
     agents = read_agents(settings.config_file)
-    signatures, faults = asyncio.run(_load_tools(settings))
+    signatures, faults, missing = asyncio.run(_load_tools(settings))
     lines = agent_lines(agents, signatures)
     if json_output:
         print_json(lines)
         return
-    rows = [(line.name, line.tier.value, _tool_text(line)) for line in lines]
+    rows = [(line.name, line.tier.value, _tool_text(line, missing)) for line in lines]
     console().print(plain_table(("agent", "tier", "tools"), rows))
-    for fault in faults:
+    for fault in (*faults, *(server.reason for server in missing.values())):
         print_progress(f"note: {fault}")
     if not all(line.can_work for line in lines):
         print_text("\nThe planner does not use agents that are off; docs/tools.md says how to add")
@@ -75,7 +76,7 @@ def _line(agent: AgentProfile, signatures: Sequence[ToolSignature], *, can_work:
     )
 
 
-def _tool_text(line: AgentLine) -> str:
+def _tool_text(line: AgentLine, missing: Mapping[str, MissingServer]) -> str:
     """The agent's tools; or what the installation needs so that the agent can work."""
     if line.tools:
         return ", ".join(line.tools)
@@ -83,21 +84,25 @@ def _tool_text(line: AgentLine) -> str:
         return "needs none"
     servers = [name.removesuffix(".*") for name in line.wants if name.endswith(".*")]
     tools = [name.removeprefix("*.") for name in line.wants if not name.endswith(".*")]
-    needs = [_server_need(name) for name in servers]
+    needs = [_server_need(name, missing) for name in servers]
     needs += [f"a tool named {' or '.join(tools)}"] if tools else []
     return f"off: needs {', or '.join(needs)}"
 
 
-def _server_need(name: str) -> str:
+def _server_need(name: str, missing: Mapping[str, MissingServer]) -> str:
+    if name in missing:
+        return f"the part {missing[name].part.value!r}"
     table = f"a [{name}] table" if name in _OPTIONAL_SERVERS else f"an MCP server named {name}"
     return f"{table} in holdfast.toml"
 
 
-async def _load_tools(settings: Settings) -> tuple[tuple[ToolSignature, ...], tuple[str, ...]]:
+async def _load_tools(
+    settings: Settings,
+) -> tuple[tuple[ToolSignature, ...], tuple[str, ...], Mapping[str, MissingServer]]:
     """The available tools, and why other tools are missing; tool servers are started for this."""
     servers = read_servers(settings.config_file) if settings.config_file else {}
     async with (
         open_builtin_servers(settings, unconnected_corpus()) as builtin,
         Hub(servers, builtin) as hub,
     ):
-        return await hub.signatures(), hub.faults()
+        return await hub.signatures(), hub.faults(), hub.missing

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
 from holdfast.configuration.json_logs import configure_quiet_logs
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import BadInput, PartMissing
 from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import read_servers
+from holdfast.tools.mcp.tool_server import MissingServer
 
 
 async def check_server_names(names: Sequence[str], settings: Settings) -> None:
@@ -17,6 +18,7 @@ async def check_server_names(names: Sequence[str], settings: Settings) -> None:
 
     Raises:
         BadInput: there is no tool server of such a name.
+        PartMissing: a server needs an optional part that is not installed.
         BadConfiguration: `holdfast.toml` has a fault.
     """
     if not names or not settings.uses_embedded_temporal:
@@ -24,7 +26,10 @@ async def check_server_names(names: Sequence[str], settings: Settings) -> None:
     configure_quiet_logs()
     own = read_servers(settings.config_file) if settings.config_file else {}
     async with open_builtin_servers(settings, unconnected_corpus()) as builtin:
-        servers = sorted({*builtin, *own})
+        missing = {n: each for n, each in builtin.items() if isinstance(each, MissingServer)}
+        servers = sorted({*builtin, *own} - missing.keys())
     for name in names:
+        if name in missing:
+            raise PartMissing(missing[name].reason)
         if name not in servers:
             raise BadInput(f"there is no server {name!r}; there are: {', '.join(servers)}")

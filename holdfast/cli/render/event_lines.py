@@ -31,7 +31,9 @@ def progress_line(event: EventView, view: JobView) -> str | None:
             return f"  {event.task:<5} failed   {shortened_line(failure, _MAX_FAILURE)}"
         case EventKind.PLAN_STORED | EventKind.PLAN_CHANGED:
             return f"  plan  {_plan_change_text(event)}"
-        case EventKind.TOOL_LEFT_OUT:
+        # `holdfast agents` lists the missing parts of the installation; here they would be
+        # repeated by each plan change of each job.
+        case EventKind.TOOL_LEFT_OUT if "missing_server" not in event.facts:
             return f"  {event.facts.get('fault')}"
     return _job_event_line(event, view.job_id)
 

@@ -83,6 +83,19 @@ def test_a_pause_is_shown_whole_with_the_command_that_continues_the_job() -> Non
     assert line == f"  paused   {message}; continue with `holdfast resume job-1`"
 
 
+def test_progress_repeats_no_missing_part_of_the_installation() -> None:
+    view = JobView.model_construct(job_id="job-1", tasks=())
+    fault = {"fault": "server 'lab' is not there"}
+    missing = {"fault": "drawing charts needs the part 'charts'", "missing_server": "charts"}
+
+    shown = [
+        progress_line(EventView(seq=1, at=NOW, kind="tool.left_out", task="", facts=facts), view)
+        for facts in (fault, missing)
+    ]
+
+    assert shown == ["  server 'lab' is not there", None]
+
+
 def test_calls_have_the_numbers_by_which_trace_names_them() -> None:
     call = CallView(
         id=13,

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.commands.agent_commands import agent_lines
+from holdfast.cli.commands.agent_commands import agent_lines, agents_command
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.strategies.agent_profiles import AgentProfile, AgentTier
 from holdfast.planning.strategies.agent_catalogue import built_in_agents
+from holdfast.tools.optional_parts import OptionalPart
+from tests.support.tools.missing_parts import hide_parts
 
 NEW = '[agents.patents]\ntier = "data"\ndescription = "Finds patents."\n'
 
@@ -124,3 +126,20 @@ def test_agents_are_listed_by_tier_with_their_tools_or_what_they_want(tmp_path: 
         "visualization",
     }
     assert by_name["competitor"].wants == ("competitor.*", "*.competitors", "*.market_share")
+
+
+def test_agents_without_tools_are_listed_with_the_part_that_brings_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    hide_parts(monkeypatch, OptionalPart.CHARTS)
+
+    agents_command(json_output=False)
+
+    shown = capsys.readouterr()
+    assert "off: needs the part 'charts'" in shown.out
+    assert "note: drawing charts needs the part 'charts': pip install 'holdfast[charts]'" in (
+        shown.err
+    )

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.options.server_options import check_server_names
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
-from holdfast.models.errors import BadConfiguration
+from holdfast.models.errors import BadConfiguration, BadInput, PartMissing
 from holdfast.services.health_checks import HealthCheckResult, _builtin, _web, _wikipedia
 from holdfast.settings import Settings
-from holdfast.tools.mcp.tool_server import BuiltinServer
+from holdfast.tools.mcp.tool_server import BuiltinServer, MissingServer
+from holdfast.tools.optional_parts import OptionalPart
+from tests.support.tools.missing_parts import hide_parts
 
 OFFLINE = {"charts", "corpus", "python"}
 """What is there without a word, and reaches nobody."""
@@ -22,7 +25,7 @@ def configured(folder: Path, toml: str) -> Settings:
     return Settings(home=folder, config_file=file)
 
 
-async def servers(settings: Settings) -> Mapping[str, BuiltinServer]:
+async def servers(settings: Settings) -> Mapping[str, BuiltinServer | MissingServer]:
     async with open_builtin_servers(settings, unconnected_corpus()) as found:
         return found
 
@@ -110,3 +113,61 @@ async def test_doctor_says_what_keeps_a_worker_from_starting(
     assert said in str(refused.value)
     right = await _builtin(configured(tmp_path, "[web]\n"), None)
     assert right.detail == "charts, corpus, python, web"
+
+
+async def test_a_server_without_its_part_is_left_out_and_doctor_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_parts(monkeypatch, *OptionalPart)
+
+    found = await servers(Settings(home=tmp_path, config_file=None))
+    outcome = await _builtin(Settings(home=tmp_path, config_file=None), None)
+
+    assert {name for name, each in found.items() if isinstance(each, BuiltinServer)} == {"corpus"}
+    assert outcome.is_good
+    assert outcome.detail == (
+        "corpus; drawing charts needs the part 'charts': pip install 'holdfast[charts]'; "
+        "running Python code needs the part 'python': pip install 'holdfast[python]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("toml", "part"),
+    [("[python]\n", "python"), ('[tables]\nfolder = "."\n', "tables")],
+)
+async def test_a_table_that_turns_on_a_missing_part_is_refused_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toml: str, part: str
+) -> None:
+    hide_parts(monkeypatch, *OptionalPart)
+
+    with pytest.raises(PartMissing) as refused:
+        await servers(configured(tmp_path, toml))
+
+    assert str(refused.value) == (
+        f"{tmp_path}/holdfast.toml: the table [{part}] needs the part '{part}': "
+        f"pip install 'holdfast[{part}]'"
+    )
+
+
+async def test_a_server_that_is_turned_off_needs_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_parts(monkeypatch, OptionalPart.PYTHON)
+
+    found = await servers(configured(tmp_path, "[python]\nenabled = false\n"))
+
+    assert set(found) == {"charts", "corpus"}
+
+
+async def test_servers_option_refuses_a_missing_part_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TEMPORAL_ADDRESS", raising=False)
+    hide_parts(monkeypatch, OptionalPart.CHARTS)
+    settings = Settings(home=tmp_path, config_file=None)
+
+    await check_server_names(["corpus", "python"], settings)
+    with pytest.raises(PartMissing, match=r"pip install 'holdfast\[charts\]'"):
+        await check_server_names(["corpus", "charts"], settings)
+    with pytest.raises(BadInput, match=r"no server 'evil'; there are: corpus, python$"):
+        await check_server_names(["evil"], settings)
