@@ -35,6 +35,7 @@ from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.services.process_signals import end_with_parent
+from holdfast.services.queued_job_start import start_queued_jobs
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.worker_identity import WorkerLaunch
 from holdfast.services.worker_supervisor import EXIT_REFUSED, Supervisor, ready_file
@@ -116,11 +117,13 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
         taking_over = asyncio.create_task(
             take_over_work(client, services.db, settings.task_queue, life.deaths)
         )
+        starting = asyncio.create_task(start_queued_jobs(client, services.db, settings.task_queue))
         async with build_worker(client, services, settings):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)
             _mark_ready()
             await stop.wait()
             taking_over.cancel()
+            starting.cancel()
         log.info("worker.stopped")
 
 

@@ -68,8 +68,8 @@ async def start_workflow(
         )
     except RPCError as error:
         raise ServiceDown(
-            f"job {job_id} is stored, but Temporal did not start it ({error.message}); start it "
-            f"with `holdfast resume {job_id}` once Temporal answers"
+            f"job {job_id} is stored, but Temporal did not start it ({error.message}); a "
+            "worker starts it once Temporal answers"
         ) from error
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from pydantic import JsonValue
 from sqlalchemy import Row, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -155,6 +156,23 @@ class Database:
             if row is None or (epoch is not None and row.epoch != epoch):
                 raise refused_write_error(job_id, None if row is None else row.epoch, epoch)
             write = JobTransaction(connection, job_id, row)
+            yield write
+            await _append_events(write)
+
+    @asynccontextmanager
+    async def new_job(self, row: Mapping[str, Any]) -> AsyncIterator[JobTransaction | None]:
+        """Insert a job's row and open a transaction on it; None if its id or key is taken.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        statement = upsert(jobs).values(row).on_conflict_do_nothing().returning(*_JOB_COLUMNS)
+        async with self.writing() as connection:
+            added = (await connection.execute(statement)).one_or_none()
+            if added is None:
+                yield None
+                return
+            write = JobTransaction(connection, row["id"], added)
             yield write
             await _append_events(write)
 

@@ -3,11 +3,11 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 from pydantic import JsonValue
 from sqlalchemy import Row, func, select, update
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import canonical_hash
@@ -38,14 +38,11 @@ async def submit_job(
         BadInput: the key was used before, for another request.
     """
     row = _row(job_id, request, key)
-    statement = upsert(jobs).values(row).on_conflict_do_nothing().returning(jobs.c.id)
-    async with db.writing() as connection:
-        added = (await connection.execute(statement)).scalar_one_or_none()
-    if added is None:
-        return await _existing_job_id(db, key, row), False
-    async with db.job(job_id) as write:
-        write.event(EventKind.JOB_SUBMITTED, preset=request.preset, model=request.model)
-    return job_id, True
+    async with db.new_job(row) as write:
+        if write is not None:
+            write.event(EventKind.JOB_SUBMITTED, preset=request.preset, model=request.model)
+            return job_id, True
+    return await _existing_job_id(db, key, row), False
 
 
 async def _existing_job_id(db: Database, key: str | None, row: dict[str, Any]) -> str:
@@ -231,6 +228,17 @@ def _text(answer: JsonValue) -> str | None:
     if answer is None or isinstance(answer, str):
         return answer
     return json.dumps(answer, ensure_ascii=False)
+
+
+async def queued_job_ids(db: Database, older_than: timedelta, limit: int) -> list[str]:
+    """Return the ids of the jobs that no workflow has begun for so long, the oldest first."""
+    query = (
+        select(jobs.c.id)
+        .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.created_at < func.now() - older_than)
+        .order_by(jobs.c.created_at)
+    )
+    async with db.reading() as connection:
+        return list((await connection.execute(query.limit(limit))).scalars())
 
 
 async def open_job_ids(db: Database, limit: int) -> list[str]:
