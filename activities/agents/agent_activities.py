@@ -144,7 +144,7 @@ async def _record_turn(turn: _DecidedTurn, tx: JobTransaction) -> Recorded[Agent
     if notes is None:
         return Recorded(_stale_attempt_receipt(order, turn.tasks), ReceiptScope.NONE)
     if not turn.view.used_ids and not notes.get("begun"):
-        tx.event(EventKind.TASK_STARTED, order.task_id)
+        tx.event(EventKind.TASK_STARTED, order.task_id, attempt=order.attempt)
     await agent_task_rows.add_agent_notes(tx, order.task_id, decision.notes | {"begun": True})
     if decision.question:
         # After the answer the agent takes the same turn again; a question is asked once anyway.

@@ -62,7 +62,10 @@ async def begin_task(db: Database, order: TaskOrder, key: str) -> RunningTask | 
         StaleEpoch: a newer run has taken over.
         StorageAway: PostgreSQL does not answer.
     """
-    started: dict[str, StatementValue] = {"kind": EventKind.TASK_STARTED.value}
+    started: dict[str, StatementValue] = {
+        "kind": EventKind.TASK_STARTED.value,
+        "attempt": order.attempt,
+    }
     row = await db.row(_BEGIN, started | _task_key_values(order, key))
     if row.receipt is not None:
         return TaskReceipt.model_validate(row.receipt)

@@ -2,16 +2,19 @@
 -- Mark a task as running, with its event; return the task and the entities of its dependencies.
 -- `held` locks the job's row: the writes of a job are serial, and its events have no gaps. If no
 -- row has this epoch, the parts that depend on `held` write nothing.
--- PostgreSQL flushes the beginning to disk with the first call's row, whose commit is awaited. If
--- a crash loses the beginning before that, the task has not begun: no call was sent.
+-- A worker that takes over an attempt finds the task running: the event is written once.
 with kept as (select body from receipts where job_id = %(job)s and key = %(key)s),
+fresh as (
+    select count(*) as events from tasks
+    where job_id = %(job)s and id = %(task)s and status = 'pending'),
 held as (
-    update jobs set last_event = last_event + 1
+    update jobs set last_event = last_event + fresh.events from fresh
     where id = %(job)s and epoch = %(epoch)s and not exists (select from kept)
     returning last_event),
 noted as (
     insert into events (job_id, seq, kind, task_id, facts)
-    select %(job)s, last_event, %(kind)s, %(task)s, '{}' from held),
+    select %(job)s, last_event, %(kind)s, %(task)s, jsonb_build_object('attempt', %(attempt)s::int)
+    from held, fresh where fresh.events = 1),
 begun as (
     update tasks set status = 'running', started_at = now() from held
     where tasks.job_id = %(job)s and tasks.id = %(task)s and status in ('pending', 'running')
@@ -22,8 +25,7 @@ select (select body from kept) as receipt, (select last_event from held) as held
     (select jsonb_object_agg(task_id, found) from (
         select task_id, jsonb_object_agg(name, value) as found from entities
         where job_id = %(job)s and task_id = any(begun.depends_on) group by task_id
-    ) as by_task) as memory,
-    set_config('synchronous_commit', 'off', true) as flushed_later
+    ) as by_task) as memory
 from (values (1)) as one left join begun on true
 
 -- name: task_status

@@ -20,6 +20,7 @@ from holdfast.services.worker_identity import WorkerDeath
 from holdfast.services.worker_supervisor import EXIT_REFUSED, restart_delay_s
 from holdfast.services.worker_takeover import take_over_work
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.views import job_queries
 from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
@@ -99,6 +100,10 @@ async def test_a_job_goes_on_by_itself_when_its_worker_is_killed(
         assert datetime.fromisoformat(facts["died_at"]) <= datetime.now(UTC)
         assert attempts[task].attempt == 2
         assert attempts[task].identity.startswith(f"{supervised.worker.pid}@")
+    # Both workers began the same attempts, so the log has each once.
+    events = await job_queries.events_after(client_side.db, job_id, 0)
+    begun = [(event.task, event.facts) for event in events if event.kind == "task.started"]
+    assert sorted(begun, key=str) == [(task, {"attempt": 1}) for task in ("T1", "T2", "T99")]
 
 
 async def test_a_living_workers_attempts_are_left_alone(

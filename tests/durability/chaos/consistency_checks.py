@@ -130,8 +130,13 @@ def _events_due(now: JobRecord) -> Counter[tuple[str, str]]:
 
 def _started_late(events: Sequence[RecordedEvent]) -> Iterator[Breach]:
     started, over = set(), set()
+    attempts: set[tuple[str, int | None]] = set()
     for event in events:
         if event.kind == "task.started":
+            attempt = (event.task_id, event.attempt)
+            if event.attempt is None or attempt in attempts:
+                yield Breach(BreachKind.EVENTS, f"{event.task_id} started twice: {attempt}")
+            attempts.add(attempt)
             started.add(event.task_id)
             if event.task_id in over:
                 yield Breach(BreachKind.EVENTS, f"{event.task_id} was started after it had ended")

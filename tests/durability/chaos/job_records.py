@@ -30,7 +30,10 @@ select e.task_id, e.entity, e.quote, e.quote = substr(
     s.text, e.start_char + 1, e.end_char - e.start_char) as resolves
 from evidence e left join sources s on s.id = e.source_id
 where e.job_id = %(job)s order by e.task_id, e.entity, e.quote"""
-_EVENTS = "select seq, kind, task_id from events where job_id = %(job)s order by seq"
+_EVENTS = """
+    select seq, kind, task_id, case kind when 'task.started' then (facts->>'attempt')::int end as attempt
+    from events where job_id = %(job)s order by seq
+"""
 _REPORT = "select body from reports where job_id = %(job)s"
 _MODEL_CALLS = """
 select id, task_id, attempt, part, role as asked, request, status, sends, reused, finished_at,
@@ -78,6 +81,8 @@ class RecordedEvent:
     seq: int
     kind: str
     task_id: str
+    attempt: int | None
+    """The attempt that began; None in every other entry."""
 
 
 @dataclass(frozen=True)
