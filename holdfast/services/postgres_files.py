@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -105,7 +106,8 @@ def _create(cluster: Path, user: str | None) -> None:
         [
             str(postgres_program("initdb")),
             "--username=postgres",
-            "--auth=trust",  # only the owner can enter the folder of the socket
+            "--auth-local=trust",  # only the owner can enter the folder of the socket
+            "--auth-host=reject",
             "--encoding=UTF8",
             # An update of the system's library must not change the sort order of an index.
             "--no-locale",
@@ -152,16 +154,30 @@ def _remove_stale_pid_file(cluster: Path) -> None:
 
 
 def _make_private(folder: Path, user: str | None) -> None:
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if user:
-        shutil.chown(folder, user, user)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or folder.owner() != (user or _current_user_name()):
-        raise BadConfiguration(
-            f"{str(folder)!r} belongs to another user; remove it, or set HOLDFAST_HOME to a "
-            "shorter path so that it is not needed"
-        )
-    folder.chmod(0o700)
+    """Make the folder, or take an existing one; only `user` (None: this user) may enter it.
+
+    Raises:
+        BadConfiguration: the folder is another user's, or a link.
+    """
+    owner = pwd.getpwnam(user) if user else pwd.getpwuid(os.geteuid())
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    refusal = BadConfiguration(
+        f"{str(folder)!r} belongs to another user; remove it, or set HOLDFAST_HOME to a "
+        "shorter path so that it is not needed"
+    )
+    try:
+        # The folder can be in /tmp: a link that another user made there must not be followed.
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise refusal from error
+    try:
+        if os.fstat(opened).st_uid not in (owner.pw_uid, os.geteuid()):
+            raise refusal
+        os.fchown(opened, owner.pw_uid, owner.pw_gid)
+        os.fchmod(opened, 0o700)
+    finally:
+        os.close(opened)
 
 
 def _allow_traversal(folder: Path) -> None:
@@ -185,7 +201,3 @@ def _make_user() -> None:
             f"PostgreSQL refuses to run as root, and a user {_UNPRIVILEGED_USER!r} cannot be made "
             f"({error}); run as another user, or set HOLDFAST_DATABASE_URL to a server of yours"
         ) from error
-
-
-def _current_user_name() -> str:
-    return pwd.getpwuid(os.geteuid()).pw_name

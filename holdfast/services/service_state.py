@@ -83,13 +83,16 @@ def check_home(home: Path) -> None:
 
 
 def make_home(home: Path) -> None:
-    """Create the folders of a home.
+    """Create the folders of a home; a new home is private.
 
     Raises:
         BadConfiguration: the folder cannot be created or written.
     """
     try:
-        (home / "logs").mkdir(parents=True, exist_ok=True)
+        if not home.exists():
+            home.parent.mkdir(parents=True, exist_ok=True)
+            home.mkdir(mode=0o700, exist_ok=True)
+        (home / "logs").mkdir(exist_ok=True)
         _lock_file(home).touch(mode=0o600)
     except OSError as error:
         raise _unusable_home(home, error) from error
