@@ -14,13 +14,13 @@ from holdfast.cli.declarations import (
 
 app = typer.Typer(
     name="holdfast",
-    help="A durable research engine: a question in, a cited report out.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.callback()(installation_declarations.holdfast)
 # `--help` lists the commands in this order.
 app.command()(job_start_declarations.run)
 app.command()(job_start_declarations.submit)

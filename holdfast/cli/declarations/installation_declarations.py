@@ -1,10 +1,29 @@
-"""Declare the commands that start, stop, check and serve the installation."""
+"""Declare `holdfast` and the commands that start, stop, check and serve the installation."""
 
 from typing import Annotated
 
 import typer
 
 from holdfast.cli.declarations.option_types import JsonOption
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"holdfast {version('holdfast')}")
+        raise typer.Exit
+
+
+def holdfast(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """A durable research engine: a question in, a cited report out."""
 
 
 def agents(json_output: JsonOption = False) -> None:
