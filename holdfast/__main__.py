@@ -17,6 +17,8 @@ def main() -> None:
         # The command was still being imported: it has done nothing.
         sys.stderr.write("interrupted: the command had not begun\n")
         code = _EXIT_INTERRUPTED
+    except Exception as error:  # what a foreign module raises, or lacks, can be anything
+        code = _report_foreign_modules(error)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -46,6 +48,23 @@ def _run() -> int:
     except BrokenPipeError:
         return 1
     return 0
+
+
+def _report_foreign_modules(error: Exception) -> int:
+    """Print which modules are foreign; if none is, the error is raised again.
+
+    `holdfast doctor` does the same, but cannot start if a module is hidden that every command
+    imports.
+    """
+    from holdfast.installed_modules import find_module_faults
+
+    faults = find_module_faults()
+    if not faults:
+        raise error
+    sys.stderr.write(f"error: {type(error).__name__}: {error}\n")
+    for fault in faults:
+        sys.stderr.write(f"{fault.detail}\n     -> {fault.remedy}\n")
+    return 1
 
 
 def _is_interrupted(leaving: SystemExit) -> bool:

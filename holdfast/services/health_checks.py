@@ -5,10 +5,13 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from importlib.metadata import version
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from holdfast.installed_modules import find_module_faults
 from holdfast.models.errors import BadConfiguration, HoldfastError
 from holdfast.services import service_checks
 from holdfast.services.check_outcome import BUSY_HINT, TIMEOUT_S, CheckOutcome
@@ -36,7 +39,11 @@ _Check = Callable[[Settings, Endpoints | None], Coroutine[None, None, CheckOutco
 
 async def run_health_checks() -> list[HealthCheckResult]:
     """Run all checks; return the results in the order in which to repair the faults."""
-    results = [_result("Python", _python())]
+    packages = _packages()
+    results = [_result("Python", _python()), *(_result("packages", each) for each in packages)]
+    if any(each.is_good is False for each in packages):
+        # The other checks import the modules at fault.
+        return results
     try:
         settings = load_settings()
     except BadConfiguration as error:
@@ -111,6 +118,13 @@ def _python() -> CheckOutcome:
     is_good = sys.version_info >= _OLDEST_PYTHON
     remedy = "" if is_good else "install Holdfast with Python 3.11 or newer"
     return CheckOutcome(is_good, f"{platform.python_version()} at {sys.executable}", remedy)
+
+
+def _packages() -> list[CheckOutcome]:
+    if faults := find_module_faults():
+        return [CheckOutcome(False, fault.detail, fault.remedy) for fault in faults]
+    ours = f"holdfast {version('holdfast')} at {Path(__file__).parents[1]}"
+    return [CheckOutcome(True, f"{ours}; every module is from its own distribution")]
 
 
 async def _home(settings: Settings, _: Endpoints | None) -> CheckOutcome:
