@@ -36,7 +36,11 @@ NOT_TESTED = {
     "export": "of the shell",
     "cp": "of the system; copies files of the reader",
     "rm": "of the system; deletes files of the reader",
-    "pip": "needs a package index; tests/tools/test_optional_parts.py reads the parts",
+    "pip": "needs a package index; tests/packaging/ installs the wheel, tests/tools/test_optional_parts.py "
+    "reads the parts",
+    "pipx": "needs a package index; tests/packaging/ installs the wheel",
+    "uv": "needs a package index; tests/packaging/ installs the wheel",
+    "uvx": "needs a package index; tests/packaging/ installs the wheel",
     "curl": "of the system; tests/holdfast/api/ asks the same addresses",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }

@@ -1,0 +1,96 @@
+"""Tests that Holdfast and projects with modules named like our folders leave each other alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import BuiltPackages
+from tests.support.packages.foreign_modules import OUR_FOLDERS, write_foreign_modules
+from tests.support.packages.fresh_environment import FreshEnvironment
+from tests.support.packages.stand_in_wheels import build_stand_in
+
+pytestmark = pytest.mark.slow
+
+# The first owns what llama-index-workflows owns; the second is any careless project.
+OTHERS = {
+    "owner-of-workflows": {"workflows/__init__.py": "OWNER = 'owner-of-workflows'\n"},
+    "owner-of-models": {
+        "models/__init__.py": "OWNER = 'owner-of-models'\n",
+        "tools/__init__.py": "OWNER = 'owner-of-models'\n",
+    },
+}
+PRINT_OWNERS = "import workflows, models, tools; print(workflows.OWNER, models.OWNER, tools.OWNER)"
+OWNERS = "owner-of-workflows owner-of-models owner-of-models\n"
+
+
+@pytest.fixture
+def stand_ins(tmp_path: Path) -> list[Path]:
+    return [build_stand_in(tmp_path, name, files) for name, files in OTHERS.items()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder in which nothing is importable."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def agents(environment: FreshEnvironment, folder: Path, **variables: str) -> set[str]:
+    """The agents of `holdfast agents`, which imports most of our modules and starts servers."""
+    done = environment.run("holdfast", "agents", "--json", folder=folder, **variables)
+    assert done.returncode == 0, done.stderr
+    return {agent["name"] for agent in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("order", ["holdfast first", "holdfast last"])
+def test_each_project_imports_its_own_modules_in_any_order_of_installation(
+    environment: FreshEnvironment,
+    packages: BuiltPackages,
+    stand_ins: list[Path],
+    folder: Path,
+    order: str,
+) -> None:
+    wheels = [packages.wheel, *stand_ins]
+    for wheel in wheels if order == "holdfast first" else reversed(wheels):
+        environment.install(wheel)
+
+    others = environment.run("python", "-c", PRINT_OWNERS, folder=folder)
+
+    assert (others.stdout, others.stderr) == (OWNERS, "")
+    assert "generalist" in agents(environment, folder)
+
+
+def test_uninstalling_the_others_leaves_holdfast_whole(
+    installed: FreshEnvironment, stand_ins: list[Path], folder: Path
+) -> None:
+    installed.install(*stand_ins)
+
+    installed.uninstall(*OTHERS)
+
+    assert "generalist" in agents(installed, folder)
+
+
+def test_uninstalling_holdfast_leaves_the_others_whole(
+    installed: FreshEnvironment, stand_ins: list[Path], folder: Path
+) -> None:
+    installed.install(*stand_ins)
+
+    installed.uninstall("holdfast")
+    others = installed.run("python", "-c", PRINT_OWNERS, folder=folder)
+
+    assert (others.stdout, others.stderr) == (OWNERS, "")
+    assert not (installed.site_packages / "holdfast").exists()
+
+
+def test_modules_in_the_working_folder_hide_none_of_ours(
+    installed: FreshEnvironment, folder: Path
+) -> None:
+    write_foreign_modules(folder, OUR_FOLDERS)
+    # A folder of data: Python prefers any package of that name.
+    (folder / "holdfast").mkdir()
+
+    done = installed.run("python", "-m", "holdfast", "agents", "--json", folder=folder)
+
+    assert done.returncode == 0, done.stderr
