@@ -7,7 +7,7 @@ from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.models.jobs.activity_orders import EndOrder, JobOutcome
-from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.wire import stored_keys
 from holdfast.storage.core.database import JobTransaction
@@ -24,7 +24,8 @@ class JobEndActivities:
     @implements(interfaces.end_job)
     async def end_job(self, order: EndOrder) -> JobOutcome:
         async def record(tx: JobTransaction) -> Recorded[JobOutcome]:
-            if order.status is JobStatus.CANCELLED:
+            # A job that was only planned runs its tasks when it is resumed.
+            if order.reason is not StopReason.PLANNED:
                 await plan_change_rows.cancel_open_tasks(tx)
             await job_rows.store_job_end(tx, order.status, order.reason, order.message)
             return Recorded(_outcome(order), ReceiptScope.RUN)

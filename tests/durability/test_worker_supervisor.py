@@ -77,6 +77,7 @@ async def is_done(engine: RunningEngine, job_id: str) -> bool:
     return (await job_rows.load_job(engine.db, job_id)).status is JobStatus.DONE
 
 
+@pytest.mark.conformance("REL-04")
 async def test_a_job_goes_on_by_itself_when_its_worker_is_killed(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:

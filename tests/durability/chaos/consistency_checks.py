@@ -8,6 +8,8 @@ from enum import StrEnum
 from itertools import permutations
 from typing import LiteralString
 
+from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES
+from holdfast.models.plans.research_plan import TaskStatus
 from tests.durability.chaos.job_records import (
     ComparableOutcome,
     Connection,
@@ -110,6 +112,7 @@ def _event_faults(now: JobRecord) -> Iterator[Breach]:
     for (kind, task_id), count in (_events_due(now) - counts).items():
         yield Breach(BreachKind.EVENTS, f"{kind} {task_id} is missing {count} times")
     yield from _started_late(now.events)
+    yield from _open_tasks(now)
 
 
 def _events_due(now: JobRecord) -> Counter[tuple[str, str]]:
@@ -126,6 +129,13 @@ def _events_due(now: JobRecord) -> Counter[tuple[str, str]]:
         if task["has_ended"]:
             due[f"task.{'failed' if task['failure'] else 'done'}", task["id"]] += 1
     return due
+
+
+def _open_tasks(now: JobRecord) -> Iterator[Breach]:
+    """Tasks of an ended job that nobody will run."""
+    for task in now.tasks:
+        if now.job["status"] in FINAL_JOB_STATUSES and TaskStatus(task["status"]).is_open:
+            yield Breach(BreachKind.ANSWER, f"{task['id']} of an ended job is {task['status']}")
 
 
 def _started_late(events: Sequence[RecordedEvent]) -> Iterator[Breach]:
