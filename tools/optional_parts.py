@@ -17,6 +17,7 @@ class OptionalPart(StrEnum):
     DOCUMENTS = "documents"
     PYTHON = "python"
     TABLES = "tables"
+    WEB = "web"
 
 
 _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
@@ -24,6 +25,7 @@ _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
     OptionalPart.DOCUMENTS: ("defusedxml", "docx", "openpyxl", "pptx", "pypdf"),
     OptionalPart.PYTHON: ("pydantic_monty",),
     OptionalPart.TABLES: ("duckdb",),
+    OptionalPart.WEB: ("protego", "trafilatura"),
 }
 
 

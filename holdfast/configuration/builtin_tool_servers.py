@@ -13,13 +13,15 @@ from holdfast.tools.corpus.corpus_retrieval import PassageStore
 from holdfast.tools.corpus.corpus_server import corpus_server
 from holdfast.tools.holdfast_toml import check_toml_tables
 from holdfast.tools.mcp.tool_server import BuiltinServer, MissingServer
-from holdfast.tools.network_setup import open_web_resources, open_wikipedia_client
 from holdfast.tools.optional_parts import OptionalPart, is_installed, require_part
 from holdfast.tools.python.python_settings import open_python_runners, read_python_settings
 from holdfast.tools.tables.table_folder import read_table_folder
-from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
-from holdfast.tools.web.web_settings import read_web_settings, read_wikipedia_settings
-from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
+from holdfast.tools.web.web_settings import (
+    WebSettings,
+    WikipediaSettings,
+    read_web_settings,
+    read_wikipedia_settings,
+)
 
 
 @asynccontextmanager
@@ -102,14 +104,27 @@ async def _network_servers(stack: AsyncExitStack, path: Path | None) -> dict[str
     """Return the servers that use the network; only those enabled in the file."""
     servers: dict[str, BuiltinServer] = {}
     if web := read_web_settings(path):
-        parts = await stack.enter_async_context(open_web_resources(web, os.environ))
-        server = web_server(parts.fetcher, parts.search)
-        secrets = parts.search.secrets if parts.search else ()
-        servers["web"] = BuiltinServer(
-            server, {"fresh": "fresh"}, concurrency=WEB_CONCURRENCY, secrets=secrets
-        )
+        require_part(OptionalPart.WEB, f"{path}: the table [web]")
+        servers["web"] = await _web_server(stack, web)
     if wikipedia := read_wikipedia_settings(path):
-        wiki = await stack.enter_async_context(open_wikipedia_client(wikipedia))
-        bound = {"job": "job", "fresh": "fresh"}
-        servers["wikipedia"] = BuiltinServer(wikipedia_server(wiki), bound)
+        require_part(OptionalPart.WEB, f"{path}: the table [wikipedia]")
+        servers["wikipedia"] = await _wikipedia_server(stack, wikipedia)
     return servers
+
+
+async def _web_server(stack: AsyncExitStack, table: WebSettings) -> BuiltinServer:
+    from holdfast.tools.network_setup import open_web_resources
+    from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
+
+    parts = await stack.enter_async_context(open_web_resources(table, os.environ))
+    server = web_server(parts.fetcher, parts.search)
+    secrets = parts.search.secrets if parts.search else ()
+    return BuiltinServer(server, {"fresh": "fresh"}, concurrency=WEB_CONCURRENCY, secrets=secrets)
+
+
+async def _wikipedia_server(stack: AsyncExitStack, table: WikipediaSettings) -> BuiltinServer:
+    from holdfast.tools.network_setup import open_wikipedia_client
+    from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
+
+    wiki = await stack.enter_async_context(open_wikipedia_client(table))
+    return BuiltinServer(wikipedia_server(wiki), {"job": "job", "fresh": "fresh"})

@@ -18,6 +18,7 @@ from holdfast.services.check_outcome import BUSY_HINT, TIMEOUT_S, CheckOutcome
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.service_state import check_home
 from holdfast.settings import Endpoints, Settings, load_settings, unknown_variables
+from holdfast.tools.optional_parts import OptionalPart, require_part
 
 _UNREADABLE_FILE = "not checked: the config file has a fault"
 _OLDEST_PYTHON = (3, 11)
@@ -153,6 +154,7 @@ async def _web(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     table = read_web_settings(settings.config_file)
     if table is None:
         return CheckOutcome(None, "off; a table [web] in holdfast.toml turns it on")
+    require_part(OptionalPart.WEB, "the table [web]")
     providers = configure_providers(table.providers, os.environ)
     if lacking := [each for each in providers if each.lacks_key]:
         names = ", ".join(f"{each.name} ({each.key_env} is not set)" for each in lacking)
@@ -168,6 +170,7 @@ async def _wikipedia(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     table = read_wikipedia_settings(settings.config_file)
     if table is None:
         return CheckOutcome(None, "off; a table [wikipedia] in holdfast.toml turns it on")
+    require_part(OptionalPart.WEB, "the table [wikipedia]")
     return CheckOutcome(True, f"on, at {table.api}")
 
 

@@ -9,12 +9,12 @@ from urllib.parse import unquote
 
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
-from holdfast.tools.documents.html_reader import read_html
 from holdfast.tools.documents.mediawiki_html import article_text
 from holdfast.tools.documents.pdf_reader import read_pdf
 from holdfast.tools.documents.text_decoding import clean_text
 from holdfast.tools.web.content_types import BodyKind
 from holdfast.tools.web.page_charset import decode_page
+from holdfast.tools.web.page_html import read_page_html
 
 _MAX_CHARS = 5_000_000
 _MAX_META_CHARS = 500
@@ -61,7 +61,7 @@ def extract_page_text(kind: BodyKind, address: str, charset: str, body: bytes) -
 
 
 def _html(html: str, address: str) -> PageText:
-    read = read_html(html)
+    read = read_page_html(html)
     metadata = _metadata(html, address)
     return PageText(
         title=metadata.get("title") or read.title,

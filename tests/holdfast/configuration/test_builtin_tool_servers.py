@@ -1,7 +1,7 @@
 """Tests for the built-in servers that `holdfast.toml` enables, as the worker and the doctor read
 the file."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -133,7 +133,7 @@ async def test_a_server_without_its_part_is_left_out_and_doctor_says_how_to_inst
 
 @pytest.mark.parametrize(
     ("toml", "part"),
-    [("[python]\n", "python"), ('[tables]\nfolder = "."\n', "tables")],
+    [("[python]\n", "python"), ('[tables]\nfolder = "."\n', "tables"), ("[web]\n", "web")],
 )
 async def test_a_table_that_turns_on_a_missing_part_is_refused_with_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toml: str, part: str
@@ -171,3 +171,16 @@ async def test_servers_option_refuses_a_missing_part_with_the_command(
         await check_server_names(["corpus", "charts"], settings)
     with pytest.raises(BadInput, match=r"no server 'evil'; there are: corpus, python$"):
         await check_server_names(["evil"], settings)
+
+
+@pytest.mark.parametrize("check", [_web, _wikipedia])
+async def test_doctor_does_not_call_the_web_on_without_its_part(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    check: Callable[[Settings, None], Awaitable[object]],
+) -> None:
+    hide_parts(monkeypatch, OptionalPart.WEB)
+    settings = configured(tmp_path, '[web]\n[wikipedia]\ncontact = "a@b.example"\n')
+
+    with pytest.raises(PartMissing, match=r"pip install 'holdfast\[web\]'"):
+        await check(settings, None)

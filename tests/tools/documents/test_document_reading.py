@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -82,7 +83,40 @@ def test_a_page_too_short_for_extraction_is_read_all_the_same(page: str) -> None
     assert read_document("a.htm", page.encode()).text.strip() == "Short."
 
 
-def test_a_very_long_page_is_read_as_plain_text() -> None:
+def test_a_page_keeps_every_paragraph_its_lists_and_the_lines_of_its_code() -> None:
+    page = """<title>Log</title><body><header><p>Kept by Sault.</p></header>
+<ul><li>oil</li><li>wick<ul><li>spare</li></ul></li></ul><div>Loose<br>lines</div>
+<table><tr><td><p>1884</p><p>1890</p></td><td>lit</td></tr></table>
+<pre>lamp = 1
+  wick = 2</pre><aside>Short.</aside><nav>Menu</nav><button>Send</button></body>"""
+
+    assert read_document("a.html", page.encode()).text.split("\n\n") == [
+        "Kept by Sault.",
+        "- oil\n- wick\n  - spare",
+        "Loose lines",
+        "| 1884 1890 | lit |",
+        "```\nlamp = 1\n  wick = 2\n```",
+        "Short.",
+    ]
+
+
+def test_a_page_with_a_control_character_keeps_its_text() -> None:
+    page = "<p>The lamp.&#1;</p><ul><li>oil</li></ul>&#1;<script>x</script>"
+
+    assert read_document("a.html", page.encode()).text.split() == ["The", "lamp.", "oil"]
+
+
+@pytest.mark.parametrize("piece", ["<div>", "<a ", "<!--", "<ul><li>", "<nav>", "<tr><td>x", "&"])
+def test_a_hostile_page_is_read_or_refused_in_bounded_time(piece: str) -> None:
+    start = time.process_time()
+
+    with contextlib.suppress(BadInput):
+        read_document("a.html", (piece * 200_000).encode())
+
+    assert time.process_time() - start < 10
+
+
+def test_a_very_long_page_is_read() -> None:
     page = "<title>Log</title>" + "<p>The lamp was lit.</p>" * 100_000
 
     document = read_document("a.html", page.encode())
