@@ -43,15 +43,16 @@ def _build(source: Path, target: str, into: Path) -> Path:
 
 
 @pytest.fixture
-def environment() -> Iterator[FreshEnvironment]:
-    """An environment with our dependencies, in which Holdfast is not yet installed."""
-    # Not pytest's tmp_path: PostgreSQL's user must reach the folder, by a short path.
+def environment(tmp_path: Path) -> FreshEnvironment:
+    """An environment of the test's own with our dependencies, but not yet Holdfast."""
+    return create_fresh_environment(tmp_path / "venv")
+
+
+@pytest.fixture(scope="session")
+def installed(packages: BuiltPackages) -> Iterator[FreshEnvironment]:
+    """An environment with Holdfast from its wheel, in which tests install nothing else."""
+    # Not pytest's folder: PostgreSQL's user must reach the environment, by a short path.
     with TemporaryDirectory(prefix="hf-") as folder:
-        yield create_fresh_environment(Path(folder, "venv"))
-
-
-@pytest.fixture
-def installed(environment: FreshEnvironment, packages: BuiltPackages) -> FreshEnvironment:
-    """An environment with Holdfast from its wheel."""
-    environment.install(packages.wheel)
-    return environment
+        environment = create_fresh_environment(Path(folder, "venv"))
+        environment.install(packages.wheel)
+        yield environment

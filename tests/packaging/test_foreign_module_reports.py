@@ -5,41 +5,51 @@ from pathlib import Path
 
 import pytest
 
+from tests.packaging.conftest import BuiltPackages
 from tests.support.packages.fresh_environment import FreshEnvironment
 from tests.support.packages.stand_in_wheels import build_stand_in
 
 pytestmark = pytest.mark.slow
 
 
+FIND_FAULTS = """
+import json
+from holdfast.installed_modules import find_module_faults
+print(json.dumps(find_module_faults()))
+"""
+
+
 def faults(environment: FreshEnvironment, folder: Path) -> list[tuple[str, str]]:
-    """What `holdfast doctor` says of the packages, each with its remedy."""
-    done = environment.run("holdfast", "doctor", "--json", folder=folder)
-    results = [each for each in json.loads(done.stdout) if each["part"] == "packages"]
-    return [(each["detail"], each["remedy"]) for each in results if each["status"] == "failed"]
+    """What `holdfast doctor` says of the packages, each fault with its remedy."""
+    done = environment.run("python", "-P", "-c", FIND_FAULTS, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return [(detail, remedy) for detail, remedy in json.loads(done.stdout)]
+
+
+def test_a_wheel_that_is_alone_has_no_fault(installed: FreshEnvironment, tmp_path: Path) -> None:
+    assert faults(installed, tmp_path) == []
 
 
 def test_doctor_names_a_distribution_that_owns_files_of_holdfast(
-    installed: FreshEnvironment, tmp_path: Path
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
     intruder = build_stand_in(tmp_path, "intruder", {"holdfast/models/__init__.py": ""})
 
-    before = faults(installed, tmp_path)
-    installed.install(intruder)
-    [(detail, remedy)] = faults(installed, tmp_path)
+    environment.install(packages.wheel, intruder)
+    [(detail, remedy)] = faults(environment, tmp_path)
 
-    assert before == []
     assert detail.startswith("intruder 1.0 installed holdfast/models/__init__.py into a package of")
     assert remedy.startswith("uninstall intruder; then reinstall the wheel of Holdfast")
 
 
 def test_doctor_says_that_modules_of_holdfast_are_gone(
-    installed: FreshEnvironment, tmp_path: Path
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
     intruder = build_stand_in(tmp_path, "intruder", {"holdfast/models/__init__.py": ""})
-    installed.install(intruder)
+    environment.install(packages.wheel, intruder)
 
-    installed.uninstall("intruder")
-    [(detail, remedy)] = faults(installed, tmp_path)
+    environment.uninstall("intruder")
+    [(detail, remedy)] = faults(environment, tmp_path)
 
     assert " has lost 1 of its " in detail
     assert detail.endswith(" modules: holdfast/models/__init__.py")
@@ -47,25 +57,27 @@ def test_doctor_says_that_modules_of_holdfast_are_gone(
 
 
 def test_doctor_names_the_distribution_whose_module_hides_a_needed_one(
-    installed: FreshEnvironment, tmp_path: Path
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
-    installed.install(build_stand_in(tmp_path, "intruder", {"mcp/__init__.py": ""}))
+    intruder = build_stand_in(tmp_path, "intruder", {"mcp/__init__.py": ""})
+    environment.install(packages.wheel, intruder)
 
-    [(detail, remedy)] = faults(installed, tmp_path)
+    [(detail, remedy)] = faults(environment, tmp_path)
 
-    assert f"Python imports mcp from {installed.site_packages}/mcp, not from mcp " in detail
+    assert f"Python imports mcp from {environment.site_packages}/mcp, not from mcp " in detail
     assert detail.endswith("; intruder 1.0 installed it")
     assert remedy == "uninstall intruder"
 
 
 def test_doctor_names_a_distribution_that_overwrote_a_needed_one(
-    installed: FreshEnvironment, tmp_path: Path
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
     # Both in one folder, in place of the distribution that is linked in the other.
-    for name in ("mdurl", "intruder"):
-        installed.install(build_stand_in(tmp_path, name, {"mdurl/__init__.py": ""}))
+    files = {"mdurl/__init__.py": ""}
+    both = [build_stand_in(tmp_path, name, files) for name in ("mdurl", "intruder")]
+    environment.install(packages.wheel, *both)
 
-    [(detail, remedy)] = faults(installed, tmp_path)
+    [(detail, remedy)] = faults(environment, tmp_path)
 
     assert detail == "intruder 1.0 installed mdurl/__init__.py into a package of mdurl 1.0"
     assert remedy.startswith("uninstall intruder; then reinstall mdurl==1.0 with `pip install")

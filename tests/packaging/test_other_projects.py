@@ -52,9 +52,9 @@ def test_each_project_imports_its_own_modules_in_any_order_of_installation(
     folder: Path,
     order: str,
 ) -> None:
-    wheels = [packages.wheel, *stand_ins]
-    for wheel in wheels if order == "holdfast first" else reversed(wheels):
-        environment.install(wheel)
+    installations = [[packages.wheel], stand_ins]
+    for wheels in installations if order == "holdfast first" else reversed(installations):
+        environment.install(*wheels)
 
     others = environment.run("python", "-c", PRINT_OWNERS, folder=folder)
 
@@ -63,25 +63,25 @@ def test_each_project_imports_its_own_modules_in_any_order_of_installation(
 
 
 def test_uninstalling_the_others_leaves_holdfast_whole(
-    installed: FreshEnvironment, stand_ins: list[Path], folder: Path
+    environment: FreshEnvironment, packages: BuiltPackages, stand_ins: list[Path], folder: Path
 ) -> None:
-    installed.install(*stand_ins)
+    environment.install(packages.wheel, *stand_ins)
 
-    installed.uninstall(*OTHERS)
+    environment.uninstall(*OTHERS)
 
-    assert "generalist" in agents(installed, folder)
+    assert "generalist" in agents(environment, folder)
 
 
 def test_uninstalling_holdfast_leaves_the_others_whole(
-    installed: FreshEnvironment, stand_ins: list[Path], folder: Path
+    environment: FreshEnvironment, packages: BuiltPackages, stand_ins: list[Path], folder: Path
 ) -> None:
-    installed.install(*stand_ins)
+    environment.install(packages.wheel, *stand_ins)
 
-    installed.uninstall("holdfast")
-    others = installed.run("python", "-c", PRINT_OWNERS, folder=folder)
+    environment.uninstall("holdfast")
+    others = environment.run("python", "-c", PRINT_OWNERS, folder=folder)
 
     assert (others.stdout, others.stderr) == (OWNERS, "")
-    assert not (installed.site_packages / "holdfast").exists()
+    assert not (environment.site_packages / "holdfast").exists()
 
 
 def test_modules_in_the_working_folder_hide_none_of_ours(
