@@ -56,7 +56,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 async def hub(folder: Path) -> AsyncIterator[Hub]:
-    server = tables_server(TableFolder(folder), timeout_s=5)
+    # Far beyond what any query here takes, also on a busy machine.
+    server = tables_server(TableFolder(folder), timeout_s=25)
     async with Hub({}, {"tables": BuiltinServer(server)}) as opened:
         await opened.signatures()
         yield opened
@@ -183,7 +184,6 @@ REFUSED = {
     "select nonsense from kpis": 'Referenced column "nonsense" not found',
     "select length(repeat('x', 2000000000))": "Out of Memory",
     "select list(range) from range(1000000000)": "Out of Memory",
-    "select count(*) from range(100000000000) a, range(1000) b": "the query ran for 5 s",
     "select * from t_binary": "'binary.csv' cannot be read as a table",
     "select * from latin": "'latin.csv' cannot be read as a table",
     "select * from secret": "does not exist",
@@ -202,6 +202,13 @@ async def test_nothing_but_a_query_over_the_tables_is_answered(
     assert REFUSED[sql] in str(failed.value)
     assert (folder / "kpis.csv").read_bytes() == before
     assert len((await asked(hub, "from kpis")).structured["rows"]) == 3
+
+
+async def test_a_query_that_runs_too_long_is_ended(folder: Path) -> None:
+    server = tables_server(TableFolder(folder), timeout_s=2)
+    async with Hub({}, {"tables": BuiltinServer(server)}) as hub:
+        with pytest.raises(ToolFailed, match="the query ran for 2 s"):
+            await asked(hub, "select count(*) from range(100000000000) a, range(1000) b")
 
 
 async def test_what_one_query_writes_in_passing_is_not_there_for_the_next(hub: Hub) -> None:
