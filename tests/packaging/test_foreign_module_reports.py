@@ -30,15 +30,16 @@ def test_a_wheel_that_is_alone_has_no_fault(installed: FreshEnvironment, tmp_pat
     assert faults(installed, tmp_path) == []
 
 
-def test_doctor_names_a_distribution_that_owns_files_of_holdfast(
-    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
+@pytest.mark.parametrize("file", ["holdfast/models/__init__.py", "holdfast/of_somebody_else.py"])
+def test_doctor_names_a_distribution_that_owns_files_in_the_package_holdfast(
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path, file: str
 ) -> None:
-    intruder = build_stand_in(tmp_path, "intruder", {"holdfast/models/__init__.py": ""})
+    intruder = build_stand_in(tmp_path, "intruder", {file: ""})
 
     environment.install(packages.wheel, intruder)
     [(detail, remedy)] = faults(environment, tmp_path)
 
-    assert detail.startswith("intruder 1.0 installed holdfast/models/__init__.py into a package of")
+    assert detail.startswith(f"intruder 1.0 installed {file} into a package of holdfast")
     assert remedy.startswith("uninstall intruder; then reinstall the wheel of Holdfast")
 
 
