@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
@@ -20,12 +21,14 @@ from holdfast.models.text.reference_marks import referenced_paths, whole_referen
 from holdfast.planning.plans.entity_references import Reference, references_in
 from holdfast.planning.plans.plan_graph import find_cycle
 from holdfast.planning.plans.tool_parameters import (
+    ParameterTypes,
     missing_parameters,
-    type_fault,
     unknown_parameters,
 )
 
 MAX_TASKS = 500
+MAX_FAULTS = 1_000
+"""The faults that are told; a tool may require thousands of parameters of each task."""
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _RAW = frozenset({"raw_data", "response", "content"})
 
@@ -51,18 +54,25 @@ class PlanRules:
 
 
 def plan_faults(plan: Plan, ground: PlanRules) -> tuple[str, ...]:
-    """Return every fault of the plan, in the order of its tasks."""
+    """Return the faults of the plan, in the order of its tasks."""
     if not plan.tasks:
         return ("the plan has no tasks",)
     if len(plan.tasks) > MAX_TASKS:
         return (f"the plan has {len(plan.tasks)} tasks; the limit is {MAX_TASKS}",)
-    faults = list(_id_faults(plan, ground))
-    tasks = {**ground.kept, **plan.by_id}
+    faults = chain(
+        _id_faults(plan, ground),
+        _faults_of_tasks(plan, ground),
+        _cycle_faults(plan),
+        _closing_faults(plan, ground),
+    )
+    return tuple(dict.fromkeys(islice(faults, MAX_FAULTS)))
+
+
+def _faults_of_tasks(plan: Plan, ground: PlanRules) -> Iterator[str]:
+    tasks, types = {**ground.kept, **plan.by_id}, ParameterTypes()
     for task in plan.tasks:
-        faults += [f"task {task.id!r}: {fault}" for fault in _task_faults(task, tasks, ground)]
-    faults += _cycle_faults(plan)
-    faults += _closing_faults(plan, ground)
-    return tuple(dict.fromkeys(faults))
+        for fault in _task_faults(task, tasks, ground, types):
+            yield f"task {task.id!r}: {fault}"
 
 
 def _id_faults(plan: Plan, ground: PlanRules) -> Iterator[str]:
@@ -77,14 +87,16 @@ def _id_faults(plan: Plan, ground: PlanRules) -> Iterator[str]:
             yield f"task {task_id!r}: an id is a letter, then letters, digits, _ . -"
 
 
-def _task_faults(task: Task, tasks: Mapping[str, Task], ground: PlanRules) -> Iterator[str]:
+def _task_faults(
+    task: Task, tasks: Mapping[str, Task], ground: PlanRules, types: ParameterTypes
+) -> Iterator[str]:
     for need in task.depends_on:
         if need == task.id:
             yield "depends on itself"
         elif need not in tasks:
             yield f"depends on {need!r}, which does not exist"
     if task.kind is TaskKind.TOOL:
-        yield from _tool_faults(task, tasks, ground)
+        yield from _tool_faults(task, tasks, ground, types)
     elif task.kind is TaskKind.AGENT:
         yield from _agent_faults(task, ground)
     elif task.tool:
@@ -94,7 +106,9 @@ def _task_faults(task: Task, tasks: Mapping[str, Task], ground: PlanRules) -> It
         yield from _reference_faults(task, given, tasks)
 
 
-def _tool_faults(task: Task, tasks: Mapping[str, Task], ground: PlanRules) -> Iterator[str]:
+def _tool_faults(
+    task: Task, tasks: Mapping[str, Task], ground: PlanRules, types: ParameterTypes
+) -> Iterator[str]:
     tool = ground.tools.get(task.tool)
     if tool is None:
         known = ", ".join(sorted(ground.tools)) or "none"
@@ -106,7 +120,7 @@ def _tool_faults(task: Task, tasks: Mapping[str, Task], ground: PlanRules) -> It
     for name in unknown_parameters(tool, names):
         yield f"tool {task.tool!r} has no parameter {name!r}"
     for given in task.inputs:
-        fault = type_fault(tool, given, _type_of(given, tasks))
+        fault = types.fault(tool, given, _type_of(given, tasks))
         if fault:
             yield fault
 

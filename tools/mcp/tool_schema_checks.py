@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from jsonschema.exceptions import ValidationError
 from mcp.types import CallToolResult, Tool
 
 from holdfast.models.errors import ToolFailed
-from holdfast.tools.mcp.bounded_validation import BoundedSchema, UncheckableSchema, schema_fault
+from holdfast.planning.schemas.bounded_schema import BoundedSchema
+from holdfast.planning.schemas.counted_steps import UncheckableSchema
+from holdfast.planning.schemas.schema_rules import schema_fault
 
 _NAME = re.compile(r"[^\s<>`'\"\\]{1,128}")
 """Planners write names into plans and people read them, so names contain no control characters."""
@@ -44,13 +45,12 @@ class CheckedTool:
         except (TypeError, ValueError) as odd:
             raise ToolFailed(f"arguments of {name} cannot be written as JSON: {odd}") from odd
         try:
-            error = self._input.fault(arguments)
+            fault = self._input.fault(arguments)
         except UncheckableSchema as broken:
             raise ToolFailed(f"{name}: its input schema cannot be checked: {broken}") from broken
-        if error is not None:
-            place = _error_path(error)
-            where = f"argument {place!r}" if place else "arguments"
-            raise ToolFailed(f"{where} of {name} do not fit: {error.message[:300]}")
+        if fault is not None:
+            where = f"argument {fault.dotted_path!r}" if fault.place else "arguments"
+            raise ToolFailed(f"{where} of {name} do not fit: {fault.message[:300]}")
 
     def check_answer(self, name: str, result: CallToolResult) -> None:
         """Check the answer against the tool's output schema; an error needs no schema.
@@ -68,16 +68,12 @@ class CheckedTool:
         if "structured_content" not in result.model_fields_set:
             return "it has an output schema, and gave no structured content"
         try:
-            error = self._output.fault(result.structured_content)
+            fault = self._output.fault(result.structured_content)
         except UncheckableSchema as broken:
             return f"its output schema cannot be checked: {broken}"
-        if error is None:
+        if fault is None:
             return ""
-        return f"{_error_path(error) or 'its answer'} does not fit: {error.message[:300]}"
-
-
-def _error_path(error: ValidationError) -> str:
-    return "".join(f"{part}." for part in error.absolute_path).rstrip(".")
+        return f"{fault.dotted_path or 'its answer'} does not fit: {fault.message[:300]}"
 
 
 def _tool_fault(tool: Tool) -> str | None:

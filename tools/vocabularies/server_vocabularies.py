@@ -11,7 +11,7 @@ from mcp.types import Tool
 from holdfast.models.calls.tool_signatures import ToolAnswer
 from holdfast.models.errors import ToolFailed
 from holdfast.models.text.storable_text import storable_text
-from holdfast.planning.plans.schema_enums import allowed_texts
+from holdfast.planning.schemas.allowed_texts import allowed_texts
 from holdfast.planning.text.nearest_values import Vocabulary
 from holdfast.tools.vocabularies.vocabulary_sources import FromTool, VocabularySource
 

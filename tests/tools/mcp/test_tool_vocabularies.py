@@ -8,7 +8,7 @@ import pytest
 from mcp.server import MCPServer
 
 from holdfast.models.errors import BadConfiguration, ToolFailed
-from holdfast.planning.plans.schema_enums import allowed_texts
+from holdfast.planning.schemas.allowed_texts import allowed_texts
 from holdfast.tools.mcp.server_config import StdioServer, read_servers
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import BuiltinServer

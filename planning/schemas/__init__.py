@@ -1,0 +1,1 @@
+"""Check values against JSON schemas that foreign tool servers wrote."""

@@ -1,0 +1,1 @@
+"""Tests of plans: validation, merging, revision, editing, references."""
