@@ -63,7 +63,7 @@ def installation() -> Iterator[CommandInstallation]:
 
 
 def test_a_job_is_paused_steered_and_resumed(installation: CommandInstallation) -> None:
-    installation.slow(2)
+    installation.slow(60)  # held until it is released below
     job = installation.submitted()
     installation.until(job, "running")
     installation.model.wait_for(2)
@@ -75,6 +75,7 @@ def test_a_job_is_paused_steered_and_resumed(installation: CommandInstallation) 
     again = installation.holdfast("pause", job)
     waited = installation.holdfast("wait", job, "--timeout", "0.2")
     installation.slow(0)
+    installation.model.release()
     resumed = installation.holdfast("resume", job, "--json")
 
     assert paused.code == steered.code == resumed.code == 0, paused.err + steered.err + resumed.err

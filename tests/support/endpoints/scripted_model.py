@@ -103,6 +103,7 @@ class ScriptedModel(HostedApp):
         self._refusal_status = refusal_status
         self._queue: deque[ScriptedReply] = deque()
         self._changed = threading.Condition()
+        self._releases = 0
         super().__init__(self._app())
 
     @property
@@ -131,6 +132,10 @@ class ScriptedModel(HostedApp):
             if not self._changed.wait_for(lambda: len(self.asked) >= count, within):
                 raise TimeoutError(f"{len(self.asked)} requests came in {within} s, not {count}")
 
+    def release(self) -> None:
+        """Give every reply that waits for its delay now."""
+        self._releases += 1
+
     def _app(self) -> Starlette:
         return Starlette(
             routes=[
@@ -147,11 +152,17 @@ class ScriptedModel(HostedApp):
                 text = f"response_format.type {asked.rung!r} is not supported"
                 return _refused(self._refusal_status, {"message": text})
             reply = self._next(asked)
-            await asyncio.sleep(reply.delay)
+            await self._wait(reply.delay)
             return _response(reply, asked)
         finally:
             with self._changed:
                 self._at_once -= 1
+
+    async def _wait(self, seconds: float) -> None:
+        releases, loop = self._releases, asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while (left := end - loop.time()) > 0 and self._releases == releases:
+            await asyncio.sleep(min(left, 0.02))
 
     def _arrived(self, asked: ReceivedRequest) -> None:
         with self._changed:
