@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos bench eval lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
 
 demo: $(VENV)/.runs  ## run a question over the documents that come with Holdfast
 	@$(BIN)/holdfast demo
@@ -35,18 +35,28 @@ lint: $(VENV)/.tests
 # Most tests wait for services: two files at once, each process with services of its own.
 SIDE_BY_SIDE := -n 2 --dist loadfile
 
-# Rounds of kills, and what all dice hang on.
+# Rounds of chaos, and what all dice hang on.
 N ?= 100
 SEED ?= 1
+SECONDS ?= 600
 
-chaos: $(VENV)/.tests  ## kill services at random while jobs run; N=100 rounds, SEED=1
+chaos: $(VENV)/.tests  ## disturb jobs at random in ten ways; N=100 rounds, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds $(N) --seed $(SEED)
+
+chaos-long: $(VENV)/.tests  ## twenty minutes of it, SEED=1
+	$(BIN)/python -m tests.durability.chaos --rounds 10000 --minutes 20 --seed $(SEED)
+
+fuzz: $(VENV)/.tests  ## fuzz the readers of foreign text (Linux); SECONDS=600 for each
+	$(BIN)/python -m tests.fuzzing --seconds $(SECONDS)
 
 bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/performance.md
 	$(BIN)/python -m benchmarks
 
 eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
 	$(BIN)/python -m holdfast.evals.citations $(DATA)
+
+peers: $(VENV)/.tests $(VENV)/peer-agents/.made  ## compare with other agents over MODEL=name at OPENAI_BASE_URL
+	$(BIN)/python -m holdfast.evals.peers --model $(MODEL)
 
 # What tests use is what is installed: the first lock sets the versions of the others.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -57,6 +67,7 @@ lock:  ## renew the locked dependencies (needs uv)
 	$(LOCK) pyproject.toml --all-extras -c requirements-dev.lock -o requirements-all.lock
 	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	$(LOCK) --group bench -c requirements-dev.lock -o requirements-bench.lock
+	$(LOCK) --group peers -c requirements-dev.lock -o requirements-peers.lock
 
 clean:  ## remove the virtual environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -83,4 +94,10 @@ $(VENV)/peers/.made: $(VENV)/.made requirements-bench.lock
 	@$(PYTHON) -m venv $(VENV)/peers
 	@$(VENV)/peers/bin/python -m pip install -q --disable-pip-version-check --no-deps \
 	    --require-hashes -r requirements-bench.lock
+	@touch $@
+
+$(VENV)/peer-agents/.made: $(VENV)/.made requirements-peers.lock
+	@$(PYTHON) -m venv $(VENV)/peer-agents
+	@$(VENV)/peer-agents/bin/python -m pip install -q --disable-pip-version-check --no-deps \
+	    --require-hashes -r requirements-peers.lock
 	@touch $@

@@ -22,31 +22,38 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from holdfast.activities.registration import activities_by_type
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
-from holdfast.activities.runtime.heartbeat_and_error_interceptors import (
-    ErrorInterceptor,
-    HeartbeatInterceptor,
-)
+from holdfast.activities.runtime.error_interceptor import ErrorInterceptor
 from holdfast.activities.runtime.recovery_interceptor import RecoveryInterceptor
+from holdfast.activities.runtime.stall_interceptor import StallInterceptor
+from holdfast.activities.runtime.work_time_interceptor import WorkTimeInterceptor
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_logs, hide_secrets
+from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.price_settings import read_prices
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
+from holdfast.models.text.secret_mask import SecretMask
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
-from holdfast.services.process_signals import end_with_parent
-from holdfast.services.queued_job_start import start_queued_jobs
 from holdfast.services.service_lifecycle import attach_to_services
-from holdfast.services.worker_identity import WorkerLaunch
-from holdfast.services.worker_supervisor import EXIT_REFUSED, Supervisor, ready_file
-from holdfast.services.worker_takeover import take_over_work
+from holdfast.services.worker.environment_block import hide_environment
+from holdfast.services.worker.loop_pulse import LoopPulse
+from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
+from holdfast.services.worker.process_signals import end_with_parent
+from holdfast.services.worker.restored_database_check import check_for_restored_database
+from holdfast.services.worker.server_watch import ServerWatch
+from holdfast.services.worker.service_presence import ServicePresence
+from holdfast.services.worker.worker_files import ready_file
+from holdfast.services.worker.worker_identity import WorkerLaunch
+from holdfast.services.worker.worker_supervisor import EXIT_REFUSED, Supervisor
+from holdfast.services.worker.worker_takeover import record_stalls, take_over_work
 from holdfast.settings import Settings, load_settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.temporal.temporal_connection import connect, register_search_attributes
-from holdfast.tools.mcp.secret_mask import server_secrets
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.private_job_settings import read_private_job_settings
 from holdfast.workflows.research_job import ResearchJob
 
 log = structlog.get_logger(__name__)
@@ -67,33 +74,54 @@ async def open_services(settings: Settings, database_url: str) -> AsyncIterator[
     async with AsyncExitStack() as stack:
         db = Database(database_url, pool_size=settings.pool_size)
         stack.push_async_callback(db.close)
-        endpoint = _endpoint_model(settings)
+        servers = read_servers(settings.config_file) if settings.config_file else {}
+        secrets = known_secrets(settings, database_url, servers)
+        hide_secrets(secrets)
+        endpoint = _endpoint_model(settings, SecretMask(secrets))
         if endpoint is not None:
             stack.push_async_callback(endpoint.aclose)
         builtin = await stack.enter_async_context(open_builtin_servers(settings, CorpusStore(db)))
-        servers = read_servers(settings.config_file) if settings.config_file else {}
-        hide_secrets(secret for server in servers.values() for secret in server_secrets(server))
         prices = read_prices(settings.config_file)
         agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint)
-        hub = Hub(servers, builtin)
+        private_jobs = read_private_job_settings(settings.config_file, servers)
+        hub = Hub(servers, builtin, secrets=secrets, private_jobs=private_jobs)
         await stack.enter_async_context(hub)
         yield Services(db, ModelRegistry(ExtractiveModel(), endpoint, prices), hub, agents)
 
 
-def _endpoint_model(settings: Settings) -> EndpointModel | None:
+def _endpoint_model(settings: Settings, mask: SecretMask) -> EndpointModel | None:
     if not settings.has_model_endpoint:
         return None
-    return EndpointModel(base_url=settings.openai_base_url, api_key=settings.openai_api_key)
+    return EndpointModel(
+        base_url=settings.openai_base_url, api_key=settings.openai_api_key, mask=mask
+    )
 
 
-def build_worker(client: Client, services: Services, settings: Settings) -> Worker:
-    """A worker over the opened services; it polls as soon as it is entered."""
+def build_worker(
+    client: Client,
+    services: Services,
+    settings: Settings,
+    presence: ServicePresence | None = None,
+) -> Worker:
+    """A worker over the opened services; it polls as soon as it is entered.
+
+    Time counts as work while the `presence` says so; without one, while PostgreSQL answers.
+    """
+    database = services.db
+    are_services_there = (
+        presence.are_services_there if presence else lambda: database.away_since is None
+    )
     return Worker(
         client,
         task_queue=settings.task_queue,
         workflows=[ResearchJob],
         activities=list(activities_by_type(services).values()),
-        interceptors=[HeartbeatInterceptor(), ErrorInterceptor(), RecoveryInterceptor(services.db)],
+        interceptors=[
+            ErrorInterceptor(),
+            WorkTimeInterceptor(are_services_there),
+            StallInterceptor(services.db),
+            RecoveryInterceptor(services.db),
+        ],
         workflow_runner=WORKFLOW_SANDBOX,
         # Without it the SDK reads and hashes 2 000 modules: 0.2 s and 20 MB at every start.
         build_id=BUILD_ID,
@@ -113,24 +141,34 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
     endpoints = await attach_to_services(settings)
     client = await connect(settings, endpoints, identity=life.identity)
     await register_search_attributes(client)
-    async with open_services(settings, endpoints.database_url) as services:
-        taking_over = asyncio.create_task(
-            take_over_work(client, services.db, settings.task_queue, life.deaths)
-        )
-        starting = asyncio.create_task(start_queued_jobs(client, services.db, settings.task_queue))
-        async with build_worker(client, services, settings):
+    async with AsyncExitStack() as stack:
+        if life.pulse is not None:
+            await stack.enter_async_context(LoopPulse(life.pulse).beating())
+        services = await stack.enter_async_context(open_services(settings, endpoints.database_url))
+        # Before the worker polls: the next attempt must know of the stall.
+        await record_stalls(services.db, life.deaths)
+        presence = ServicePresence(client, services.db)
+        await presence.look()  # before the first activity asks how long an outage was
+        place = (client, services.db, settings.task_queue)
+        background = [
+            asyncio.create_task(take_over_work(*place, life.deaths)),
+            asyncio.create_task(LostWorkflowStart(*place).repeat()),
+            asyncio.create_task(check_for_restored_database(*place)),
+            asyncio.create_task(presence.watch()),
+        ]
+        async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)
             _mark_ready()
             await stop.wait()
-            taking_over.cancel()
-            starting.cancel()
+            for task in background:
+                task.cancel()
         log.info("worker.stopped")
 
 
 def _mark_ready() -> None:
     """`holdfast up` waits for this file."""
     if ready := ready_file():
-        ready.touch()
+        ready.touch(mode=0o600)
 
 
 def run_worker(life: WorkerLaunch) -> int:
@@ -153,15 +191,18 @@ def run_worker(life: WorkerLaunch) -> int:
 def run_supervisor() -> int:
     """Start another worker whenever one dies; return the exit code."""
     try:
-        configure_logs(load_settings().log_level)
+        settings = load_settings()
+        configure_logs(settings.log_level)
     except HoldfastError as error:
         log.error("worker.refused", error=str(error))  # noqa: TRY400 - a user's mistake, no trace
         return EXIT_REFUSED
-    return Supervisor(run_worker, [sys.executable, "-P", "-m", "holdfast.worker", "--life"]).run()
+    command = [sys.executable, "-P", "-m", "holdfast.worker", "--life"]
+    return Supervisor(run_worker, command, ServerWatch(settings.home)).run()
 
 
 def main() -> None:
     """`python -m holdfast.worker`."""
+    hide_environment()
     parser = argparse.ArgumentParser(prog="python -m holdfast.worker", description=__doc__)
     parser.add_argument(
         "--supervise", action="store_true", help="start another worker whenever one dies"

@@ -13,6 +13,7 @@ from holdfast.models.jobs.activity_orders import (
     AnswerOrder,
     AttemptOrder,
     BeginOrder,
+    CancelWorkflowOrder,
     ControlOrder,
     EndOrder,
     FailTaskOrder,
@@ -23,10 +24,12 @@ from holdfast.models.jobs.activity_orders import (
     ReportOrder,
     RetryOrder,
     ReviseOrder,
+    RunOrder,
     TaskOrder,
     TaskPage,
     VerificationRoundOrder,
 )
+from holdfast.models.jobs.event_mark import Receipt
 from holdfast.models.jobs.job_state import (
     AgentTaskReceipt,
     AnswerReceipt,
@@ -70,8 +73,25 @@ async def read_tasks(order: ReadTasksOrder) -> TaskPage:
 
 
 @_stub
+async def compare_state(order: RunOrder) -> None:
+    """Fail with StateBehind if PostgreSQL lacks what the run has seen. Repeating: reads only."""
+    raise NotImplementedError
+
+
+@_stub
+async def begin_loop(order: AttemptOrder) -> PlanReceipt:
+    """Add the cited loop that the job begins with, before anything is planned.
+
+    Repeating: returns the stored receipt.
+    """
+    raise NotImplementedError
+
+
+@_stub
 async def make_plan(order: AttemptOrder) -> PlanReceipt:
-    """Ask the planner for a plan, check the plan and store it as revision 1.
+    """Ask the planner for a plan, check it and store it.
+
+    After a cited loop the planner gets what the loop found, and plans only what is open.
 
     Repeating: returns the stored receipt; recorded model calls come from the call ledger.
     """
@@ -164,13 +184,13 @@ async def write_report(order: ReportOrder) -> ReportReceipt:
 
 
 @_stub
-async def record_control(order: ControlOrder) -> None:
+async def record_control(order: ControlOrder) -> Receipt:
     """Record a person's control request. Repeating: recorded once under its key."""
     raise NotImplementedError
 
 
 @_stub
-async def retry_tasks(order: RetryOrder) -> None:
+async def retry_tasks(order: RetryOrder) -> Receipt:
     """Set tasks back to pending and delete their results. Repeating: done once."""
     raise NotImplementedError
 
@@ -178,6 +198,12 @@ async def retry_tasks(order: RetryOrder) -> None:
 @_stub
 async def end_job(order: EndOrder) -> JobOutcome:
     """Record how the job ended. Repeating: returns the stored outcome."""
+    raise NotImplementedError
+
+
+@_stub
+async def cancel_workflow(order: CancelWorkflowOrder) -> None:
+    """Request the cancellation of the workflow run that calls. Repeating: changes nothing."""
     raise NotImplementedError
 
 

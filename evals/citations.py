@@ -32,7 +32,7 @@ from holdfast.evals.measures.question_files import (
 from holdfast.models.errors import BadInput, HoldfastError
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
-from holdfast.services.temporary_services import temporary_services
+from holdfast.services.servers.temporary_services import temporary_services
 
 FITTED_QUESTIONS = 200
 """The built-in model's weights were fitted on so many first questions of the default file."""

@@ -24,6 +24,8 @@ from holdfast.temporal.workflow_start import start_workflow
 
 _POLL_INTERVAL = timedelta(milliseconds=100)
 _CHECK_INTERVAL = timedelta(seconds=5)
+_MAX_FAILED_CHECKS = 4
+"""A worker starts a lost workflow within ten seconds, so only later checks count."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,19 @@ class Holdfast:
         loop = asyncio.get_running_loop()
         end = None if within is None else loop.time() + within.total_seconds()
         next_check = loop.time() + _CHECK_INTERVAL.total_seconds()
+        failed_checks = 0
         while True:
             job = await job_rows.load_job(self.db, job_id)
             if job.status in awaited or (end is not None and loop.time() >= end):
                 return job
             if loop.time() >= next_check:
-                await self.check_workflow_is_open(job_id)
+                try:
+                    await self.check_workflow_is_open(job_id)
+                    failed_checks = 0
+                except ServiceDown:
+                    failed_checks += 1
+                    if failed_checks >= _MAX_FAILED_CHECKS:
+                        raise
                 next_check = loop.time() + _CHECK_INTERVAL.total_seconds()
             await asyncio.sleep(_POLL_INTERVAL.total_seconds())
 
@@ -113,15 +122,15 @@ class Holdfast:
         except RPCError as error:
             raise ServiceDown(
                 f"Temporal has no workflow of {job_id}: {error.message}; "
-                f"`holdfast resume {job_id}` continues the job from PostgreSQL"
+                f"a worker starts it again, or `holdfast resume {job_id}` does"
             ) from error
         is_open = description.status in (None, WorkflowExecutionStatus.RUNNING)
         if is_open or (await job_rows.load_job(self.db, job_id)).status.is_final:
             return
         how = description.status.name.lower() if description.status else "closed"
         raise ServiceDown(
-            f"job {job_id} will not end: its workflow is {how} in Temporal; "
-            f"`holdfast resume {job_id}` continues the job from PostgreSQL"
+            f"the workflow of job {job_id} is {how} in Temporal before the job has ended; "
+            f"a worker starts it again, or `holdfast resume {job_id}` does"
         )
 
 

@@ -3,8 +3,10 @@
 HoldfastError
 ├── Passing                 trying again may help
 │   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
+│   │   └── MalformedReply  the reply is no chat completion; tried again a few times
 │   ├── ToolBusy            the tool's server is away, and the call never left
 │   ├── StorageAway         PostgreSQL does not answer
+│   ├── AttemptTimeOver     one attempt took longer than it may; the next one goes on
 │   ├── Overtaken           another attempt at the same work was stored first
 │   └── BudgetHeld          calls under way hold the room that the next model call needs
 ├── Suspending              trying again helps once a person has acted: the job pauses
@@ -22,8 +24,11 @@ HoldfastError
     │   └── DocumentGone    the tool says that there is no such document
     ├── OutcomeUnknown      a call left, no answer came, and it is not safe to repeat
     ├── Unresolved          a reference points to nothing
+    ├── WorkTimeOver        workers have worked on it for as long as they may: `worked_s`
     ├── ReportInvalid       no version of the report was valid
+    ├── WorkerStalled       three workers stood still while they ran the activity
     ├── StaleEpoch          a newer run of the job has taken over
+    ├── StateBehind         PostgreSQL was restored, and lacks what this run has seen
     └── ServiceDown         an embedded or configured service cannot be reached
 """
 
@@ -62,6 +67,15 @@ class ModelBusy(Passing):
     """The model's endpoint is overloaded or unreachable at the moment."""
 
 
+class MalformedReply(ModelBusy):
+    """The reply is no chat completion, for example a proxy's page; the next may be one.
+
+    `replies` is the number of such replies to the request so far.
+    """
+
+    replies = 1
+
+
 class ToolBusy(Passing):
     """The tool's server is unreachable and the call was not sent, so repeating is safe."""
 
@@ -72,6 +86,10 @@ class StorageAway(Passing):
     def __init__(self, message: str, *, since: datetime | None = None) -> None:
         super().__init__(message)
         self.since = since
+
+
+class AttemptTimeOver(Passing):
+    """One attempt took longer than it may; the next attempt goes on from the recorded calls."""
 
 
 class Overtaken(Passing):
@@ -164,14 +182,30 @@ class Unresolved(Lasting):
     failure_class = FailureClass.STATE
 
 
+class WorkTimeOver(Lasting):
+    """Workers have worked on an activity for as long as its limit allows, over all attempts."""
+
+    def __init__(self, message: str, *, worked_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.worked_s = worked_s
+
+
 class ReportInvalid(Lasting):
     """No version of the model's report was valid; the message lists the faults."""
 
     failure_class = FailureClass.SEMANTIC
 
 
+class WorkerStalled(Lasting):
+    """Three workers stood still while they ran this activity, so it is not run again."""
+
+
 class StaleEpoch(Lasting):
     """A newer run of this job has taken over; this run must not write."""
+
+
+class StateBehind(Lasting):
+    """PostgreSQL was restored from a backup and lacks what this run of the job has seen."""
 
 
 class ServiceDown(Lasting):

@@ -24,6 +24,7 @@ from holdfast.storage.core.schema_migration import migrate_schema
 from holdfast.workflows.temporal_display import (
     OWNER_ATTRIBUTE,
     PRESET_ATTRIBUTE,
+    QUESTION_ATTRIBUTE,
     REPLANS_ATTRIBUTE,
     STATUS_ATTRIBUTE,
     TOKENS_ATTRIBUTE,
@@ -41,6 +42,14 @@ settings.load_profile("usual")
 CONFORMANCE = Path("build/conformance.json")
 _ROWS = "conformance"
 _OWN_ROOT = pytest.StashKey[Path]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="renew the recordings of tests/replay or tests/upgrades (docs/changing-workflows.md)",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -98,6 +107,7 @@ async def temporal() -> AsyncIterator[Client]:
         STATUS_ATTRIBUTE,
         PRESET_ATTRIBUTE,
         OWNER_ATTRIBUTE,
+        QUESTION_ATTRIBUTE,
         REPLANS_ATTRIBUTE,
         TOKENS_ATTRIBUTE,
     ]

@@ -41,6 +41,8 @@ NOT_TESTED = {
     "pipx": "needs a package index; tests/packaging/ installs the wheel",
     "uv": "needs a package index; tests/packaging/ installs the wheel",
     "uvx": "needs a package index; tests/packaging/ installs the wheel",
+    "pg_dump": "of PostgreSQL; tests/holdfast/test_backup_commands.py runs the documented command",
+    "pg_restore": "of PostgreSQL; tests/holdfast/test_backup_commands.py runs it as well",
     "curl": "of the system; tests/holdfast/api/ asks the same addresses",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }

@@ -44,7 +44,10 @@ BREACHES = {
         "holdfast.storage.core.tables.metadata",
     ),
     "Planning and models touch nothing of the world": ("holdfast/models/errors.py", "asyncio"),
-    "Roles, tools and storage know no Temporal": ("holdfast/tools/child_process.py", "temporalio"),
+    "Roles, tools and storage know no Temporal": (
+        "holdfast/tools/sandbox/child_process.py",
+        "temporalio",
+    ),
     "No cycles inside a folder": (
         "holdfast/roles/dialogue/role_definition.py",
         "holdfast.roles.dialogue.model_dialogue",

@@ -22,7 +22,7 @@ def test_each_lock_holds_the_smaller_one_in_the_same_versions() -> None:
 def test_a_lock_names_no_address() -> None:
     locks = list(ROOT.glob("requirements*.lock"))
 
-    assert len(locks) == 4
+    assert len(locks) == 5
     assert not any("://" in lock.read_text() for lock in locks)
 
 
@@ -32,3 +32,13 @@ def test_the_optional_parts_are_in_no_first_run() -> None:
     heavy = {"duckdb", "pillow", "pydantic-monty", "pypdf", "trafilatura", "vl-convert-python"}
     assert names & heavy == set()
     assert len(names) <= 70
+
+
+def test_the_peers_are_locked_apart_in_the_versions_of_the_tests() -> None:
+    peers, dev = pins("requirements-peers.lock"), pins("requirements-dev.lock")
+    versions = dict(pin.split("==") for pin in dev)
+
+    assert {"gpt-researcher", "pydantic-ai-slim"} <= {pin.partition("==")[0] for pin in peers - dev}
+    shared = {pin for pin in peers if pin.partition("==")[0] in versions}
+    assert len(shared) > 20
+    assert shared <= dev

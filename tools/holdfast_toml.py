@@ -17,6 +17,7 @@ _TABLES = (
     "agents",
     "embeddings",
     "prices",
+    "private_jobs",
     "python",
     "servers",
     "tables",

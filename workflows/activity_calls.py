@@ -7,20 +7,26 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.exceptions import TimeoutError as OutOfTime
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
-from holdfast.models.errors import BudgetReached, QuotaExhausted
+from holdfast.models.errors import BudgetReached, QuotaExhausted, WorkTimeOver
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.jobs.job_state import Halt
-from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 
 HEARTBEAT = timedelta(seconds=5)
 """Every activity heartbeats, so another worker takes over within seconds after a kill."""
 
+ATTEMPT_SAFETY_NET = timedelta(days=7)
+"""Temporal's limit runs on the wall clock; an attempt ends itself long before by its worked time.
+
+There is no schedule_to_close: it would count the time without a worker as work.
+"""
+
 RETRIES = RetryPolicy(
     # An activity of a dead worker is retried at once; errors carry their own delay.
     initial_interval=timedelta(milliseconds=100),
     backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=60),
+    # An outage may have used up many attempts; the job continues seconds after it.
+    maximum_interval=timedelta(seconds=5),
     # Retries end by time and by kind of error: kills and deployments would use up a count.
     maximum_attempts=0,
     # The SDK retries an oversize result, and every retry would be paid for.
@@ -36,24 +42,21 @@ def database_activity_config(activity_id: str, summary: str) -> ActivityConfig:
         activity_id=activity_id,
         summary=summary,
         start_to_close_timeout=timedelta(minutes=1),
-        schedule_to_close_timeout=timedelta(hours=24),
         heartbeat_timeout=HEARTBEAT,
         retry_policy=RETRIES,
     )
 
 
-def work_activity_config(
-    activity_id: str, summary: str, strategy: Strategy, priority: int = 5
-) -> ActivityConfig:
+def work_activity_config(activity_id: str, summary: str, priority: int = 5) -> ActivityConfig:
     """Return the configuration of an activity that calls models or tools.
 
-    `priority` runs from 1 to 10, highest first; Temporal's runs from 5 to 1.
+    Its time limits are in its order. `priority` runs from 1 to 10, highest first; Temporal's runs
+    from 5 to 1.
     """
     return ActivityConfig(
         activity_id=activity_id,
         summary=summary,
-        start_to_close_timeout=strategy.task_timeout,
-        schedule_to_close_timeout=strategy.task_patience,
+        start_to_close_timeout=ATTEMPT_SAFETY_NET,
         heartbeat_timeout=HEARTBEAT,
         retry_policy=RETRIES,
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -70,6 +73,14 @@ def failure_reason(error: ActivityError) -> str:
     if isinstance(cause, ApplicationError):
         return str(cause.message)
     return str(cause or error)
+
+
+def worked_seconds(error: ActivityError) -> float:
+    """Return the worked time of an activity that ended because its time was over; else 0."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.type == WorkTimeOver.__name__:
+        return float(cause.details[0]["worked_s"])
+    return 0.0
 
 
 def is_pausing_error(error: ActivityError) -> bool:

@@ -7,7 +7,7 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.models.errors import BadInput
     from holdfast.models.jobs.activity_orders import AnswerOrder
     from holdfast.models.jobs.job_record import JobStatus
-    from holdfast.models.questions.user_questions import AnswerRequest
+    from holdfast.models.questions.user_questions import AnswerRequest, OpenQuestion
     from holdfast.models.wire import stored_keys
     from holdfast.planning.questions.answer_choices import check_answer
     from holdfast.planning.scheduler import state_transitions as changes
@@ -53,19 +53,23 @@ class AnswerUpdates(ControlUpdates):
             )
         check_answer(question.kind, request.choice, has_words=request.words is not None)
 
-    async def answer_by_default(self, question: int) -> None:
-        """Answer a question with its default once its deadline has passed."""
+    async def answer_by_default(self, question: OpenQuestion) -> None:
+        """Answer a question with its default once its deadline has passed.
+
+        The deadline in PostgreSQL may be later: it moves by the length of an outage.
+        """
         async with self._one_change_at_a_time():
-            is_open = any(q.id == question for q in self.known.questions)
+            is_open = any(q.id == question.id for q in self.known.questions)
             if not is_open or self.is_ending or self.is_asked_to_cancel:
                 return
             order = AnswerOrder(
                 job_id=self.job_id,
                 epoch=self.epoch,
-                key=stored_keys.default_answer_key(question),
-                question=question,
+                key=stored_keys.default_answer_key(question.id),
+                question=question.id,
                 by=ENGINE_ACTOR,
                 by_default=True,
+                deadline=question.deadline,
             )
             await self._take_answer(order)
 
@@ -74,7 +78,7 @@ class AnswerUpdates(ControlUpdates):
         config = database_activity_config(
             order.key, f"answer question {order.question}: by {order.by}"
         )
-        receipt = await workflow.execute_activity(interfaces.record_answer, order, **config)
+        receipt = await self.run_activity(interfaces.record_answer, order, config)
         if not receipt.refused or order.by_default:
             was_paused = self.known.is_paused
             self.state = changes.apply_answer_receipt(self.known, order.question, receipt)

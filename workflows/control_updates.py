@@ -30,20 +30,19 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.planning.scheduler import state_transitions as changes
     from holdfast.planning.scheduler.rerun_scope import retry_scope
     from holdfast.workflows.activity_calls import database_activity_config
+    from holdfast.workflows.database_comparison import DatabaseComparison
     from holdfast.workflows.temporal_display import STATUS_ATTRIBUTE
 
 ENGINE_ACTOR = "holdfast"
 """The name under which the engine itself pauses a job."""
 
 
-class ControlUpdates:
+class ControlUpdates(DatabaseComparison):
     """The part of a job's workflow that receives control updates."""
 
     def __init__(self) -> None:
-        self.job_id = ""
-        self.epoch = 0
+        super().__init__()
         self.state: JobState | None = None
-        self.has_news = False
         self.is_ending = False
         self.is_asked_to_cancel = False
         self.must_continue_as_new = False
@@ -111,7 +110,7 @@ class ControlUpdates:
             config = database_activity_config(
                 order.key, f"run again: {', '.join(request.tasks)}"[:200]
             )
-            await workflow.execute_activity(interfaces.retry_tasks, order, **config)
+            await self.run_activity(interfaces.retry_tasks, order, config)
             self.must_continue_as_new = True
             return chosen
 
@@ -227,7 +226,7 @@ class ControlUpdates:
             is_over_budget=is_over_budget,
         )
         config = database_activity_config(order.key, f"{kind.value} by {by}")
-        await workflow.execute_activity(interfaces.record_control, order, **config)
+        await self.run_activity(interfaces.record_control, order, config)
         if kind in (ControlKind.PAUSED, ControlKind.RESUMED):
             is_paused = kind is ControlKind.PAUSED
             status = JobStatus.PAUSED if is_paused else JobStatus.RUNNING

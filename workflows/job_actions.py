@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
-from datetime import timedelta
 from typing import Any, TypeAlias
 
 from temporalio import workflow
@@ -25,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
         Action,
         AdvanceAgentTask,
         AgentTaskReceipt,
+        BeginLoop,
         FillGaps,
         MakePlan,
         PlanReceipt,
@@ -40,6 +40,7 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.models.text.message_limits import MessageLimit, cut_message
     from holdfast.models.wire import stored_keys
     from holdfast.planning.scheduler import state_transitions as changes
+    from holdfast.planning.scheduler.work_limits import activity_limit, step_limit
     from holdfast.workflows.activity_calls import (
         database_activity_config,
         failure_reason,
@@ -47,20 +48,13 @@ with workflow.unsafe.imports_passed_through():
         is_over_budget,
         is_pausing_error,
         work_activity_config,
+        worked_seconds,
     )
     from holdfast.workflows.answer_updates import AnswerUpdates
     from holdfast.workflows.temporal_display import REPLANS_ATTRIBUTE
 
 
-_MIN_STEP_TIME = timedelta(seconds=1)
-"""The time limit of a step that starts just before its agent's time is up."""
-
-
-PlanChangeAction: TypeAlias = MakePlan | Replan | Revise | FillGaps
-
-
-def _with_duration(receipt: TaskReceipt, took: timedelta) -> TaskReceipt:
-    return receipt.model_copy(update={"seconds": took.total_seconds()})
+PlanChangeAction: TypeAlias = BeginLoop | MakePlan | Replan | Revise | FillGaps
 
 
 class JobActions(AnswerUpdates):
@@ -72,7 +66,6 @@ class JobActions(AnswerUpdates):
         self.tokens = 0
         # A dict keeps the order: on replay the tasks must be cancelled in the same order.
         self.under_way: dict[asyncio.Task[None], None] = {}
-        self.unexpected_error: BaseException | None = None
 
     def start(self, action: Action) -> None:
         """Start an action that `decide` chose; `has_news` is set when the action has ended."""
@@ -99,7 +92,7 @@ class JobActions(AnswerUpdates):
                 return self._verify(action)
             case WriteReport():
                 return self._report(action)
-            case MakePlan() | Replan() | Revise() | FillGaps():
+            case BeginLoop() | MakePlan() | Replan() | Revise() | FillGaps():
                 return self._change_plan(action)
         raise AssertionError(action)  # an ending starts no activity
 
@@ -115,7 +108,12 @@ class JobActions(AnswerUpdates):
             self.unexpected_error = task.exception()
 
     def _order(self) -> AttemptOrder:
-        return AttemptOrder(job_id=self.job_id, epoch=self.epoch, attempt=self.attempt)
+        return AttemptOrder(
+            job_id=self.job_id,
+            epoch=self.epoch,
+            attempt=self.attempt,
+            limit=activity_limit(self.known.strategy),
+        )
 
     async def _change_plan(self, action: PlanChangeAction) -> None:
         try:
@@ -133,48 +131,43 @@ class JobActions(AnswerUpdates):
 
     def _plan_change_activity(self, action: PlanChangeAction) -> Awaitable[PlanReceipt]:
         """Start the activity that makes the plan change."""
-        strategy, base = self.known.strategy, self._order().model_dump()
+        base = self._order().model_dump()
         running = tuple(
             task.id for task in self.known.tasks.values() if task.status is TaskStatus.RUNNING
         )
         match action:
+            case BeginLoop():
+                config = database_activity_config(stored_keys.LOOP_ACTIVITY, "begin with a loop")
+                return self.run_activity(interfaces.begin_loop, self._order(), config)
             case MakePlan():
-                config = work_activity_config(
-                    stored_keys.PLAN_ACTIVITY, "plan the research", strategy
-                )
-                return workflow.execute_activity(interfaces.make_plan, self._order(), **config)
+                config = work_activity_config(stored_keys.PLAN_ACTIVITY, "plan the research")
+                return self.run_activity(interfaces.make_plan, self._order(), config)
             case Replan(task_id=task_id):
                 summary = f"replan from {task_id}: {self.known.tasks[task_id].note}"
-                config = work_activity_config(
-                    stored_keys.replan_activity(task_id), summary[:200], strategy
-                )
+                config = work_activity_config(stored_keys.replan_activity(task_id), summary[:200])
                 replan = ReplanOrder(**base, task_id=task_id, under_way=running)
-                return workflow.execute_activity(interfaces.replan, replan, **config)
+                return self.run_activity(interfaces.replan, replan, config)
             case Revise(results_considered=results_considered):
                 config = work_activity_config(
-                    stored_keys.revision_activity(results_considered),
-                    "revise what is still to do",
-                    strategy,
+                    stored_keys.revision_activity(results_considered), "revise what is still to do"
                 )
                 revise = ReviseOrder(
                     **base, results_considered=results_considered, under_way=running
                 )
-                return workflow.execute_activity(interfaces.revise_plan, revise, **config)
+                return self.run_activity(interfaces.revise_plan, revise, config)
             case FillGaps(round=round_):
                 config = work_activity_config(
-                    stored_keys.gap_filling_activity(round_), "plan what is missing", strategy
+                    stored_keys.gap_filling_activity(round_), "plan what is missing"
                 )
                 gaps = VerificationRoundOrder(**base, round=round_)
-                return workflow.execute_activity(interfaces.fill_gaps, gaps, **config)
+                return self.run_activity(interfaces.fill_gaps, gaps, config)
 
     async def _verify(self, action: Verify) -> None:
         order = VerificationRoundOrder(**self._order().model_dump(), round=action.round)
         summary = f"verify the results, round {action.round}"
-        config = work_activity_config(
-            stored_keys.verification_activity(action.round), summary, self.known.strategy
-        )
+        config = work_activity_config(stored_keys.verification_activity(action.round), summary)
         try:
-            receipt = await workflow.execute_activity(interfaces.verify_results, order, **config)
+            receipt = await self.run_activity(interfaces.verify_results, order, config)
         except ActivityError as error:
             await self._failed(action, error, "verification")
             return
@@ -198,14 +191,10 @@ class JobActions(AnswerUpdates):
         summary = f"{task_id} {task.label}"
         parent = self.known.tasks.get(task.parent)
         priority = parent.priority if parent else task.priority
-        config = work_activity_config(activity_id, summary, self.known.strategy, priority)
-        if parent is not None:
-            left = self.known.strategy.agent_timeout - timedelta(seconds=parent.seconds)
-            config["schedule_to_close_timeout"] = max(left, _MIN_STEP_TIME)
-        began = workflow.now()
+        config = work_activity_config(activity_id, summary, priority)
         stub = interfaces.tool_task if task.kind is TaskKind.TOOL else interfaces.reasoning_task
         try:
-            receipt = await workflow.execute_activity(stub, order, **config)
+            receipt = await self.run_activity(stub, order, config)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -217,13 +206,18 @@ class JobActions(AnswerUpdates):
                 return
             receipt = await self._give_up(order, error)
         self._count_tokens(receipt.tokens)
-        self.state = changes.apply_task_receipt(
-            self.known, _with_duration(receipt, workflow.now() - began)
-        )
+        self.state = changes.apply_task_receipt(self.known, receipt)
 
     def _task_order(self, task: TaskState) -> TaskOrder:
+        strategy, parent = self.known.strategy, self.known.tasks.get(task.parent)
         return TaskOrder(
-            job_id=self.job_id, epoch=self.epoch, task_id=task.id, attempt=task.attempt
+            job_id=self.job_id,
+            epoch=self.epoch,
+            task_id=task.id,
+            attempt=task.attempt,
+            limit=activity_limit(strategy)
+            if parent is None
+            else step_limit(strategy, parent.seconds),
         )
 
     async def _advance(self, action: AdvanceAgentTask) -> None:
@@ -237,10 +231,9 @@ class JobActions(AnswerUpdates):
         activity_id = stored_keys.agent_turn_activity(task_id, task.attempt, turn)
         done = "" if turn == 0 else f" after {turn} step{'s' if turn > 1 else ''}"
         summary = f"{task_id}{done}: {task.label}"
-        config = work_activity_config(activity_id, summary, self.known.strategy, task.priority)
-        began = workflow.now()
+        config = work_activity_config(activity_id, summary, task.priority)
         try:
-            receipt = await workflow.execute_activity(interfaces.advance_agent, order, **config)
+            receipt = await self.run_activity(interfaces.advance_agent, order, config)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -249,27 +242,26 @@ class JobActions(AnswerUpdates):
                 return
             receipt = AgentTaskReceipt(result=await self._give_up(self._task_order(task), error))
         self._count_tokens(receipt.result.tokens)
-        result = _with_duration(receipt.result, workflow.now() - began)
-        self.state = changes.apply_agent_receipt(
-            self.known, receipt.model_copy(update={"result": result})
-        )
+        self.state = changes.apply_agent_receipt(self.known, receipt)
 
     async def _give_up(self, order: TaskOrder, error: ActivityError) -> TaskReceipt:
         """Record the failure of a task whose activity Temporal does not retry any more."""
-        failing = FailTaskOrder(**order.model_dump(), message=failure_reason(error))
+        failing = FailTaskOrder(
+            **order.model_dump(exclude={"limit"}),
+            message=failure_reason(error),
+            worked_s=worked_seconds(error),
+        )
         config = database_activity_config(
             stored_keys.failure_activity(order.task_id), f"record that {order.task_id} failed"
         )
-        return await workflow.execute_activity(interfaces.fail_task, failing, **config)
+        return await self.run_activity(interfaces.fail_task, failing, config)
 
     async def _report(self, action: WriteReport) -> None:
         withdraws_questions = bool(self.known.questions)
         order = ReportOrder(**self._order().model_dump(), withdraws_questions=withdraws_questions)
-        config = work_activity_config(
-            stored_keys.REPORT_ACTIVITY, "write the report", self.known.strategy
-        )
+        config = work_activity_config(stored_keys.REPORT_ACTIVITY, "write the report")
         try:
-            receipt = await workflow.execute_activity(interfaces.write_report, order, **config)
+            receipt = await self.run_activity(interfaces.write_report, order, config)
         except ActivityError as error:
             await self._failed(action, error, "the report")
             return
@@ -293,11 +285,8 @@ class JobActions(AnswerUpdates):
         tasks: list[TaskState] = []
         while after is not None:
             order = ReadTasksOrder(job_id=self.job_id, epoch=self.epoch, after=after)
-            page = await workflow.execute_activity(
-                interfaces.read_tasks,
-                order,
-                **database_activity_config(stored_keys.page_activity(after), "read the plan on"),
-            )
+            config = database_activity_config(stored_keys.page_activity(after), "read the plan on")
+            page = await self.run_activity(interfaces.read_tasks, order, config)
             tasks += page.tasks
             after = page.next_after
         return tasks

@@ -38,7 +38,7 @@ async def _answer_overdue_questions(job: JobActions) -> None:
         await workflow.wait_condition(lambda: _nearest_deadline(job) is not None)
         question = _nearest_deadline(job)
         if question is not None and await _deadline_passes(job, question):
-            await job.answer_by_default(question.id)
+            await job.answer_by_default(question)
 
 
 def _nearest_deadline(job: JobActions) -> OpenQuestion | None:

@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.planning.scheduler import state_transitions as changes
     from holdfast.planning.scheduler.next_actions import decide
     from holdfast.workflows.activity_calls import database_activity_config, halt_for_error
+    from holdfast.workflows.database_comparison import DatabaseRestored
     from holdfast.workflows.job_actions import JobActions
     from holdfast.workflows.question_deadlines import watch_deadlines
     from holdfast.workflows.temporal_display import (
@@ -27,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         TOKENS_ATTRIBUTE,
         plan_table,
     )
+    from holdfast.workflows.workflow_closing import close_workflow
 
 _MAX_EVENTS_PER_RUN = 1500
 """A replay costs about 3 ms per task and must fit into one workflow task: about 200 tasks a run."""
@@ -40,11 +42,25 @@ class ResearchJob(JobActions):
     def __init__(self) -> None:
         super().__init__()
         self.outcome: EndJob | None = None
+        self._after_epoch = 0
 
     @workflow.run
     async def run(self, order: JobOrder) -> JobOutcome:
-        """Run the job to its end; the report itself is in PostgreSQL."""
-        self.job_id = order.job_id
+        """Run the job to its end; the report itself is in PostgreSQL.
+
+        Raises:
+            ApplicationError: the job failed.
+            asyncio.CancelledError: the job was cancelled.
+        """
+        self.job_id, self._after_epoch = order.job_id, order.after_epoch
+        try:
+            outcome = await self._run_to_end()
+        except DatabaseRestored:
+            await self._begin_again()
+            raise
+        return await close_workflow(outcome)
+
+    async def _run_to_end(self) -> JobOutcome:
         ending = await self._run_until_ending()
         self.is_ending = True
         closing = asyncio.create_task(self._stop_and_record_end(ending), name="end")
@@ -80,7 +96,8 @@ class ResearchJob(JobActions):
         return await self._end(ending)
 
     async def _begin(self) -> None:
-        order = BeginOrder(job_id=self.job_id, run_id=workflow.info().run_id)
+        run_id = workflow.info().run_id
+        order = BeginOrder(job_id=self.job_id, run_id=run_id, after_epoch=self._after_epoch)
         brief = await workflow.execute_activity(
             interfaces.begin_job,
             order,
@@ -88,6 +105,7 @@ class ResearchJob(JobActions):
         )
         self.epoch, self.tokens, self.attempt = brief.epoch, brief.tokens, brief.attempt
         self.outcome = brief.outcome
+        self.note(brief)
         rest = await self.read_remaining_tasks(brief.page.next_after)
         self.state = changes.rebuild_state(
             brief.strategy,
@@ -117,7 +135,7 @@ class ResearchJob(JobActions):
             if self._must_start_fresh_run and not self.under_way:
                 await workflow.wait_condition(lambda: self._has_no_pending_change)
                 if not self.is_asked_to_cancel:
-                    workflow.continue_as_new(JobOrder(job_id=self.job_id))
+                    workflow.continue_as_new(self._next_run())
             await workflow.wait_condition(lambda: self.has_news)
             self.has_news = False
             if self.unexpected_error is not None:
@@ -144,6 +162,16 @@ class ResearchJob(JobActions):
         is_long = info.get_current_history_length() > _MAX_EVENTS_PER_RUN
         return is_long or info.is_continue_as_new_suggested()
 
+    def _next_run(self) -> JobOrder:
+        return JobOrder(job_id=self.job_id, after_epoch=max(self.epoch, self._after_epoch))
+
+    async def _begin_again(self) -> None:
+        """Continue as a new run from PostgreSQL, which was restored from a backup."""
+        workflow.logger.warning("database.restored")
+        await self.stop_work()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.continue_as_new(self._next_run())
+
     async def _end(self, ending: EndJob) -> JobOutcome:
         order = EndOrder(
             job_id=self.job_id,
@@ -152,11 +180,8 @@ class ResearchJob(JobActions):
             reason=ending.reason,
             message=ending.message,
         )
-        outcome = await workflow.execute_activity(
-            interfaces.end_job,
-            order,
-            **database_activity_config(stored_keys.END_ACTIVITY, f"end: {ending.reason.value}"),
-        )
+        config = database_activity_config(stored_keys.END_ACTIVITY, f"end: {ending.reason.value}")
+        outcome = await self.run_activity(interfaces.end_job, order, config)
         status = STATUS_ATTRIBUTE.value_set(ending.status.value)
         workflow.upsert_search_attributes([status, TOKENS_ATTRIBUTE.value_set(self.tokens)])
         if self.state is not None:

@@ -13,6 +13,7 @@ from holdfast.planning.plans.task_display_order import in_display_order
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.STATUS.value)
 PRESET_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.PRESET.value)
 OWNER_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.OWNER.value)
+QUESTION_ATTRIBUTE = SearchAttributeKey.for_text(SearchAttribute.QUESTION.value)
 REPLANS_ATTRIBUTE = SearchAttributeKey.for_int(SearchAttribute.REPLANS.value)
 TOKENS_ATTRIBUTE = SearchAttributeKey.for_int(SearchAttribute.TOKENS.value)
 
@@ -33,7 +34,8 @@ def plan_table(state: JobState) -> str:
     if len(tasks) > _MAX_ROWS:
         tasks = sorted(tasks, key=lambda task: task.status is TaskStatus.DONE)[:_MAX_ROWS]
     done = state.count(TaskStatus.DONE)
-    head = f"**{done} of {len(state.tasks)} tasks done**, {state.total_replans} replans\n\n"
+    live = len(state.tasks) - state.count(TaskStatus.SUPERSEDED)
+    head = f"**{done} of {live} tasks done**, {state.total_replans} replans\n\n"
     lines = ["| | task | description | depends on | result |", "|---|---|---|---|---|"]
     lines += [_row(task) for task in tasks]
     left_out = len(state.tasks) - len(tasks)

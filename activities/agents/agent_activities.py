@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pydantic import JsonValue
+
 from holdfast.activities import interfaces
 from holdfast.activities.agents.agent_question_routing import (
     AgentQuestion,
@@ -15,32 +17,39 @@ from holdfast.activities.agents.agent_turn_rules import (
     TurnDecision,
     failed_result,
 )
+from holdfast.activities.agents.cited_loop import CitedLoop
 from holdfast.activities.agents.plan_ahead_turn import plan_ahead_decision
 from holdfast.activities.agents.step_by_step_turn import step_by_step_decision
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.model_call import ModelCaller, total_tokens
 from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.activities.runtime.plan_receipts import added_states
 from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
+from holdfast.activities.runtime.work_time_interceptor import worked_seconds
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
+from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.research_plan import TaskStatus
-from holdfast.models.strategies.job_strategy import Horizon
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, AgentMethod, Horizon
 from holdfast.models.tasks.agent_role_task import AnsweredQuestion
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.loop.handover import open_links
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
 from holdfast.planning.strategies.agent_catalogue import tools_of
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import CALL_AGAIN_NOTE
 from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
+from holdfast.storage.plans.loop_result_rows import store_loop_result
+from holdfast.storage.plans.task_queries import ANSWERED_NOTE
+from holdfast.storage.plans.transcript_rows import LoopAttempt
 from holdfast.storage.questions import question_rows
 
 
@@ -60,8 +69,11 @@ class AgentActivities:
         services = self.services
         request = await services.requests.of(order)
         model_caller = await self._model_caller(order, request)
+        judge = self._judge(order, request)
         try:
-            view, decision, routed = await self._decide_or_route(order, request, model_caller)
+            view, decision, routed = await self._decide_or_route(
+                order, request, model_caller, judge
+            )
             halt = None
         except Lasting as error:
             outcome = outcome_of_error(error, Component.AGENT)
@@ -69,11 +81,16 @@ class AgentActivities:
             decision = TurnDecision(end=AgentResult(failure=outcome.failure))
             halt = outcome.halt
         tasks = await task_queries.load_tasks(services.db, order.job_id)
-        turn = _DecidedTurn(order, view, tasks, decision, routed, model_caller.tokens, halt)
+        spent = total_tokens(model_caller, judge), worked_seconds()
+        turn = _DecidedTurn(order, view, tasks, decision, routed, *spent, halt)
         return partial(_record_turn, turn)
 
     async def _decide_or_route(
-        self, order: AgentTaskOrder, request: JobRequest, model_caller: ModelCaller
+        self,
+        order: AgentTaskOrder,
+        request: JobRequest,
+        model_caller: ModelCaller,
+        judge: ModelCaller | None,
     ) -> tuple[AgentContext, TurnDecision, RoutingResult]:
         """The agent's decision; a question that the job can answer is answered first.
 
@@ -86,7 +103,7 @@ class AgentActivities:
             if absence := self.services.agents.absence(view.agent.name):
                 return view, TurnDecision(end=failed_result(absence)), RoutingResult()
             turn = AgentTurn(model_caller, order, view, request.strategy)
-            decision = await _decide_turn(_apply_step_limit(turn))
+            decision = await self._decide_turn(_apply_step_limit(turn), request, judge)
             if not decision.question:
                 return view, decision, RoutingResult()
             question = AgentQuestion(
@@ -95,6 +112,32 @@ class AgentActivities:
             routed = await route_question(self.services.db, model_caller, question)
             if routed.answer is None:
                 return view, decision, routed
+
+    async def _decide_turn(
+        self, turn: AgentTurn, request: JobRequest, judge: ModelCaller | None
+    ) -> TurnDecision:
+        """The agent's decision in this turn.
+
+        Raises:
+            Passing: the model is busy; the ledger keeps the calls that were answered.
+            Lasting: the model refused.
+        """
+        strategy = turn.strategy
+        if turn.view.task.is_opening or strategy.agent_method is AgentMethod.LOOP:
+            loop = await CitedLoop.open(self.services.db, turn, judge, request.collection)
+            return await loop.decide()
+        takes_steps = Horizon.STEP in (strategy.horizon, strategy.agent_horizon)
+        return await (step_by_step_decision(turn) if takes_steps else plan_ahead_decision(turn))
+
+    def _judge(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller | None:
+        """The caller of the model that judges answers; None if rules alone do.
+
+        It is the verifier's model, or the job's model unless that is the built-in one.
+        """
+        model = request.strategy.verifier_model or request.model
+        if not request.strategy.check_sentences or model == EXTRACTIVE_MODEL:
+            return None
+        return ModelCaller.of(self.services, order, request, order.task_id, model=model)
 
     async def _answers(self, order: AgentTaskOrder) -> tuple[AnsweredQuestion, ...]:
         questions = await question_rows.answers_to_task(
@@ -114,7 +157,7 @@ class AgentActivities:
         tasks = await task_queries.load_agent_task(services.db, order.job_id, order.task_id)
         agent = services.agents.profile(find_agent_task(tasks, order.task_id).task.agent)
         request = await services.requests.of(order)
-        tools = tools_of(agent, await services.hub.only(request.servers).signatures())
+        tools = tools_of(agent, await services.hub.for_job(request).signatures())
         return build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
 
     async def _model_caller(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller:
@@ -135,12 +178,15 @@ class _DecidedTurn:
     decision: TurnDecision
     routed: RoutingResult
     tokens: int
+    worked_s: float
     halt: Halt | None
 
 
 async def _record_turn(turn: _DecidedTurn, tx: JobTransaction) -> Recorded[AgentTaskReceipt]:
     order, decision = turn.order, turn.decision
-    notes = await agent_task_rows.begin_agent_attempt(tx, order.task_id, order.attempt)
+    notes = await agent_task_rows.begin_agent_attempt(
+        tx, order.task_id, order.attempt, turn.worked_s
+    )
     if notes is None:
         return Recorded(_stale_attempt_receipt(order, turn.tasks), ReceiptScope.NONE)
     if not turn.view.used_ids and not notes.get("begun"):
@@ -169,22 +215,18 @@ def _apply_step_limit(turn: AgentTurn) -> AgentTurn:
     return replace(turn, order=order, strategy=strategy)
 
 
-async def _decide_turn(turn: AgentTurn) -> TurnDecision:
-    """The agent's decision in this turn.
-
-    Raises:
-        Passing: the model is busy; the ledger keeps the calls that were answered.
-        Lasting: the model refused.
-    """
-    strategy = turn.strategy
-    takes_steps = Horizon.STEP in (strategy.horizon, strategy.agent_horizon)
-    return await (step_by_step_decision(turn) if takes_steps else plan_ahead_decision(turn))
-
-
 async def _store_result(
     tx: JobTransaction, turn: _DecidedTurn, end: AgentResult
 ) -> AgentTaskReceipt:
     order = turn.order
+    if turn.decision.loop_result is not None:
+        place = LoopAttempt(order.task_id, order.attempt)
+        entity = turn.view.task.expects[0].name
+        await store_loop_result(tx, place, entity, turn.decision.loop_result)
+        await agent_task_rows.add_agent_notes(
+            tx, order.task_id, {ANSWERED_NOTE: end.is_answered} if end.is_answered else {}
+        )
+        _log_handover(tx, order.task_id, turn.decision.loop_result)
     await agent_task_rows.finish_agent_task(
         tx,
         turn.view.task,
@@ -202,10 +244,23 @@ async def _store_result(
         preview=result_preview(end.kept, end.failure),
         failure_class=end.failure.failure_class if end.failure else None,
         contradicts_plan=bool(end.contradicts),
+        is_answered=end.is_answered,
         halt=turn.halt,
         tokens=turn.tokens,
+        seconds=turn.worked_s,
     )
     return AgentTaskReceipt(result=result)
+
+
+def _log_handover(tx: JobTransaction, task_id: str, result: LoopResult) -> None:
+    if result.handover is not None:
+        facts: dict[str, JsonValue] = {
+            "cause": result.handover.cause.value,
+            "why": result.handover.why,
+            "proven": len(result.sentences),
+            "open": len(open_links(result)),
+        }
+        tx.event(EventKind.LOOP_HANDED_OVER, task_id, **facts)
 
 
 async def _store_question(tx: JobTransaction, turn: _DecidedTurn) -> AgentTaskReceipt:
@@ -244,6 +299,7 @@ def _running_receipt(turn: _DecidedTurn) -> TaskReceipt:
         attempt=turn.order.attempt,
         status=TaskStatus.RUNNING,
         tokens=turn.tokens,
+        seconds=turn.worked_s,
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.models.plans.research_plan import Plan
 from holdfast.models.questions.user_questions import AnswerOrigin, OpenQuestion, QuestionKind
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
-from holdfast.models.wire import stored_keys
+from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.questions.answer_choices import NO_ANSWER_TEXT
 from holdfast.planning.questions.question_targets import (
@@ -174,7 +174,7 @@ class QuestionRouter:
         if not items:
             self.trail.append(f"{where}: there is nothing")
             return None
-        place = f"{self.key}/{where}{routings}"
+        place = call_places.answer_place(self.key, where, routings)
         # With the prompt of a lost attempt: the job may know more by now.
         task = await self.model_caller.recorded_task(
             ANSWERER, AnswererTask(question=self.raised.text, items=items), place=place
@@ -265,7 +265,8 @@ class QuestionRouter:
         )
 
     def _write(self) -> AbstractAsyncContextManager[JobTransaction]:
-        return self.db.job(self.model_caller.job_id, self.model_caller.epoch)
+        caller = self.model_caller
+        return self.db.job(caller.job_id, caller.epoch, caller.seen)
 
 
 def _answer_faults(answer: AnswererAnswer, ids: set[str]) -> list[str]:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.models.errors import FailureClass, Unresolved
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
+from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.strategies.job_strategy import Strategy
@@ -15,6 +16,7 @@ from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_value
+from holdfast.models.wire import call_places
 from holdfast.planning.plans.agent_context import AgentContext
 from holdfast.planning.plans.entity_references import references_in, resolve_references
 from holdfast.planning.plans.plan_validation import PlanRules
@@ -32,6 +34,8 @@ class AgentResult:
     failure: Failure | None = None
     confidence: float | None = None
     contradicts: str = ""
+    is_answered: bool = False
+    """True if an opening loop answered the whole question."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class TurnDecision:
     cause: PlanChangeCause = PlanChangeCause.STEPPED
     explanation: str = ""
     superseded: tuple[str, ...] = ()
+    loop_result: LoopResult | None = None
+    """The proven answer of an agent that works as a loop."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,7 @@ class AgentTurn:
 
     def place(self, *more: str) -> str:
         """The label of this turn's calls in the call ledger."""
-        asked = f"+{len(self.view.answers)}" if self.view.answers else ""
-        return "/".join((f"{self.order.turn}{asked}", *more))
+        return call_places.turn_place(self.order.turn, len(self.view.answers), *more)
 
     def ground(self) -> PlanRules:
         """The rules for the agent's steps."""

@@ -1,6 +1,7 @@
 """Record an answer to a question of the job, together with the effect of the answer."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from holdfast.activities import interfaces
@@ -32,6 +33,7 @@ from holdfast.planning.questions.answer_choices import (
     parse_answer,
 )
 from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs.outage_rows import note_services_present
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.questions import question_rows
 
@@ -67,9 +69,14 @@ class AnswerActivities:
         Raises:
             BadInput: the answer does not fit the question, or the edited plan cannot run.
         """
+        if order.by_default:
+            # After an outage this may be the first to know, and people get the lost time back.
+            await note_services_present(self.services.db)
         question = await question_rows.load_question(self.services.db, order.job_id, order.question)
         if not question.is_open:
             return _record_nothing
+        if order.deadline and question.deadline and question.deadline > order.deadline:
+            return partial(_keep_open, question.deadline)
         answer = await self._checked_answer(order, question)
         return partial(self._record, order, question, answer)
 
@@ -158,6 +165,10 @@ class AnswerActivities:
 async def _record_nothing(_tx: JobTransaction) -> Recorded[AnswerReceipt]:
     """The question was answered before: the job goes on with that answer."""
     return Recorded(AnswerReceipt(), ReceiptScope.NONE)
+
+
+async def _keep_open(deadline: datetime, _tx: JobTransaction) -> Recorded[AnswerReceipt]:
+    return Recorded(AnswerReceipt(new_deadline=deadline), ReceiptScope.NONE)
 
 
 async def _record_refusal(

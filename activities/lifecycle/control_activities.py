@@ -7,15 +7,11 @@ from holdfast.activities.interfaces import implements
 from holdfast.activities.lifecycle.budget_cap_question import open_budget_question
 from holdfast.activities.runtime.activity_frame import Recorded, record_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.activity_orders import ControlOrder, RetryOrder
+from holdfast.models.jobs.event_mark import Receipt
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs import job_control_rows
-
-
-class EmptyReceipt(Frozen):
-    """The receipt of an activity that returns nothing."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +21,19 @@ class ControlActivities:
     services: Services
 
     @implements(interfaces.record_control)
-    async def record_control(self, order: ControlOrder) -> None:
-        async def record(tx: JobTransaction) -> Recorded[EmptyReceipt]:
+    async def record_control(self, order: ControlOrder) -> Receipt:
+        async def record(tx: JobTransaction) -> Recorded[Receipt]:
             await job_control_rows.store_control(tx, order)
             if order.is_over_budget and not JobStatus(tx.held.status).is_final:
                 await open_budget_question(tx, order.key)
-            return Recorded(EmptyReceipt())
+            return Recorded(Receipt())
 
-        await record_once(self.services.db, order, order.key, EmptyReceipt, record)
+        return await record_once(self.services.db, order, order.key, Receipt, record)
 
     @implements(interfaces.retry_tasks)
-    async def retry_tasks(self, order: RetryOrder) -> None:
-        async def record(tx: JobTransaction) -> Recorded[EmptyReceipt]:
+    async def retry_tasks(self, order: RetryOrder) -> Receipt:
+        async def record(tx: JobTransaction) -> Recorded[Receipt]:
             await job_control_rows.record_rerun(tx, order.tasks, order.rerun, order.by)
-            return Recorded(EmptyReceipt())
+            return Recorded(Receipt())
 
-        await record_once(self.services.db, order, order.key, EmptyReceipt, record)
+        return await record_once(self.services.db, order, order.key, Receipt, record)

@@ -6,9 +6,16 @@ from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
-from holdfast.models.jobs.activity_orders import BeginOrder, JobBrief, ReadTasksOrder, TaskPage
+from holdfast.models.jobs.activity_orders import (
+    BeginOrder,
+    JobBrief,
+    ReadTasksOrder,
+    RunOrder,
+    TaskPage,
+)
 from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
 from holdfast.models.jobs.job_state import EndJob
+from holdfast.storage.core import event_marks
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
@@ -25,15 +32,18 @@ class JobBeginActivities:
 
     @implements(interfaces.begin_job)
     async def begin_job(self, order: BeginOrder) -> JobBrief:
-        epoch = await job_rows.begin_job_run(self.services.db, order.job_id, order.run_id)
-        job = await job_rows.load_job(self.services.db, order.job_id)
-        counts = await job_queries.job_counts(self.services.db, order.job_id)
+        db = self.services.db
+        epoch = await job_rows.begin_job_run(db, order.job_id, order.run_id, order.after_epoch)
+        newest = await event_marks.newest_event(db, order.job_id)
+        job = await job_rows.load_job(db, order.job_id)
+        counts = await job_queries.job_counts(db, order.job_id)
         question = " ".join(job.request.question.split())
         return JobBrief(
             epoch=epoch,
+            seen=newest,
             label=question[:200],
             strategy=job.request.strategy,
-            page=await _read_task_page(self.services.db, order.job_id, 0),
+            page=await _read_task_page(db, order.job_id, 0),
             attempt=job.attempt,
             is_paused=job.status is JobStatus.PAUSED,
             closing=_ending_after_report(job),
@@ -44,6 +54,10 @@ class JobBeginActivities:
     @implements(interfaces.read_tasks)
     async def read_tasks(self, order: ReadTasksOrder) -> TaskPage:
         return await _read_task_page(self.services.db, order.job_id, order.after)
+
+    @implements(interfaces.compare_state)
+    async def compare_state(self, order: RunOrder) -> None:
+        await event_marks.refuse_if_behind(self.services.db, order)
 
 
 def _recorded_ending(job: Job) -> EndJob | None:

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
+from temporalio import activity
+from temporalio.service import RPCError, RPCStatusCode
+
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.models.jobs.activity_orders import EndOrder, JobOutcome
+from holdfast.models.jobs.activity_orders import CancelWorkflowOrder, EndOrder, JobOutcome
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.wire import stored_keys
@@ -17,7 +20,7 @@ from holdfast.storage.plans import plan_change_rows
 
 @dataclass(frozen=True)
 class JobEndActivities:
-    """The activity that ends a job."""
+    """The activities that end a job and its workflow."""
 
     services: Services
 
@@ -33,6 +36,17 @@ class JobEndActivities:
         return await record_once(
             self.services.db, order, stored_keys.END_RECEIPT, JobOutcome, record
         )
+
+    @implements(interfaces.cancel_workflow)
+    async def cancel_workflow(self, order: CancelWorkflowOrder) -> None:
+        run_id = activity.info().workflow_run_id
+        handle = activity.client().get_workflow_handle(order.job_id, run_id=run_id)
+        try:
+            await handle.cancel()
+        except RPCError as error:
+            # NOT_FOUND: an earlier attempt has requested it, and the run has closed.
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
 
 
 def _outcome(order: EndOrder) -> JobOutcome:

@@ -7,16 +7,22 @@ from typing import Any, TypeVar
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
+from holdfast.activities.plans.left_out_tools import log_left_out_tools
+from holdfast.activities.plans.opening_findings import load_opening_findings, opening_of
 from holdfast.activities.plans.plan_approval import ask_approval, needs_approval
 from holdfast.activities.plans.planner_examples import examples_for
-from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
+from holdfast.activities.plans.planning_halts import (
+    invalid_plan_halt,
+    planning_error_halt,
+    record_planning_halt,
+)
+from holdfast.activities.runtime.activity_frame import Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.halt_from_error import halt_of_error
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.plan_receipts import plan_receipt
 from holdfast.models.budget.cost_estimates import PlanEstimate
 from holdfast.models.calls.tool_signatures import ToolSignature
-from holdfast.models.errors import BadInput, Lasting
+from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AttemptOrder, ReplanOrder
 from holdfast.models.jobs.job_record import JobRequest, StopReason
 from holdfast.models.jobs.job_state import Halt, PlanReceipt
@@ -28,9 +34,7 @@ from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.strategies.job_strategy import Grain
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
-from holdfast.models.text.message_limits import MessageLimit, cut_message
-from holdfast.models.wire import stored_keys
-from holdfast.models.wire.event_kinds import EventKind
+from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
 from holdfast.planning.plans.plan_continuation import continuation_change
@@ -41,7 +45,13 @@ from holdfast.planning.plans.tool_names import with_full_tool_names
 from holdfast.planning.strategies.fixed_plans import fixed_plan
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
 from holdfast.roles.dialogue.role_definition import Role, TaskT
-from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER, PlannerTask
+from holdfast.roles.planning.planner import (
+    AGENT_TASK_PLANNER,
+    CONTINUED_PLANNER,
+    PLANNER,
+    ContinuedPlannerTask,
+    PlannerTask,
+)
 from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import guidance_of
@@ -70,16 +80,19 @@ class PlanActivities:
     async def _planned(self, order: AttemptOrder) -> Record[PlanReceipt]:
         services = self.services
         request = await services.requests.of(order)
-        before = await task_queries.load_plan(services.db, order.job_id)
-        model_caller = ModelCaller.of(services, order, request, _planner_call_label(before))
+        tasks = await task_queries.load_tasks(services.db, order.job_id)
+        before = plan_of(tasks)
+        model_caller = ModelCaller.of(
+            services, order, request, call_places.planning_label(len(before.tasks))
+        )
         try:
-            signatures = await services.hub.only(request.servers).signatures()
-            drafted = await self._drafted(order, request, model_caller, signatures)
+            signatures = await services.hub.for_job(request).signatures()
+            drafted = await self._drafted(order, request, model_caller, signatures, tasks)
         except Lasting as error:
-            halt = _planning_error_halt(error, RoleName.PLANNER.value)
-            return partial(_record_halt, halt, model_caller.tokens)
+            halt = planning_error_halt(error, RoleName.PLANNER.value)
+            return partial(record_planning_halt, halt, model_caller.tokens)
         if isinstance(drafted, Halt):
-            return partial(_record_halt, drafted, model_caller.tokens)
+            return partial(record_planning_halt, drafted, model_caller.tokens)
         planned, explanation = drafted
         plan = with_fresh_ids(planned, before.by_id)
         change = PlanChange(
@@ -93,7 +106,7 @@ class PlanActivities:
             change,
             model_caller.tokens,
             estimate=estimate,
-            is_reviewed=needs_approval(request.strategy),
+            is_reviewed=needs_approval(request.strategy) and bool(plan.tasks),
         )
 
     async def _drafted(
@@ -102,13 +115,17 @@ class PlanActivities:
         request: JobRequest,
         model_caller: ModelCaller,
         signatures: tuple[ToolSignature, ...],
+        known: Sequence[StoredTask],
     ) -> tuple[Plan, str] | Halt:
         """The plan with its explanation, or the reason why there is no plan."""
         agents = self.services.agents.usable_agents(signatures)
         if request.strategy.has_fixed_plan:
             return _fixed_plan_or_halt(request, agents)
         is_graph = request.strategy.grain is Grain.AGENTS
-        ground = rules_for_plan(request, signatures, agents)
+        opening = opening_of(known)
+        ground = rules_for_plan(
+            request, signatures, agents, opening=opening.task if opening else None
+        )
         task = PlannerTask(
             question=request.question,
             tools=() if is_graph else signatures,
@@ -118,12 +135,17 @@ class PlanActivities:
             examples=await examples_for(self.services.db, order.job_id, request, ground.tools),
         )
         dialogue: DialogueResult[AgentPlanDraft] | DialogueResult[PlanDraft]
-        if is_graph:
+        found = await load_opening_findings(self.services.db, order.job_id, known)
+        if found is not None:
+            fields = {name: getattr(task, name) for name in PlannerTask.model_fields}
+            continued = ContinuedPlannerTask(**fields, found=found)
+            dialogue = await _ask_for_draft(model_caller, CONTINUED_PLANNER, continued, ground)
+        elif is_graph:
             dialogue = await _ask_for_draft(model_caller, AGENT_TASK_PLANNER, task, ground)
         else:
             dialogue = await _ask_for_draft(model_caller, PLANNER, task, ground)
         if dialogue.answer is None:
-            return _invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
+            return invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
         draft = dialogue.answer
         return with_full_tool_names(draft.to_plan(), ground.tools), draft.explanation
 
@@ -140,7 +162,7 @@ class PlanActivities:
         services = self.services
         request = await services.requests.of(order)
         guidance = await guidance_of(services.db, order.job_id)
-        signatures = await services.hub.only(request.servers).signatures()
+        signatures = await services.hub.for_job(request).signatures()
         scope = find_replan_target(request, tasks, order, signatures, guidance, services.agents)
         model_caller = ModelCaller.of(services, order, request, key, model=scope.model)
         try:
@@ -148,11 +170,11 @@ class PlanActivities:
                 model_caller, _REPLANNERS[scope.kind], scope.task, scope.ground
             )
         except Lasting as error:
-            halt = _planning_error_halt(error, RoleName.REPLANNER.value)
-            return partial(_record_halt, halt, model_caller.tokens)
+            halt = planning_error_halt(error, RoleName.REPLANNER.value)
+            return partial(record_planning_halt, halt, model_caller.tokens)
         if dialogue.answer is None:
-            halt = _invalid_plan_halt(RoleName.REPLANNER.value, dialogue.faults)
-            return partial(_record_halt, halt, model_caller.tokens)
+            halt = invalid_plan_halt(RoleName.REPLANNER.value, dialogue.faults)
+            return partial(record_planning_halt, halt, model_caller.tokens)
         continuation = scope.assign_parent(dialogue.answer.to_plan())
         change = continuation_change(
             scope.plan, order.task_id, continuation, scope.extent, dialogue.answer.explanation
@@ -174,13 +196,11 @@ class PlanActivities:
         is_reviewed: bool = False,
     ) -> Record[PlanReceipt]:
         """The function that records the plan change, its estimate and the question about it."""
-        hub = self.services.hub.only(request.servers)
+        hub = self.services.hub.for_job(request)
 
         async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
-            for fault in hub.faults():
-                tx.event(EventKind.TOOL_LEFT_OUT, fault=fault)
-            for name, server in hub.missing.items():
-                tx.event(EventKind.TOOL_LEFT_OUT, fault=server.reason, missing_server=name)
+            if not plan.tasks:  # else the opening loop has logged them
+                log_left_out_tools(tx, hub)
             number = await plan_change_rows.store_change(tx, plan, change, root=root)
             if estimate is not None:
                 await store_estimate(tx, estimate)
@@ -190,20 +210,6 @@ class PlanActivities:
             )
 
         return record
-
-
-async def _record_halt(halt: Halt, tokens: int, tx: JobTransaction) -> Recorded[PlanReceipt]:
-    tx.event(
-        EventKind.PLAN_REFUSED,
-        reason=halt.reason.value,
-        message=cut_message(halt.message, MessageLimit.ENTRY),
-    )
-    return Recorded(PlanReceipt(halt=halt, tokens=tokens), ReceiptScope.RUN)
-
-
-def _planner_call_label(before: Plan) -> str:
-    """The label of the planner's calls in the ledger: another one for each discarded plan."""
-    return f"plan:{len(before.tasks)}" if before.tasks else ""
 
 
 def _replan_key(tasks: Sequence[StoredTask], failed: str) -> str:
@@ -234,20 +240,3 @@ def _fixed_plan_or_halt(
         message = f"none of the agents can work: {wanted}; they have no tools, or do not exist"
         return Halt(reason=StopReason.PLANNING_FAILED, message=message)
     return fixed_plan(request.question, named), f"fixed: {', '.join(named)}"
-
-
-def _planning_error_halt(error: Lasting, who: str) -> Halt:
-    if isinstance(error, BadInput):
-        return Halt(
-            reason=StopReason.PLANNING_FAILED, message=cut_message(str(error), MessageLimit.FAILURE)
-        )
-    failed = f"the {who}'s model call failed"
-    return halt_of_error(error, failed, otherwise=StopReason.PLANNING_FAILED)
-
-
-def _invalid_plan_halt(who: str, faults: Sequence[str]) -> Halt:
-    listed = "; ".join(faults)
-    message = f"the {who} gave no valid plan. Faults of its last attempt: {listed}"
-    return Halt(
-        reason=StopReason.PLANNING_FAILED, message=cut_message(message, MessageLimit.FAILURE)
-    )

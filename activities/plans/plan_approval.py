@@ -57,10 +57,15 @@ async def check_plan_edit(
     Raises:
         BadInput: the text is no plan, or the plan cannot run; each fault is named with its task.
     """
-    signatures = await services.hub.only(request.servers).signatures()
+    opening = next((task for task in stored.live if task.is_opening), None)
+    signatures = await services.hub.for_job(request).signatures()
     superseded = (task.id for task in stored.tasks if task.status is TaskStatus.SUPERSEDED)
     rules = rules_for_plan(
-        request, signatures, services.agents.usable_agents(signatures), frozenset(superseded)
+        request,
+        signatures,
+        services.agents.usable_agents(signatures),
+        frozenset(superseded),
+        opening,
     )
     # Reading a long text takes seconds, and the event loop must go on.
     edited = with_full_tool_names(await asyncio.to_thread(parse_plan, text), rules.tools)

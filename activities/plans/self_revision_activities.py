@@ -50,7 +50,7 @@ class SelfRevisionActivities:
         request = await services.requests.of(order)
         tasks = await task_queries.load_tasks(services.db, order.job_id)
         whole = plan_of(tasks).with_started(order.under_way)
-        tools = await services.hub.only(request.servers).signatures()
+        tools = await services.hub.for_job(request).signatures()
         agents = services.agents.usable_agents(tools)
         guidance = await guidance_of(services.db, order.job_id)
         inputs = _RevisionInputs(request, tasks, whole, agents, guidance)

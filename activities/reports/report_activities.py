@@ -6,17 +6,19 @@ from functools import partial
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
+from holdfast.activities.reports.not_found_report import has_results, not_found_report
 from holdfast.activities.reports.report_drafting import condense_if_long, draft_report
 from holdfast.activities.reports.report_inputs import (
     ReportInputs,
     read_report_inputs,
     synthesiser_task,
+    unfinished_task_gaps,
 )
 from holdfast.activities.reports.sentence_checks import ReportSentenceChecks
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.halt_from_error import halt_of_error
-from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.model_call import ModelCaller, total_tokens
 from holdfast.models.errors import Lasting, ReportInvalid
 from holdfast.models.evidence.evidence import (
     CheckSummary,
@@ -27,15 +29,17 @@ from holdfast.models.evidence.evidence import (
 from holdfast.models.jobs.activity_orders import AttemptOrder, ReportOrder
 from holdfast.models.jobs.job_record import JobRequest, StopReason
 from holdfast.models.jobs.job_state import Halt, ReportReceipt
+from holdfast.models.loop.loop_results import LoopResult
+from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.reports.report_writer_messages import (
     Statement,
     SynthesiserAnswer,
     SynthesiserTask,
 )
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, AgentMethod
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.value_text import value_as_text
-from holdfast.models.wire import stored_keys
+from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
 from holdfast.planning.reports.delivery_checks import (
@@ -47,16 +51,15 @@ from holdfast.planning.reports.evidence_selection import (
     evidence_by_citation_id,
     evidence_of_both_sides,
 )
+from holdfast.planning.reports.loop_report import loop_report
 from holdfast.planning.reports.sentence_support import unsupported_parts
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.figure_rows import figures_of
+from holdfast.storage.plans import loop_result_rows
 from holdfast.storage.questions import question_rows
 
-_REPORT_TASK_ID = "report"
-"""The task id of the report's own calls in the ledger."""
-_CORRECTION_LABEL = "again"
 _NOTHING_KEPT = "No sentence of the summary was carried by the sources; the rest of the report was."
 
 
@@ -74,21 +77,36 @@ class ReportActivities:
     async def _work(self, order: ReportOrder) -> Record[ReportReceipt]:
         db = self.services.db
         if order.withdraws_questions:
-            async with db.job(order.job_id, order.epoch) as tx:
+            async with db.job(order.job_id, order.epoch, order.seen) as tx:
                 await question_rows.withdraw_open_questions(tx)
         job = await job_rows.load_job(db, order.job_id)
-        inputs = await read_report_inputs(db, job, _REPORT_TASK_ID)
+        inputs = await read_report_inputs(db, job, call_places.REPORT_LABEL)
         failed = failed_checks(job_delivery_checks(inputs.facts, inputs.found))
         if failed:
             return partial(_record_refusal, _delivery_check_halt(failed), 0)
+        if not has_results(inputs):
+            return partial(_record_delivery, inputs, await not_found_report(db, inputs), 0)
+        loop = await self._loop_result(inputs)
+        if loop is not None:
+            return partial(_record_delivery, inputs, _report_of_loop(inputs, loop), 0)
         writer = self._model_caller(order, job.request)
         judge = self._judge(order, job.request)
         try:
             report = await _write_report(writer, judge, inputs)
         except Lasting as error:
-            tokens = _total_tokens(writer, judge)
+            tokens = total_tokens(writer, judge)
             return partial(_record_refusal, _report_error_halt(error), tokens)
-        return partial(_record_delivery, inputs, report, _total_tokens(writer, judge))
+        return partial(_record_delivery, inputs, report, total_tokens(writer, judge))
+
+    async def _loop_result(self, inputs: ReportInputs) -> LoopResult | None:
+        """The result of the loop whose sentences are the report, if one loop did all the work."""
+        loop = _reporting_loop(inputs)
+        if loop is None:
+            return None
+        results = await loop_result_rows.load_loop_results(self.services.db, inputs.job.id)
+        result = results.get(loop.id)
+        is_needed = loop.is_opening and _has_other_results(inputs)
+        return None if result is None or (is_needed and result.handover) else result
 
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges sentences, if a model judges them.
@@ -106,7 +124,22 @@ class ReportActivities:
         self, order: AttemptOrder, request: JobRequest, model: str = ""
     ) -> ModelCaller:
         services = self.services
-        return ModelCaller.of(services, order, request, _REPORT_TASK_ID, model=model)
+        return ModelCaller.of(services, order, request, call_places.REPORT_LABEL, model=model)
+
+
+def _reporting_loop(inputs: ReportInputs) -> Task | None:
+    """The task that answers the whole question as a loop."""
+    own = [task for task in inputs.plan.live if not task.parent]
+    opening = next((task for task in own if task.is_opening), None)
+    if opening is not None or inputs.job.request.strategy.agent_method is not AgentMethod.LOOP:
+        return opening
+    return next((task for task in own if task.is_final), None)
+
+
+def _has_other_results(inputs: ReportInputs) -> bool:
+    """True if a task of the plan found something after the opening loop."""
+    own = (task for task in inputs.plan.live if not task.parent and not task.is_opening)
+    return any(task.status is TaskStatus.DONE for task in own)
 
 
 async def _record_delivery(
@@ -126,6 +159,13 @@ async def _record_delivery(
         await tx.set(answer=report.answer)
     _record_delivered(report, tx)
     return Recorded(_delivery_receipt(report, tokens))
+
+
+def _report_of_loop(inputs: ReportInputs, loop: LoopResult) -> Report:
+    gaps = unfinished_task_gaps(inputs.plan)
+    question, model = inputs.job.request.question, inputs.job.request.model
+    report = loop_report(question, loop, inputs.found, gaps)
+    return report.model_copy(update={"model": model})
 
 
 def _record_delivered(report: Report, tx: JobTransaction) -> None:
@@ -197,10 +237,10 @@ async def _draft_with_one_correction(
         return first
     try:
         again = task.model_copy(update={"refused": refused})
-        second = await draft_report(writer, again, place=_CORRECTION_LABEL)
+        second = await draft_report(writer, again, place=call_places.CORRECTED_REPORT)
     except ReportInvalid:
         return first  # what failed in it is dropped or hedged
-    await checking.refused(second, place=_CORRECTION_LABEL)
+    await checking.refused(second, place=call_places.CORRECTED_REPORT)
     return second
 
 
@@ -244,10 +284,6 @@ def _both_sides(inputs: ReportInputs, marks: CitationMarks) -> Iterable[ReportCo
             other=marks.of(each.other, others),
             settled_by=each.settled_by,
         )
-
-
-def _total_tokens(writer: ModelCaller, judge: ModelCaller | None) -> int:
-    return writer.tokens + (judge.tokens if judge else 0)
 
 
 def _delivery_check_halt(failed: Iterable[DeliveryCheck]) -> Halt:

@@ -16,6 +16,7 @@ from holdfast.models.reports.report_writer_messages import (
     SynthesiserAnswer,
     SynthesiserTask,
 )
+from holdfast.models.wire import call_places
 from holdfast.planning.plans.downstream_tasks import owning_task
 from holdfast.planning.reports.citation_marks import without_citation_marks
 from holdfast.planning.reports.report_groups import group_of, needs_groups
@@ -106,7 +107,9 @@ async def _condense_group(
         faults = [f"the statement {text!r} cites no evidence" for text in bare]
         return [*unknown_id_faults(answer.statements, known), *faults]
 
-    dialogue = await model_caller.ask(CONDENSER, task, place=f"group{number}", check=check)
+    dialogue = await model_caller.ask(
+        CONDENSER, task, place=call_places.group_place(number), check=check
+    )
     if dialogue.answer is None:
         raise ReportInvalid(f"group {task.group!r} was not condensed: {'; '.join(dialogue.faults)}")
     return CondensedGroup(group=task.group, statements=tuple(dialogue.answer.statements))

@@ -88,7 +88,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
 
 def unfinished_task_gaps(plan: Plan) -> tuple[str, ...]:
     """Return a gap for each task of the plan without a result."""
-    tasks = [task for task in plan.tasks if not task.parent]
+    tasks = plan.reported_tasks
     failed = [task for task in tasks if task.status is TaskStatus.FAILED]
     # An agent task that still ran when the job ended counts as unfinished.
     waiting = [

@@ -1,5 +1,6 @@
 """Check each sentence of a report against its evidence; hedge or drop unsupported sentences."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -66,7 +67,8 @@ class ReportSentenceChecks:
             Lasting: the checking model refused.
         """
         new = [each for each in dict.fromkeys(_sentences(draft)) if each not in self._verdicts]
-        self._verdicts |= {each: self._check_by_rules(each) for each in new}
+        # In a thread: a long report has thousands of sentences.
+        self._verdicts |= await asyncio.to_thread(self._checked_by_rules, new)
         asked = [each for each in new if self._needs_judgement(each)]
         if asked and self.model_caller is not None:
             self._verdicts |= await self._check_by_model(self.model_caller, asked, place)
@@ -104,6 +106,11 @@ class ReportSentenceChecks:
 
     def _is_supported(self, sentence: CheckedSentence) -> bool:
         return self._verdicts[sentence].support is SupportLevel.SUPPORTED
+
+    def _checked_by_rules(
+        self, sentences: Iterable[CheckedSentence]
+    ) -> dict[CheckedSentence, SupportVerdict]:
+        return {each: self._check_by_rules(each) for each in sentences}
 
     def _check_by_rules(self, sentence: CheckedSentence) -> SupportVerdict:
         known = self.known if sentence.cites else (*self.known, *self.named)

@@ -27,14 +27,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel
-
 from holdfast.models.jobs.activity_orders import RunOrder
+from holdfast.models.jobs.event_mark import Receipt
 from holdfast.models.wire import stored_keys
 from holdfast.storage.core import receipt_rows
 from holdfast.storage.core.database import Database, JobTransaction
 
-ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
+ReceiptT = TypeVar("ReceiptT", bound=Receipt)
 
 
 class ReceiptScope(Enum):
@@ -71,6 +70,7 @@ async def work_once(
     Raises:
         Overtaken: another attempt recorded the same work first; a repetition finds its receipt.
         StaleEpoch: a newer workflow run has taken over.
+        StateBehind: PostgreSQL was restored, and lacks what the run has seen.
         NotFound: there is no such job.
         StorageAway: PostgreSQL does not answer.
     """
@@ -78,11 +78,12 @@ async def work_once(
     if stored is not None:
         return stored
     record = await work()
-    async with db.job(order.job_id, order.epoch) as tx:
+    async with db.job(order.job_id, order.epoch, order.seen) as tx:
         await receipt_rows.refuse_second_receipt(tx, key)
         recorded = await record(tx)
-        await _keep_receipt(tx, key, recorded)
-    return recorded.receipt
+        receipt = recorded.receipt.model_copy(update={"seen": await tx.newest_event()})
+        await _keep_receipt(tx, key, Recorded(receipt, recorded.scope))
+    return receipt
 
 
 async def record_once(

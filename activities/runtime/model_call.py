@@ -4,27 +4,42 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Self, TypeVar
+from functools import partial
+from typing import Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.activities.runtime.recovery_interceptor import current_recovery_id
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.model_requests import Completion, ModelRequest
-from holdfast.models.errors import BudgetReached, HoldfastError, ModelBusy
+from holdfast.models.errors import (
+    BudgetReached,
+    HoldfastError,
+    MalformedReply,
+    ModelBusy,
+    ModelUnusable,
+)
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
 from holdfast.models.text.storable_text import storable_text
+from holdfast.models.wire import call_places
 from holdfast.planning.budget.role_phases import phase_of
 from holdfast.planning.text.token_estimates import request_tokens
-from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role
+from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role, hold_dialogue
+from holdfast.roles.dialogue.recorded_content import asks_the_same, recorded_task
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.storage.ledger.call_ledger import CallLedger
 
+MOST_MALFORMED_REPLIES = 5
+"""Replies to one request that may be no chat completion; the pauses between them make 15 s."""
+
+IsSame: TypeAlias = Callable[..., bool]
+"""True if the answer to a recorded request also answers `request`."""
 TaskT = TypeVar("TaskT", bound=Frozen)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -39,6 +54,7 @@ class ModelCaller:
     strategy: Strategy
     job_id: str
     epoch: int
+    seen: EventMark | None = None
     task_id: str = ""
     attempt: int = 1
     tokens: int = field(default=0, init=False)
@@ -68,6 +84,7 @@ class ModelCaller:
             strategy=request.strategy,
             job_id=order.job_id,
             epoch=order.epoch,
+            seen=order.seen,
             task_id=place,
             attempt=order.attempt,
         )
@@ -91,7 +108,8 @@ class ModelCaller:
         """
 
         async def send(request: ModelRequest, part: int) -> Completion:
-            return await self._send(request, _call_part(place, part))
+            is_same = partial(asks_the_same, role)
+            return await self._send(is_same, request, call_places.call_part(place, part))
 
         return await ask_role(
             role,
@@ -100,6 +118,29 @@ class ModelCaller:
             send=send,
             tries=self.strategy.plan_tries,
             check=check,
+        )
+
+    async def hold_dialogue(
+        self,
+        request: ModelRequest,
+        answer_type: type[AnswerT],
+        *,
+        place: str,
+        check: Callable[[AnswerT], Sequence[str]] | None = None,
+    ) -> DialogueResult[AnswerT]:
+        """Return the valid answer to a request with several messages; see `ask`.
+
+        Raises:
+            As `ask`.
+        """
+
+        async def send(part_request: ModelRequest, part: int) -> Completion:
+            return await self._send(
+                _has_the_same_messages, part_request, call_places.call_part(place, part)
+            )
+
+        return await hold_dialogue(
+            request, answer_type, send=send, tries=self.strategy.plan_tries, check=check
         )
 
     async def recorded_task(
@@ -111,14 +152,10 @@ class ModelCaller:
         be another request, and its answer would be paid for twice.
         """
         words = await self.ledger.first_prompt(
-            self.job_id, self.task_id, self.attempt, role.name, _call_part(place, 1)
+            self.job_id, self.task_id, self.attempt, role.name, call_places.call_part(place, 1)
         )
-        if words is None:
-            return task
-        try:
-            return role.task.model_validate_json(words)
-        except ValidationError:
-            return task  # an earlier release wrote another form
+        recorded = None if words is None else recorded_task(role, words)
+        return task if recorded is None else recorded
 
     async def written_by(self) -> str:
         """Return the model of the last answer, with the others if a fallback was used."""
@@ -126,7 +163,7 @@ class ModelCaller:
         others = " and ".join(name for name in stand_ins if name != self.answered_by)
         return f"{self.answered_by}, with {others}" if others else self.answered_by
 
-    async def _send(self, request: ModelRequest, part: str) -> Completion:
+    async def _send(self, is_same: IsSame, request: ModelRequest, part: str) -> Completion:
         """Return the reply of the request's model, or of the fallback if it is busy too long.
 
         A report without room in the budget is written by the built-in model, at no cost.
@@ -136,11 +173,16 @@ class ModelCaller:
         """
         key = self._key(request, part)
         try:
-            opened = await self.ledger.open_model_call(key, request, self._expense(request))
+            opened = await self.ledger.open_model_call(
+                key,
+                request,
+                self._expense(request),
+                is_same=partial(is_same, request=request),
+            )
         except BudgetReached:
             if not _is_report(request):
                 raise
-            return await self._send(_addressed_to(request, EXTRACTIVE_MODEL), part)
+            return await self._send(is_same, _addressed_to(request, EXTRACTIVE_MODEL), part)
         if isinstance(opened.answer, Completion):
             return self._counted(request, opened.answer)
         instead = self._fallback(request)
@@ -149,17 +191,23 @@ class ModelCaller:
                 return await self._completed(request, opened.row_id)
             except ModelBusy as busy:
                 if instead is None:
-                    raise
-                await self._raise_while_busy_may_end(busy, opened.row_id)
+                    raise _lasting_after_many(busy) from None
+                if not _is_malformed_again(busy):
+                    await self._raise_while_busy_may_end(busy, opened.row_id)
                 facts = _fallback_facts(request, instead, busy)
                 await self.ledger.record_fallback(key, opened.row_id, self.epoch, facts)
-        return await self._send(instead, part)
+        return await self._send(is_same, instead, part)
 
     async def _completed(self, request: ModelRequest, row_id: int) -> Completion:
         try:
             completion = await self.models.named(request.model).complete(request)
         except HoldfastError as error:
-            await self.ledger.fail_model_call(row_id, str(error), kind=type(error).__name__)
+            is_malformed = isinstance(error, MalformedReply)
+            malformed = await self.ledger.fail_model_call(
+                row_id, str(error), kind=type(error).__name__, is_malformed=is_malformed
+            )
+            if isinstance(error, MalformedReply):
+                error.replies = malformed
             raise
         completion = _storable_completion(completion)
         await self.ledger.close_model_call(row_id, completion, self._cost(request, completion))
@@ -215,8 +263,26 @@ class ModelCaller:
         return completion
 
 
-def _call_part(place: str, number: int) -> str:
-    return f"{place}/{number}" if place else str(number)
+def total_tokens(*callers: ModelCaller | None) -> int:
+    """Return the tokens of all these callers; None called nobody."""
+    return sum(caller.tokens for caller in callers if caller is not None)
+
+
+def _is_malformed_again(busy: ModelBusy) -> bool:
+    """True if so many replies were malformed that the next one would be as well."""
+    return isinstance(busy, MalformedReply) and busy.replies >= MOST_MALFORMED_REPLIES
+
+
+def _lasting_after_many(busy: ModelBusy) -> HoldfastError:
+    """Return the error itself, or a lasting one after too many malformed replies."""
+    if not _is_malformed_again(busy):
+        return busy
+    return ModelUnusable(f"{busy} ({MOST_MALFORMED_REPLIES} replies were of this kind)")
+
+
+def _has_the_same_messages(recorded: ModelRequest, request: ModelRequest) -> bool:
+    """True if the same transcript was sent: a release may only describe functions otherwise."""
+    return (recorded.model, recorded.messages) == (request.model, request.messages)
 
 
 def _is_report(request: ModelRequest) -> bool:

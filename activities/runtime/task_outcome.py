@@ -89,7 +89,13 @@ def invalid_answer_failure(role: Component, faults: Sequence[str]) -> Failure:
 
 
 async def store_outcome(
-    ledger: CallLedger, order: TaskOrder, task: Task, outcome: TaskOutcome, tokens: int
+    ledger: CallLedger,
+    order: TaskOrder,
+    task: Task,
+    outcome: TaskOutcome,
+    *,
+    tokens: int,
+    worked_s: float,
 ) -> TaskReceipt:
     """Store the outcome and the receipt in one transaction; a failed task leaves no entities."""
     status = TaskStatus.FAILED if outcome.failure else TaskStatus.DONE
@@ -102,6 +108,7 @@ async def store_outcome(
         failure_class=outcome.failure.failure_class if outcome.failure else None,
         halt=outcome.halt,
         tokens=tokens,
+        seconds=worked_s,
     )
     attempt = TaskAttemptOutcome(
         task=task,
@@ -112,8 +119,7 @@ async def store_outcome(
         found=outcome.found,
         trace=outcome.trace,
     )
-    await task_transactions.finish_task(ledger, order, receipt_key(order), attempt)
-    return receipt
+    return await task_transactions.finish_task(ledger, order, receipt_key(order), attempt)
 
 
 def result_preview(kept: Sequence[EntityValue], failure: Failure | None) -> str:

@@ -20,6 +20,8 @@ class ToolCallResult:
     """A tool's answer with notes, such as that another call's answer was reused."""
 
     answer: ToolAnswer
+    arguments: dict[str, Any]
+    """The arguments that the tool was called with."""
     note: str = ""
 
     def with_note(self, more: str) -> "ToolCallResult":
@@ -57,8 +59,17 @@ class ToolCaller:
             request_hash=canonical_hash({"tool": tool, "arguments": arguments}),
         )
         opened = await self.ledger.open_tool_call(key, tool, arguments)
+        if opened.recorded_arguments is not None:
+            arguments = opened.recorded_arguments
+        answer, note = await self._answer(opened, tool, arguments)
+        return ToolCallResult(answer, arguments, note)
+
+    async def _answer(
+        self, opened: LedgerEntry, tool: str, arguments: dict[str, Any]
+    ) -> tuple[ToolAnswer, str]:
+        """Return the recorded answer, or the tool's, with a note."""
         if isinstance(opened.answer, ToolAnswer):
-            return ToolCallResult(opened.answer)
+            return opened.answer, ""
         if opened.refusal is not None:
             raise ToolFailed(opened.refusal)
         if opened.earlier is not None and not await self.hub.depends_on_history(tool):
@@ -71,11 +82,11 @@ class ToolCaller:
             )
             await self.ledger.withhold_tool_call(opened.row_id, str(error))
             raise error
-        return ToolCallResult(await self._call(opened.row_id, tool, arguments))
+        return await self._call(opened.row_id, tool, arguments), ""
 
     async def _reuse_answer(
         self, opened: LedgerEntry, earlier: int, answer: ToolAnswer, tool: str
-    ) -> ToolCallResult:
+    ) -> tuple[ToolAnswer, str]:
         """Return the recorded answer with a warning; beyond the limit, raise an error."""
         if self.max_identical_calls and opened.number > self.max_identical_calls:
             error = ToolFailed(_repeated_call_message(tool, opened.number - 1, answer))
@@ -85,9 +96,7 @@ class ToolCaller:
             raise error
         await self.ledger.close_tool_call(opened.row_id, answer, repeated_call_id=earlier)
         times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
-        return ToolCallResult(
-            answer, f"{tool} was called with these arguments before in this job{times}"
-        )
+        return answer, f"{tool} was called with these arguments before in this job{times}"
 
     async def _refuse_failing_call(self, opened: LedgerEntry, tool: str) -> ToolFailed:
         """Refuse a call whose identical calls failed too often."""

@@ -12,6 +12,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_text, storable_value
 from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.wire import call_places
 from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary
 from holdfast.roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
 from holdfast.tools.mcp.tool_hub import Hub
@@ -126,7 +127,7 @@ class ArgumentGrounder:
                 return ()
             return [f"{answer.match[:_SHOWN]!r} is none of the candidates; copy one, or give null"]
 
-        place = f"match:{name}"[:200]
+        place = call_places.match_place(name)
         asked = await self.model_caller.ask(MATCHER, task, place=place, check=check)
         return asked.answer.match if asked.answer else None
 

@@ -13,6 +13,7 @@ from holdfast.activities.runtime.task_outcome import (
     receipt_key,
     store_outcome,
 )
+from holdfast.activities.runtime.work_time_interceptor import worked_seconds
 from holdfast.activities.tasks.reasoning_task import run_reasoning_task
 from holdfast.activities.tasks.tool_task import ToolTaskContext, run_tool_task
 from holdfast.models.errors import Lasting, ToolFailed
@@ -50,7 +51,9 @@ class TaskActivities:
             return stored
         task = (await task_queries.load_task(db, order.job_id, order.task_id)).task
         outcome = outcome_of_abandoned_attempt(order.message)
-        return await store_outcome(CallLedger(db), order, task, outcome, 0)
+        return await store_outcome(
+            CallLedger(db), order, task, outcome, tokens=0, worked_s=order.worked_s
+        )
 
     async def _work(self, order: TaskOrder, component: Component) -> TaskReceipt:
         begun = await task_transactions.begin_task(self.services.db, order, receipt_key(order))
@@ -61,7 +64,12 @@ class TaskActivities:
         try:
             outcome = await self._outcome(order, begun, request, model_caller, component)
             return await store_outcome(
-                model_caller.ledger, order, begun.task, outcome, model_caller.tokens
+                model_caller.ledger,
+                order,
+                begun.task,
+                outcome,
+                tokens=model_caller.tokens,
+                worked_s=worked_seconds(),
             )
         finally:
             # An answer that arrived is kept, whatever else failed.
@@ -82,7 +90,7 @@ class TaskActivities:
                 return await run_reasoning_task(model_caller, question, begun.task, inputs, context)
             if begun.task.parent:
                 await self._refuse_repeated_tool(order, begun, request)
-            hub = self.services.hub.only(request.servers)
+            hub = self.services.hub.for_job(request)
             tool_task = ToolTaskContext(hub, model_caller, request, order)
             return await run_tool_task(tool_task, begun.task, inputs, context)
         except Lasting as error:

@@ -24,6 +24,8 @@ from holdfast.models.plans.research_plan import ExpectedEntity, Task
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
+from holdfast.models.wire import call_places
+from holdfast.planning.loop.loop_steps import is_step_of_loop
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
     KpiVerdict,
@@ -79,13 +81,15 @@ async def run_tool_task(
 async def _call_and_extract(
     work: ToolTaskContext, task: Task, grounded: GroundedArguments, context: tuple[NamedValue, ...]
 ) -> TaskOutcome:
-    arguments = grounded.arguments
-    called = (await _tool_caller(work).call(task.tool, arguments)).with_note(grounded.note)
+    called = await _tool_caller(work).call(task.tool, grounded.arguments)
+    called = called.with_note(grounded.note)
+    if is_step_of_loop(task, work.request.strategy):
+        return _outcome_for_transcript(called.answer)
     if _is_empty(called.answer):
         return TaskOutcome(failure=_empty_answer_failure(task))
     if not work.request.strategy.extraction:
         return _outcome_without_extraction(work, task, called.answer)
-    return await _outcome_of_extraction(work, task, called, arguments, context)
+    return await _outcome_of_extraction(work, task, called, context)
 
 
 def _tool_caller(work: ToolTaskContext) -> ToolCaller:
@@ -119,6 +123,16 @@ def _empty_answer_failure(task: Task) -> Failure:
         message=f"{task.tool} found nothing for these arguments; try others, or another tool.",
         missing=tuple(entity.name for entity in task.expects if entity.required),
     )
+
+
+def _outcome_for_transcript(answer: ToolAnswer) -> TaskOutcome:
+    """The outcome of a loop's call: the transcript shows the passages, and evidence comes later.
+
+    Also where nothing was found: the agent sees that, and decides what follows.
+    """
+    count = len(answer.passages)
+    summary = f"{count} passage{'' if count == 1 else 's'}" if count else "nothing found"
+    return TaskOutcome(read=answer.passages, trace={"summary": summary})
 
 
 def _outcome_without_extraction(
@@ -163,10 +177,9 @@ async def _outcome_of_extraction(
     work: ToolTaskContext,
     task: Task,
     called: ToolCallResult,
-    arguments: dict[str, JsonValue],
     context: tuple[NamedValue, ...],
 ) -> TaskOutcome:
-    answers, faults = await _ask_extractor(work, task, called, arguments, context)
+    answers, faults = await _ask_extractor(work, task, called, context)
     if not answers:
         return TaskOutcome(
             failure=invalid_answer_failure(Component.EXTRACTOR, faults), read=called.answer.passages
@@ -209,7 +222,6 @@ async def _ask_extractor(
     work: ToolTaskContext,
     task: Task,
     called: ToolCallResult,
-    arguments: dict[str, JsonValue],
     context: tuple[NamedValue, ...],
 ) -> tuple[list[ExtractorAnswer], tuple[str, ...]]:
     """Ask the extractor for each chunk in parallel; return its answers and the faults of one."""
@@ -220,13 +232,13 @@ async def _ask_extractor(
     async def read(number: int, piece: Sequence[SourcePassage]) -> DialogueResult[ExtractorAnswer]:
         job = ExtractorTask(
             description=task.description,
-            arguments=arguments,
+            arguments=called.arguments,
             entities=task.expects,
             response=tuple(_fragment(passage) for passage in piece),
             context=context,
             note=called.note,
         )
-        place = f"chunk{number}" if len(pieces) > 1 else ""
+        place = call_places.chunk_place(number, len(pieces))
         return await work.model_caller.ask(EXTRACTOR, job, place=place)
 
     reads = [partial(read, number, piece) for number, piece in enumerate(pieces, start=1)]

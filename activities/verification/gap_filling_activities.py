@@ -33,6 +33,7 @@ from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
 from holdfast.planning.verification.gap_plan_rules import GapRules, open_contradiction
 from holdfast.planning.verification.verdict_and_retry_rules import may_add, tasks_to_retry
+from holdfast.roles.dialogue.recorded_content import has_same_content
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows
@@ -75,12 +76,12 @@ class GapActivities:
     async def _recorded_task(
         self, model_caller: ModelCaller, task: GapPlannerTask
     ) -> GapPlannerTask:
-        """The task of the crashed attempt, if only the guidance has changed since.
+        """The task of the crashed attempt, if only the guidance or the release has changed since.
 
         The task of a round that was deleted, because a person had tasks run again, does not count.
         """
         recorded = await model_caller.recorded_task(GAP_PLANNER, task)
-        is_same = recorded.model_copy(update={"guidance": task.guidance}) == task
+        is_same = has_same_content(recorded.model_copy(update={"guidance": task.guidance}), task)
         return recorded if is_same else task
 
     async def _load_open_gaps(self, order: VerificationRoundOrder) -> OpenGaps:
@@ -90,7 +91,7 @@ class GapActivities:
         verdicts = tuple(inputs.before.values())
         excused = {name for name, ruling in inputs.rulings.items() if ruling.accepts}
         plan = Plan(tasks=tuple(each.task for each in tasks))
-        signatures = await self.services.hub.only(request.servers).signatures()
+        signatures = await self.services.hub.for_job(request).signatures()
         agents = self.services.agents.usable_agents(signatures)
         disputes = unsettled_contradictions(verdicts, inputs.repairs.values())
         rules = GapRules(

@@ -26,7 +26,7 @@ from benchmarks.setup.corpus_data import (
     GoldQuestion,
     load_collection,
 )
-from holdfast.services.temporary_services import temporary_services
+from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.storage.core.database import Database
 
 SIZES = (10_000, 100_000)

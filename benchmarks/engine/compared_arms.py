@@ -18,7 +18,7 @@ from benchmarks.setup.job_graphs import JobGraph
 from benchmarks.setup.timed_stand_ins import TimedModel, graph_request, timed_tool_server
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
-from holdfast.services.temporary_services import TemporaryServices
+from holdfast.services.servers.temporary_services import TemporaryServices
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
@@ -54,6 +54,7 @@ class ComparedArms:
 
         Raises:
             RuntimeError: the job was not answered, so its time would mean nothing.
+            WorkflowFailureError: the job failed.
         """
         job_id = f"job-{uuid4().hex[:12]}"
         self.model.graphs[graph.name] = graph

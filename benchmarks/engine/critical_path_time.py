@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from benchmarks.engine.compared_arms import ComparedArms, running_arms
 from benchmarks.setup.benchmark_figures import MeasuredFigure, time_interleaved
 from benchmarks.setup.job_graphs import JobGraph, chain_graph, critical_path_s, layered_graph
-from holdfast.services.temporary_services import temporary_services
+from holdfast.services.servers.temporary_services import temporary_services
 
 TASK_S = 1.0
 GRAPHS: tuple[tuple[JobGraph, float | None], ...] = (

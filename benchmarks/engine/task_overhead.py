@@ -8,7 +8,7 @@ from benchmarks.engine.compared_arms import ComparedArms, TimedJob, running_arms
 from benchmarks.setup.benchmark_figures import MeasuredFigure, median_ratio, time_interleaved
 from benchmarks.setup.job_graphs import JobGraph, chain_graph, layered_graph, wide_graph
 from benchmarks.setup.statement_counter import StatementCounts, count_statements
-from holdfast.services.temporary_services import temporary_services
+from holdfast.services.servers.temporary_services import temporary_services
 
 AIM = 1.5
 GRAPHS = (chain_graph(50), wide_graph(96, 3), layered_graph(10, 10, 10))

@@ -12,7 +12,7 @@ import psutil
 from benchmarks.engine.compared_arms import connect_client, submit_graph_job
 from benchmarks.setup.benchmark_figures import MeasuredFigure
 from benchmarks.setup.job_graphs import JobGraph, layered_graph
-from holdfast.services.temporary_services import TemporaryServices, temporary_services
+from holdfast.services.servers.temporary_services import TemporaryServices, temporary_services
 from holdfast.storage.core.database import Database
 
 REST_AIM_MB = 200
@@ -56,9 +56,11 @@ async def _work(
     for job_id, graph in zip(ids, graphs, strict=True):
         await submit_graph_job(client, db, queue, job_id, graph)
     ends = [client.get_workflow_handle(job_id).result() for job_id in ids]
-    outcomes = await asyncio.gather(*ends)
+    outcomes = await asyncio.gather(*ends, return_exceptions=True)
     await db.close()
-    unanswered = [each for each in outcomes if each["reason"] != "answered"]
+    unanswered = [
+        each for each in outcomes if isinstance(each, BaseException) or each["reason"] != "answered"
+    ]
     if must_answer and unanswered:
         raise RuntimeError(f"{len(unanswered)} jobs were not answered: {unanswered[0]}")
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from holdfast.evals.measures.answer_metrics import normalized_text
 from holdfast.models.errors import BadInput
 
-DEFAULT_FILE = Path(__file__).parents[3] / "shared/data/hotpotqa/train300.jsonl"
+DEFAULT_FILE = Path(__file__).resolve().parents[3] / "shared/data/hotpotqa/train300.jsonl"
 
 QuestionFormat: TypeAlias = Literal["hotpotqa", "musique"]
 _Row: TypeAlias = dict[str, Any]
@@ -85,7 +85,7 @@ def _checked(row: _Row, form: QuestionFormat | None, at: int, path: Path) -> Eva
 def _of_hotpot(row: _Row) -> EvaluationQuestion:
     gold = {title for title, _ in row["supporting_facts"]}
     found = (_of_context(each) for each in row["context"])
-    paragraphs = _addressed((title, text, title in gold) for title, text in found)
+    paragraphs = addressed_paragraphs((title, text, title in gold) for title, text in found)
     identity = str(row.get("_id") or row.get("id"))
     return EvaluationQuestion(identity, row["question"], (row["answer"],), row["type"], paragraphs)
 
@@ -97,7 +97,7 @@ def _of_context(entry: Any) -> tuple[str, str]:  # noqa: ANN401 - JSON
 
 
 def _of_musique(row: _Row) -> EvaluationQuestion:
-    paragraphs = _addressed(
+    paragraphs = addressed_paragraphs(
         (each["title"], each["paragraph_text"], bool(each["is_supporting"]))
         for each in row["paragraphs"]
     )
@@ -106,7 +106,10 @@ def _of_musique(row: _Row) -> EvaluationQuestion:
     return EvaluationQuestion(row["id"], row["question"], answers, hops, paragraphs)
 
 
-def _addressed(found: Iterable[tuple[str, str, bool]]) -> tuple[QuestionParagraph, ...]:
+def addressed_paragraphs(
+    found: Iterable[tuple[str, str, bool]],
+) -> tuple[QuestionParagraph, ...]:
+    """Return paragraphs of (title, text, is gold), each with an address of its own."""
     seen: Counter[str] = Counter()
     paragraphs = []
     for title, text, is_gold in found:

@@ -25,7 +25,9 @@ WHOLE_PLAN_PRESET = "full-horizon"
 """Replans all that remains of the whole plan: what the others are compared with."""
 
 SETTINGS: Mapping[str, JsonValue] = {
-    # The same in all arms: what a tool says is taken as it is, and no limit is in the way.
+    # The same in all arms: plans are compared, what a tool says is taken as it is, and no limit is
+    # in the way.
+    "begins_with": "plan",
     "extraction": False,
     "confidence_threshold": "none",
     "check_sentences": False,

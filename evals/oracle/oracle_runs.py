@@ -17,7 +17,7 @@ from holdfast.evals.oracle.oracle_endpoint import serve_oracle
 from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
 from holdfast.evals.presets.run_records import QuestionRun, RunRecords
-from holdfast.services.temporary_services import temporary_services
+from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
 _ROOT = Path(__file__).parents[2]

@@ -3,12 +3,14 @@
 import typer
 
 from holdfast.cli.declarations import (
+    backup_declarations,
     control_declarations,
     corpus_declarations,
     evaluation_declarations,
     evidence_declarations,
     installation_declarations,
     job_start_declarations,
+    removal_declarations,
     view_declarations,
 )
 
@@ -34,6 +36,8 @@ app.command()(control_declarations.pause)
 app.command()(control_declarations.resume)
 app.command()(control_declarations.cancel)
 app.command()(control_declarations.retry)
+app.command()(removal_declarations.rm)
+app.command()(removal_declarations.prune)
 app.command()(evidence_declarations.retract)
 app.command()(evidence_declarations.source)
 app.command()(evidence_declarations.trace)
@@ -53,5 +57,7 @@ app.command()(installation_declarations.serve)
 app.command()(installation_declarations.up)
 app.command()(installation_declarations.down)
 app.command()(installation_declarations.doctor)
+app.command()(backup_declarations.backup)
+app.command()(backup_declarations.restore)
 app.add_typer(corpus_declarations.app, name="corpus")
 app.command("eval")(evaluation_declarations.evaluate)

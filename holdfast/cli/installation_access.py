@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.client import Holdfast, open_client
 from holdfast.jobs.job_lookup import find_job_id
 from holdfast.services.service_lifecycle import attach_to_services
-from holdfast.settings import load_settings
 
 ResultT = TypeVar("ResultT")
 
@@ -20,7 +20,7 @@ async def open_installation(*, needs_temporal: bool = True) -> AsyncIterator[Hol
     Raises:
         ServiceDown: PostgreSQL is not running, or Temporal if it is needed.
     """
-    settings = load_settings()
+    settings = load_command_settings()
     endpoints = await attach_to_services(settings, needs_temporal=needs_temporal)
     async with open_client(settings, endpoints) as holdfast:
         yield holdfast

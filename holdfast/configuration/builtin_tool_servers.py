@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.configuration.embedding_settings import open_embedder
@@ -12,10 +13,15 @@ from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.tools.corpus.corpus_retrieval import PassageStore
 from holdfast.tools.corpus.corpus_server import corpus_server
 from holdfast.tools.holdfast_toml import check_toml_tables
+from holdfast.tools.mcp.private_jobs import ClosedServer
+from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_server import BuiltinServer, MissingServer
 from holdfast.tools.optional_parts import OptionalPart, is_installed, require_part
+from holdfast.tools.private_job_settings import TABLE, read_private_job_settings
 from holdfast.tools.python.python_settings import open_python_runners, read_python_settings
+from holdfast.tools.sandbox.process_slots import ProcessSlots, process_slots
 from holdfast.tools.tables.table_folder import read_table_folder
+from holdfast.tools.web.http_client.host_patterns import HostPatterns
 from holdfast.tools.web.web_settings import (
     WebSettings,
     WikipediaSettings,
@@ -41,8 +47,9 @@ async def open_builtin_servers(
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(open_embedder(settings))
         corpus = BuiltinServer(corpus_server(store, embedder), {"collection": "collection"})
-        computing = await _local_servers(stack, settings.config_file)
-        reaching = await _network_servers(stack, settings.config_file)
+        slots = process_slots()
+        computing = await _local_servers(stack, settings.config_file, slots)
+        reaching = await _network_servers(stack, settings.config_file, slots)
         yield {"corpus": corpus, **computing, **reaching}
 
 
@@ -52,13 +59,13 @@ def unconnected_corpus() -> CorpusStore:
 
 
 async def _local_servers(
-    stack: AsyncExitStack, path: Path | None
+    stack: AsyncExitStack, path: Path | None, slots: ProcessSlots
 ) -> dict[str, BuiltinServer | MissingServer]:
     """Return the servers that compute on the data of a job; the data stay on this machine."""
     servers = {"charts": _charts_server()}
-    if tables := _tables_server(path):
+    if tables := _tables_server(path, slots):
         servers["tables"] = tables
-    if python := await _python_server(stack, path):
+    if python := await _python_server(stack, path, slots):
         servers["python"] = python
     return servers
 
@@ -74,25 +81,27 @@ def _charts_server() -> BuiltinServer | MissingServer:
     return BuiltinServer(charts_server(), concurrency=4, timeout_s=60)
 
 
-def _tables_server(path: Path | None) -> BuiltinServer | None:
+def _tables_server(path: Path | None, slots: ProcessSlots) -> BuiltinServer | None:
     folder = read_table_folder(path)
     if folder is None:
         return None
     require_part(OptionalPart.TABLES, f"{path}: the table [tables]")
     from holdfast.tools.tables.tables_server import tables_server
 
-    return BuiltinServer(tables_server(folder), concurrency=4, timeout_s=60)
+    return BuiltinServer(
+        tables_server(folder, slots=slots), concurrency=4, timeout_s=60, is_private=True
+    )
 
 
 async def _python_server(
-    stack: AsyncExitStack, path: Path | None
+    stack: AsyncExitStack, path: Path | None, slots: ProcessSlots
 ) -> BuiltinServer | MissingServer | None:
     table = read_python_settings(path)
     if table is None and not is_installed(OptionalPart.PYTHON):
         return MissingServer(OptionalPart.PYTHON, "running Python code")
     if table is not None and table.enabled:
         require_part(OptionalPart.PYTHON, f"{path}: the table [python]")
-    runners = await stack.enter_async_context(open_python_runners(path))
+    runners = await stack.enter_async_context(open_python_runners(path, slots))
     if runners is None:
         return None
     from holdfast.tools.python.python_server import python_server
@@ -100,31 +109,74 @@ async def _python_server(
     return BuiltinServer(python_server(*runners), concurrency=4, timeout_s=90)
 
 
-async def _network_servers(stack: AsyncExitStack, path: Path | None) -> dict[str, BuiltinServer]:
+async def _network_servers(
+    stack: AsyncExitStack, path: Path | None, slots: ProcessSlots
+) -> dict[str, BuiltinServer]:
     """Return the servers that use the network; only those enabled in the file."""
     servers: dict[str, BuiltinServer] = {}
+    own = read_servers(path) if path else {}
+    hosts = HostPatterns.of(read_private_job_settings(path, own).allowed_hosts)
     if web := read_web_settings(path):
         require_part(OptionalPart.WEB, f"{path}: the table [web]")
-        servers["web"] = await _web_server(stack, web)
+        servers["web"] = await _web_server(stack, web, hosts, slots)
     if wikipedia := read_wikipedia_settings(path):
         require_part(OptionalPart.WEB, f"{path}: the table [wikipedia]")
-        servers["wikipedia"] = await _wikipedia_server(stack, wikipedia)
+        servers["wikipedia"] = await _wikipedia_server(stack, wikipedia, hosts, slots)
     return servers
 
 
-async def _web_server(stack: AsyncExitStack, table: WebSettings) -> BuiltinServer:
-    from holdfast.tools.network_setup import open_web_resources
+async def _web_server(
+    stack: AsyncExitStack, table: WebSettings, private_hosts: HostPatterns, slots: ProcessSlots
+) -> BuiltinServer:
+    from holdfast.tools.network_setup import WebResources, open_web_resources
     from holdfast.tools.web.web_server import WEB_CONCURRENCY, web_server
 
-    parts = await stack.enter_async_context(open_web_resources(table, os.environ))
-    server = web_server(parts.fetcher, parts.search)
-    secrets = parts.search.secrets if parts.search else ()
-    return BuiltinServer(server, {"fresh": "fresh"}, concurrency=WEB_CONCURRENCY, secrets=secrets)
+    everywhere, in_private_jobs = await stack.enter_async_context(
+        open_web_resources(table, os.environ, private_hosts=private_hosts, slots=slots)
+    )
+    secrets = everywhere.search.secrets if everywhere.search else ()
+
+    def server(parts: WebResources) -> BuiltinServer:
+        return BuiltinServer(
+            web_server(parts.fetcher, parts.search),
+            {"fresh": "fresh"},
+            concurrency=WEB_CONCURRENCY,
+            secrets=secrets,
+        )
+
+    if not private_hosts:
+        variant: BuiltinServer | ClosedServer = ClosedServer(f"no host is allowed. {_add('hosts')}")
+    elif everywhere.search and in_private_jobs.search is None:
+        named = " or ".join(sorted(everywhere.search.hosts))
+        reason = (
+            f"this job may read private documents, and no search service is allowed. {_add(named)}"
+        )
+        variant = replace(server(in_private_jobs), closed_tools={"search": reason})
+    else:
+        variant = server(in_private_jobs)
+    return replace(server(everywhere), in_private_jobs=variant)
 
 
-async def _wikipedia_server(stack: AsyncExitStack, table: WikipediaSettings) -> BuiltinServer:
+def _add(hosts: str) -> str:
+    return (
+        f"Go on without it; the operator may add {hosts} to allowed_hosts under [{TABLE}] in "
+        "holdfast.toml"
+    )
+
+
+async def _wikipedia_server(
+    stack: AsyncExitStack,
+    table: WikipediaSettings,
+    private_hosts: HostPatterns,
+    slots: ProcessSlots,
+) -> BuiltinServer:
     from holdfast.tools.network_setup import open_wikipedia_client
     from holdfast.tools.wikipedia.wikipedia_server import wikipedia_server
 
-    wiki = await stack.enter_async_context(open_wikipedia_client(table))
-    return BuiltinServer(wikipedia_server(wiki), {"job": "job", "fresh": "fresh"})
+    wiki = await stack.enter_async_context(open_wikipedia_client(table, slots))
+    server = BuiltinServer(wikipedia_server(wiki), {"job": "job", "fresh": "fresh"})
+    host, port = wiki.host_and_port
+    if private_hosts.matches(host, port):
+        return replace(server, in_private_jobs=server)
+    closed = ClosedServer(f"{host!r} is not allowed. {_add(host)}")
+    return replace(server, in_private_jobs=closed)

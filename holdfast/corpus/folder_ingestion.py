@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.models.errors import BadInput
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_writer import CollectionWriter
 from holdfast.storage.corpus.corpus_records import NewDocument, StoredDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.tools.documents.document_processes import DocumentProcesses
 from holdfast.tools.documents.document_reader import (
     DOCUMENT_ENDINGS,
     MAX_DOCUMENT_BYTES,
+    DocumentText,
     check_document_ending,
-    read_document,
 )
 from holdfast.tools.documents.passage_splitter import split_passages
 from holdfast.tools.mcp.answers.answer_passages import AnswerSource
@@ -78,9 +80,9 @@ async def ingest_folder(
     chosen = options or IngestOptions(say=say)
     root, only = await asyncio.to_thread(_folder_and_file, path)
     name = collection or default_collection_name(root)
-    async with CorpusStore(database).writing(name) as writer:
+    async with CorpusStore(database).writing(name) as writer, DocumentProcesses() as processes:
         known = {document.address: document for document in await writer.documents()}
-        reading = _FolderReader(root, writer, known, chosen)
+        reading = _FolderReader(root, writer, processes, known, chosen)
         addresses = [only] if only else await asyncio.to_thread(lambda: sorted(_files(root)))
         for number, address in enumerate(addresses, start=1):
             await reading.read_file(address)
@@ -116,6 +118,7 @@ async def _remove_others(
 class _FolderReader:
     root: Path
     writer: CollectionWriter
+    processes: DocumentProcesses
     known: dict[str, StoredDocument]
     options: IngestOptions
     kept: set[str] = field(default_factory=set)
@@ -141,8 +144,7 @@ class _FolderReader:
         # A document stored without metadata is read again, once.
         sha256 = known.sha256 if known is not None and known.metadata else None
         try:
-            # In a thread: a PDF takes seconds, and other tasks may share this loop.
-            document = await asyncio.to_thread(_document, self.root, place, sha256)
+            document = await self._document(place, sha256)
         except (BadInput, OSError) as error:
             self._skip(place, error)
             return
@@ -156,6 +158,14 @@ class _FolderReader:
         is_large = sum(len(document.passages) for document in self._read) >= _BATCH_PASSAGES
         if is_large or time.monotonic() - self._since > _BATCH_SECONDS:
             await self.flush()
+
+    async def _document(self, place: str, known_sha256: str | None) -> NewDocument | None:
+        """Return the document of the file, or None if its bytes have the given hash."""
+        file = await asyncio.to_thread(_file_content, self.root, place)
+        if file.sha256 == known_sha256:
+            return None
+        text = await self.processes.read(place, file.data)
+        return await asyncio.to_thread(_new_document, place, file, text)
 
     async def flush(self) -> None:
         """Store the documents read so far in one transaction."""
@@ -219,22 +229,29 @@ def _hidden(root: Path) -> Iterator[str]:
         yield from (Path(folder, name).relative_to(root).as_posix() for name in hidden)
 
 
-def _document(root: Path, address: str, known_sha256: str | None) -> NewDocument | None:
-    """Return the document of the file, or None if its bytes have the given hash."""
-    data, modified = _bytes(root, address)
-    sha256 = hashlib.sha256(data).hexdigest()
-    if sha256 == known_sha256:
-        return None
-    document = read_document(address, data)
-    about = {"modified": modified, "date": modified} | document.metadata
+def _new_document(address: str, file: "_FileContent", document: DocumentText) -> NewDocument:
+    about = {"modified": file.modified, "date": file.modified} | document.metadata
     passages = split_passages(document.text)
     return NewDocument(
-        address, document.title, document.text, sha256, len(data), passages, metadata=about
+        address,
+        document.title,
+        document.text,
+        file.sha256,
+        len(file.data),
+        passages,
+        metadata=about,
     )
 
 
-def _bytes(root: Path, address: str) -> tuple[bytes, str]:
-    """Return the bytes of the file and the day of its last change."""
+class _FileContent(NamedTuple):
+    """The bytes of a file, their hash, and the day of their last change."""
+
+    data: bytes
+    sha256: str
+    modified: str
+
+
+def _file_content(root: Path, address: str) -> _FileContent:
     entry = root / address
     if entry.is_symlink() and not entry.exists():
         raise BadInput("is a broken link")
@@ -252,4 +269,5 @@ def _bytes(root: Path, address: str) -> tuple[bytes, str]:
     if status.st_size > MAX_DOCUMENT_BYTES:
         raise BadInput(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MB: split it")
     day = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
-    return path.read_bytes(), day
+    data = path.read_bytes()
+    return _FileContent(data, hashlib.sha256(data).hexdigest(), day)

@@ -12,18 +12,21 @@ from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
 from holdfast.models.reports.provenance_views import LedgerCall, MarkedSentence, Provenance
 from holdfast.models.reports.report_writer_messages import SynthesiserAnswer
-from holdfast.models.wire import stored_keys
+from holdfast.models.text.report_marks import without_marks
+from holdfast.models.wire import call_places, stored_keys
+from holdfast.planning.loop.loop_reply import answered_sentences
 from holdfast.planning.reports.citation_marks import statements_by_part, without_citation_marks
 from holdfast.planning.reports.sentence_support import HEDGE_PREFIX
 from holdfast.planning.text.quote_location import locate_quote
 from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
+from holdfast.roles.loop.loop_agent import ROLE as LOOP_AGENT
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence import source_queries
 from holdfast.storage.evidence.source_check_rows import latest_source_checks
 from holdfast.storage.evidence.source_queries import CitedEvidence
-from holdfast.storage.ledger.call_ledger import recorded_answer
+from holdfast.storage.ledger.recorded_answers import recorded_answer
 
 _REPORT_ACTIVITY = "report"
 """What the report's activity is called in Temporal, and its calls in the ledger."""
@@ -63,7 +66,9 @@ async def provenance_of(holdfast: Holdfast, job_id: str, mark: int) -> Provenanc
         job_id=job_id,
         mark=mark,
         sentences=sentences,
-        writing=await histories.place(_REPORT_ACTIVITY, written.finished_at if written else None),
+        writing=await histories.place(
+            _writing_activity(written), written.finished_at if written else None
+        ),
         citation=citation,
         task_id=found.task_id,
         attempt=found.attempt,
@@ -78,7 +83,7 @@ async def provenance_of(holdfast: Holdfast, job_id: str, mark: int) -> Provenanc
         repeated=by_tool.earlier,
         extracted_by=extracted,
         working=await histories.place(place, worked.finished_at if worked else None),
-        notes=_notes(by_tool, extracted),
+        notes=_notes(by_tool, extracted, written),
     )
 
 
@@ -90,13 +95,23 @@ def _citation(report: Report, job_id: str, mark: int) -> Citation:
     raise NotFound(f"the report of {job_id} has no mark {mark}; its marks: {marks}")
 
 
-def _notes(fetched: FetchCall, extracted: LedgerCall | None) -> tuple[str, ...]:
+def _writing_activity(written: LedgerCall | None) -> str:
+    """Return the activity in which a sentence was written: the report, or the turn of a loop."""
+    if written is None or written.role != LOOP_AGENT:
+        return _REPORT_ACTIVITY
+    turn = call_places.turn_of_loop(written.part)
+    return stored_keys.agent_turn_activity(written.task_id, written.attempt, turn)
+
+
+def _notes(
+    fetched: FetchCall, extracted: LedgerCall | None, written: LedgerCall | None
+) -> tuple[str, ...]:
     notes = []
     if fetched.call is None:
         notes.append("the ledger has no answered tool call of this attempt")
     elif not fetched.has_passage:
         notes.append("the recorded answer of this call does not hold the passage")
-    if extracted is None:
+    if extracted is None and (written is None or written.role != LOOP_AGENT):
         notes.append("no model located the words: rules did, by what the task looks for")
     return tuple(notes)
 
@@ -153,7 +168,8 @@ def _matches_evidence(value: Any, quote: str, found: CitedEvidence) -> bool:  # 
 async def _sentences(
     holdfast: Holdfast, job_id: str, report: Report, mark: int
 ) -> tuple[MarkedSentence, ...]:
-    rows = await source_queries.model_calls_of(holdfast.db, job_id, [SYNTHESISER.name])
+    writers = [SYNTHESISER.name, LOOP_AGENT]
+    rows = await source_queries.model_calls_of(holdfast.db, job_id, writers)
     drafts = [(row, _texts(row)) for row in rows]
     return tuple(
         _sentence(part, each.text, drafts)
@@ -182,6 +198,8 @@ def _sentence(part: str, text: str, drafts: Sequence[tuple[Any, frozenset[str]]]
 
 
 def _texts(row: Any) -> frozenset[str]:  # noqa: ANN401 - a row
+    if row.role == LOOP_AGENT:
+        return frozenset(without_marks(each) for each in answered_sentences(row.response or ""))
     try:
         answer = without_citation_marks(read_reply(row.response or "", SynthesiserAnswer))
     except ReplyInvalid:

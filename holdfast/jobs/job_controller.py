@@ -281,7 +281,7 @@ class JobController:
                 raise BadInput(f"job {job.id} has ended and is {latest.status.value}")
             raise ServiceDown(
                 f"Temporal runs no workflow of {job.id}: it has ended or its data are lost; "
-                f"`holdfast resume {job.id}` continues the job from PostgreSQL"
+                f"a worker starts it again within seconds, or `holdfast resume {job.id}` does"
             )
         return handle
 

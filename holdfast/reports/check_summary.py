@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.reports.evidence_table import confidence_line, evidence_rows
 
 _STOP_WORDS = {
     StopCondition.READY: "enough of the sub-questions were complete",
@@ -23,7 +24,7 @@ def check_lines(report: Report) -> list[str]:
     lines = []
     if report.check_summary is not None:
         lines += [
-            *_confidence_line(report),
+            *([line] if (line := confidence_line(report)) and not evidence_rows(report) else []),
             *check_summary_lines(report.check_summary),
             *delivery_check_lines(report.delivery_checks),
         ]
@@ -32,10 +33,6 @@ def check_lines(report: Report) -> list[str]:
             f"Its sources were last read again on {report.rechecked_at:%Y-%m-%d %H:%M %Z}."
         )
     return lines
-
-
-def _confidence_line(report: Report) -> list[str]:
-    return [] if report.confidence is None else [f"Confidence: {report.confidence:.0%}"]
 
 
 def check_summary_lines(summary: CheckSummary) -> list[str]:
@@ -48,7 +45,8 @@ def check_summary_lines(summary: CheckSummary) -> list[str]:
 
 def _sentences_line(summary: CheckSummary) -> str:
     checked_by = summary.checked_by or "rules, no model"
-    counts = f"{summary.kept} kept, {summary.hedged} hedged, {summary.dropped} dropped"
+    hedged = f", {summary.hedged} hedged" if summary.hedged else ""
+    counts = f"{summary.kept} kept{hedged}, {summary.dropped} dropped"
     outcome = "all kept" if summary.kept == summary.checked else counts
     sentences = "1 sentence" if summary.checked == 1 else f"{summary.checked} sentences"
     return f"{sentences} checked (by {checked_by}): {outcome}"

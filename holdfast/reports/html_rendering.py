@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import Report
+from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.evidence_table import confidence_line, evidence_rows
 from holdfast.reports.report_text import (
+    NOT_STATED,
     FigureAddress,
     caption_text,
     citation_place,
@@ -38,8 +41,15 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
         check_lines=check_lines(report),
         author=author_line(report),
         origin=origin_line(report),
+        rows=evidence_rows(report),
+        confidence_line=confidence_line(report),
     )
     return page
+
+
+def _without_control_signs(value: object) -> object:
+    """Return a text without signs that turn the direction of writing; markup is ours."""
+    return single_line(value) if type(value) is str else value
 
 
 @cache
@@ -54,6 +64,7 @@ def _template() -> "Template":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_without_control_signs,
     )
     environment.globals.update(
         caption=caption_text,
@@ -61,5 +72,6 @@ def _template() -> "Template":
         place=citation_place,
         settlement=settlement_text,
         source_numbers=source_numbers,
+        not_stated=NOT_STATED,
     )
     return environment.get_template(_TEMPLATE)

@@ -1,5 +1,6 @@
 """Render a report as Markdown or as JSON."""
 
+import re
 from collections.abc import Iterable
 
 from pydantic import JsonValue
@@ -14,7 +15,9 @@ from holdfast.models.evidence.evidence import (
 )
 from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.evidence_table import EvidenceRow, confidence_line, evidence_rows
 from holdfast.reports.report_text import (
+    NOT_STATED,
     FigureAddress,
     caption_text,
     citation_place,
@@ -22,6 +25,15 @@ from holdfast.reports.report_text import (
     settlement_text,
     source_numbers,
 )
+
+_LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
+_MARKUP = re.compile(r"[\\`<\[*~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
+_TABLE_HEAD = (
+    "| step | finding | quote | source | link |",
+    "| --- | --- | --- | --- | --- |",
+)
+_LIST = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+"""The beginning of a numbered list."""
 
 
 def _figure_id_address(figure: ReportFigure) -> str:
@@ -36,13 +48,16 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts = [f"# {_escaped_line(report.question)}", ""]
     parts += [f"> **Warning:** {_escaped_line(warning)}\n" for warning in report.warnings]
     parts += [" ".join(_with_marks(sentence) for sentence in report.summary), ""]
-    parts += _section("Findings", (f"- {_with_marks(finding)}" for finding in report.findings))
+    rows = evidence_rows(report)
+    parts += _evidence(report) if rows else _findings(report)
     parts += _section("Analysis", _lines(report.analysis))
     parts += _section("Figures", (_figure(figure, address) for figure in report.figures))
     parts += _section("Conclusions", map(_conclusion, report.conclusions))
     parts += _section("Contradictions", map(_contradiction, report.contradictions))
-    parts += _section("Gaps", (f"- {_escaped_line(gap)}" for gap in report.gaps))
-    parts += _section("Sources", (_source(citation) for citation in report.citations))
+    gaps = (f"- {_escaped_line(gap)}" for gap in report.gaps)
+    parts += _section(NOT_STATED if rows else "Gaps", gaps)
+    source = _place if rows else _source
+    parts += _section("Sources", map(source, report.citations))
     parts += _section(
         "How it was checked", (f"- {_escaped_line(line)}" for line in check_lines(report))
     )
@@ -77,6 +92,29 @@ def to_json(report: Report) -> dict[str, JsonValue]:
     return content | {"key_findings": content["findings"], "sources": sources}
 
 
+def _findings(report: Report) -> list[str]:
+    return _section("Findings", (f"- {_with_marks(finding)}" for finding in report.findings))
+
+
+def _evidence(report: Report) -> list[str]:
+    """Return the answer's confidence and the table of evidence."""
+    confidence = confidence_line(report)
+    return [
+        *([f"*{_escaped_line(confidence)}*", ""] if confidence else []),
+        *_section("Evidence", (*_TABLE_HEAD, *map(_row, evidence_rows(report)))),
+    ]
+
+
+def _row(row: EvidenceRow) -> str:
+    quotes = " ".join(f"“{_quote(each)}” [{each.mark}]" for each in row.citations)
+    sources = "; ".join(
+        f"{_escaped_line(title)} {''.join(f'[{mark}]' for mark in marks)}"
+        for title, marks in row.marks_by_title.items()
+    )
+    cells = (str(row.step), _escaped_line(row.finding.text), quotes, sources, row.finding.strength)
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
 def _section(title: str, lines: Iterable[str]) -> list[str]:
     content = list(lines)
     return [f"## {title}", "", *content, ""] if content else []
@@ -109,16 +147,37 @@ def _figure(figure: ReportFigure, address: FigureAddress) -> str:
 
 
 def _source(citation: Citation) -> str:
-    quote = _escaped_line(" ".join(citation.quote.split()))
-    place = _escaped_line(citation_place(citation))
-    heading = f"{citation.mark}. {_escaped_line(citation.title)} ({place})"
-    return f"{heading}, {source_numbers(citation)}\n   > {quote}"
+    return f"{_place(citation)}, {source_numbers(citation)}\n   > {_quote(citation)}"
 
 
-def _escaped_line(text: str) -> str:
-    """Return the text on one line, without Markdown markup and terminal control characters."""
-    line = " ".join(single_line(text).split())
-    for sign in "\\`<[":
-        line = line.replace(sign, f"\\{sign}")
-    # At the start of a line these would open a heading, a quote or a list.
-    return f"\\{line}" if line.startswith(("#", ">", "-", "+", "*")) else line
+def _place(citation: Citation) -> str:
+    place = _escaped_line(citation_place(citation), may_link=True)
+    return f"{citation.mark}. {_escaped_line(citation.title)} ({place})"
+
+
+def _quote(citation: Citation) -> str:
+    return _escaped_line(" ".join(citation.quote.split()))
+
+
+def _escaped_line(text: str, *, may_link: bool = False) -> str:
+    """Return the text on one line, without Markdown markup and terminal control characters.
+
+    Renderers make links of bare addresses, so a word with one becomes code, unless it `may_link`.
+    """
+    words = single_line(text).split()
+    line = " ".join(
+        f"`{word.replace('`', chr(39))}`" if _is_link(word) and not may_link else _escaped(word)
+        for word in words
+    )
+    # At the start of a line these would open a heading, a quote, a list or a rule.
+    return f"\\{line}" if line.startswith(("#", ">", "-", "+", "=")) else _LIST.sub(r"\1\\\2", line)
+
+
+def _is_link(word: str) -> bool:
+    """True if a renderer may make a link of the word: an address or a mention."""
+    folded = word.casefold()
+    return any(sign in folded for sign in _LINK_SIGNS)
+
+
+def _escaped(word: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", word)

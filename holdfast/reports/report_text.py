@@ -10,6 +10,8 @@ from holdfast.models.evidence.evidence import (
     ReportContradiction,
 )
 
+NOT_STATED = "What the documents do not state"
+"""The title of the gaps of a report with a table of evidence."""
 FigureAddress = Callable[[ReportFigure], str | None]
 """Returns the address of a figure's image; None if the image must not be shown."""
 
@@ -30,7 +32,9 @@ def caption_text(figure: ReportFigure) -> str:
 
 def citation_place(citation: Citation) -> str:
     """The document of the citation, its date and server, and the characters of the passage."""
-    parts = [citation.address, citation.heading, citation.date[:10]]
+    # The first heading of most documents is their title, which stands before the place.
+    heading = f"{citation.heading} > ".removeprefix(f"{citation.title} > ").removesuffix(" > ")
+    parts = [citation.address, heading, citation.date[:10]]
     parts += [f"via {citation.via}" if citation.via else ""]
     parts += [f"characters {citation.start}-{citation.end}"]
     return ", ".join(part for part in parts if part)

@@ -2,20 +2,30 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
+from holdfast.services.private_files import open_private_log
 from holdfast.services.service_state import RunningProcess
 
 _POLL_INTERVAL_S = 0.02
 _CLOCK_DRIFT_S = 5.0  # create_time() changes a little when the clock is set
 _LOG_LIMIT_BYTES = 10_000_000
+_PASSED_VARIABLES = frozenset(
+    ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH"]
+)
 _SHELL = shutil.which("sh") or "/bin/sh"
+
+
+def service_environment() -> dict[str, str]:
+    """Return the environment of an embedded service: no key, which its user could read there."""
+    return {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
 
 
 def start_detached(
@@ -32,8 +42,7 @@ def start_detached(
     zombie, Ctrl-C does not reach it, and this process keeps no Popen object for it.
     """
     _rotate(log)
-    with log.open("ab") as output:
-        log.chmod(0o600)
+    with open_private_log(log) as output:
         shell = subprocess.run(  # noqa: S603 (our own programs; no foreign text reaches the shell)
             # umask: other users must not read the files of a service, such as Temporal's database.
             [_SHELL, "-c", 'umask 077; "$@" >&2 & echo $!', "sh", *command],
@@ -100,13 +109,23 @@ def wait_until_gone(process: RunningProcess, patience_s: float) -> bool:
     return True
 
 
-def descendants(process: RunningProcess) -> list[RunningProcess]:
-    """Return the living descendants of the process, such as MCP servers."""
+def descendants(
+    process: RunningProcess, spared: Collection[int] = frozenset()
+) -> list[RunningProcess]:
+    """Return the living descendants, such as MCP servers, except the trees below `spared`."""
     try:
         children = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    return [alive for child in children if (alive := find_process(child.pid))]
+    left_out = set(spared)
+    found = []
+    for child in children:  # parents come before their children
+        with suppress(psutil.NoSuchProcess):
+            if child.pid in left_out or child.ppid() in left_out:
+                left_out.add(child.pid)
+            elif alive := find_process(child.pid):
+                found.append(alive)
+    return found
 
 
 def parent_pid(process: RunningProcess) -> int | None:
@@ -117,11 +136,12 @@ def parent_pid(process: RunningProcess) -> int | None:
         return None
 
 
-def kill_descendants() -> None:
-    """Kill all descendants of this process."""
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
+def kill_descendants(spared: Collection[int] = frozenset()) -> None:
+    """Kill all descendants of this process, except the trees below `spared`."""
+    if me := find_process(os.getpid()):
+        for child in descendants(me, spared):
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
 
 
 def find_by_arguments(*arguments: str) -> list[RunningProcess]:
@@ -134,10 +154,16 @@ def find_by_arguments(*arguments: str) -> list[RunningProcess]:
     return [process for pid in pids if (process := find_process(pid))]
 
 
-def last_lines(log: Path, count: int = 12) -> str:
-    """Return the last lines of a log, for the message about a service that did not start."""
+def log_size(log: Path) -> int:
+    """Return the size of a log in bytes; 0 if it is missing or the next start begins a new one."""
+    size = log.stat().st_size if log.exists() else 0
+    return 0 if size > _LOG_LIMIT_BYTES else size
+
+
+def last_lines(log: Path, count: int = 12, *, offset: int = 0) -> str:
+    """Return the last lines after `offset` for the message about a service that did not start."""
     try:
-        lines = log.read_text(errors="replace").splitlines()
+        lines = log.read_bytes()[offset:].decode(errors="replace").splitlines()
     except FileNotFoundError:
         return ""
     return "\n".join(f"  {line[:500]}" for line in lines[-count:])

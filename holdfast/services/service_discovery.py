@@ -1,6 +1,7 @@
 """Report which services of a home folder are running, and build their endpoints."""
 
-from holdfast.services import detached_processes, postgres_server, temporal_server
+from holdfast.services import detached_processes
+from holdfast.services.servers import postgres_server, temporal_server
 from holdfast.services.service_state import ServiceState, load_state
 from holdfast.settings import Endpoints, Settings, temporal_target
 from holdfast.temporal.temporal_connection import configured_namespace

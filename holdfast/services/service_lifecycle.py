@@ -8,17 +8,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from holdfast import migrations
-from holdfast.configuration.embedding_settings import read_embeddings_with_key
-from holdfast.configuration.price_settings import read_prices
+from holdfast.configuration.configuration_check import check_configuration
 from holdfast.models.errors import ServiceDown
-from holdfast.services import (
-    detached_processes,
-    postgres_files,
-    postgres_server,
-    service_discovery,
-    temporal_file,
-    temporal_server,
-    worker_process,
+from holdfast.services import detached_processes, service_discovery
+from holdfast.services.servers import postgres_files, postgres_server, temporal_server
+from holdfast.services.servers.server_starts import (
+    StartupMessageCallback,
+    living_processes,
+    start_postgres,
+    start_temporal,
 )
 from holdfast.services.service_state import (
     RunningProcess,
@@ -29,28 +27,30 @@ from holdfast.services.service_state import (
     make_home,
     save_state,
 )
+from holdfast.services.worker import worker_process
+from holdfast.services.worker.worker_replacement import ensure_worker
 from holdfast.settings import Endpoints, Settings
-from holdfast.tools.mcp.server_config import read_servers
-
-StartupMessageCallback = Callable[[str], None]
 
 
 async def start_services(
-    settings: Settings, say: StartupMessageCallback = lambda _line: None, *, worker: bool = True
+    settings: Settings,
+    say: StartupMessageCallback = lambda _line: None,
+    *,
+    worker: bool = True,
+    may_interrupt: bool = True,
 ) -> Endpoints:
     """Start the missing services, migrate the schema, and return the endpoints.
 
-    A second call changes nothing, except that the worker restarts if its settings have changed.
+    A second call changes nothing, except that the worker restarts if its settings have changed;
+    unless `may_interrupt`, only if no job is under way.
 
     Raises:
         ServiceDown: a service does not start or does not answer; the message shows its log.
-        BadConfiguration: a setting, or data of another version, prevents the start.
+        BadConfiguration: a setting, or data of another version, prevents the start; or the worker
+            is at work with other settings.
     """
-    if settings.config_file is not None:
-        # Check first: a running worker must not stop for a file that the next worker cannot read.
-        read_servers(settings.config_file)
-        read_prices(settings.config_file)
-        read_embeddings_with_key(settings)
+    # Check first: a running worker must not stop for a file that the next worker cannot read.
+    check_configuration(settings)
     make_home(settings.home)
     with ExitStack() as held:
         await asyncio.to_thread(held.enter_context, home_lock(settings.home))
@@ -61,7 +61,7 @@ async def start_services(
         )
         endpoints = service_discovery.service_endpoints(settings, state)
         if worker:
-            await _ensure_worker(settings, state, endpoints, say)
+            await ensure_worker(settings, state, endpoints, say, may_interrupt=may_interrupt)
     return endpoints
 
 
@@ -108,7 +108,7 @@ def stop_services(settings: Settings) -> list[str]:
     with home_lock(settings.home):
         state = load_state(settings.home)
         for name, stop, recorded, strays in _stop_order(settings.home, state):
-            victims = _unique_processes(recorded, strays)
+            victims = living_processes(recorded, strays)
             for process in victims:
                 stop(process)
             if stubborn := [p.pid for p in victims if detached_processes.is_alive(p)]:
@@ -134,9 +134,9 @@ async def _start_database(
     home = settings.home
     if not service_discovery.is_postgres_running(settings, state):
         say("starting PostgreSQL")
-        started = asyncio.to_thread(_start_postgres, home, state.postgres)
+        started = asyncio.to_thread(start_postgres, home, state, say)
         # Loading Alembic takes as long as starting the server: do both at once.
-        state.postgres, _ = await asyncio.gather(started, asyncio.to_thread(_load_migrations))
+        await asyncio.gather(started, asyncio.to_thread(_load_migrations))
         save_state(home, state)
     url = settings.database_url
     await asyncio.to_thread(
@@ -158,63 +158,18 @@ async def _ensure_temporal(
         await register_search_attributes(client)
         return
     if service_discovery.is_temporal_running(settings, state):
+        await asyncio.to_thread(_ensure_ui_guard, settings.home, state)
         return
     say("starting Temporal")
-    ports = temporal_server.Ports(
-        state.temporal_port or temporal_server.DEFAULT_PORTS.frontend,
-        state.ui_port or temporal_server.DEFAULT_PORTS.ui,
-    )
-    state.temporal, ports = await asyncio.to_thread(
-        _start_temporal_server, settings.home, state.temporal, ports, say
-    )
-    state.temporal_port, state.ui_port = ports
+    await asyncio.to_thread(start_temporal, settings.home, state, say)
     save_state(settings.home, state)
 
 
-async def _ensure_worker(
-    settings: Settings, state: ServiceState, endpoints: Endpoints, say: StartupMessageCallback
-) -> None:
-    home = settings.home
-    mark = worker_process.worker_fingerprint(settings, endpoints, state.salt)
-    if (
-        state.worker is not None
-        and state.worker_fingerprint == mark
-        and await asyncio.to_thread(worker_process.is_ready, home, state.worker)
-    ):
-        return
-    say("starting the worker")
-    for old in _unique_processes(state.worker, worker_process.strays(home)):
-        await asyncio.to_thread(worker_process.stop, home, old)
-    state.worker, state.worker_fingerprint = (
-        worker_process.launch_supervisor(settings, endpoints),
-        mark,
-    )
-    save_state(home, state)
-    await asyncio.to_thread(worker_process.wait_until_ready, home, state.worker)
-
-
-def _start_postgres(home: Path, known: RunningProcess | None) -> RunningProcess:
-    for stray in _unique_processes(known, postgres_server.strays(home)):
-        postgres_server.stop(stray)
-    return postgres_server.start(home)
-
-
-def _start_temporal_server(
-    home: Path,
-    known: RunningProcess | None,
-    ports: temporal_server.Ports,
-    say: StartupMessageCallback,
-) -> tuple[RunningProcess, temporal_server.Ports]:
-    # Two servers on one SQLite file would damage the file.
-    for stray in _unique_processes(known, temporal_server.strays(home)):
-        temporal_server.stop(stray)
-    damaged = temporal_file.set_aside_damaged(home)
-    if damaged:
-        say(
-            f"Temporal's file was damaged and is kept as {damaged.name};"
-            " continue each running job with `holdfast resume JOB`"
-        )
-    return temporal_server.start(home, ports)
+def _ensure_ui_guard(home: Path, state: ServiceState) -> None:
+    """Start the guard of the Temporal UI again if it was killed."""
+    assert state.temporal is not None, "Temporal runs"
+    port = state.ui_port or temporal_server.DEFAULT_PORTS.ui
+    state.ui_port = temporal_server.ensure_guard(home, state.temporal, port)
 
 
 def _load_migrations() -> None:
@@ -249,12 +204,3 @@ def _stop_order(
         ("Temporal", temporal_server.stop, state.temporal, temporal_server.strays(home)),
         ("PostgreSQL", postgres_server.stop, state.postgres, postgres_server.strays(home)),
     ]
-
-
-def _unique_processes(
-    recorded: RunningProcess | None, strays: list[RunningProcess]
-) -> list[RunningProcess]:
-    processes_by_pid = {process.pid: process for process in strays}
-    if recorded and detached_processes.is_alive(recorded):
-        processes_by_pid[recorded.pid] = recorded
-    return list(processes_by_pid.values())

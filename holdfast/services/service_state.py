@@ -1,7 +1,9 @@
 """Store the processes and ports of a home folder on disk, and lock the home folder."""
 
+import errno
 import fcntl
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,9 +13,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from holdfast.models.errors import BadConfiguration, ServiceDown
+from holdfast.services.private_files import write_private_file
 
 _LOCK_TIMEOUT_S = 120.0
 _POLL_INTERVAL_S = 0.02
+_PROBE_BYTES = 64 * 1024
 
 
 class RunningProcess(BaseModel):
@@ -36,10 +40,15 @@ class ServiceState(BaseModel):
     temporal_port: int | None = None
     ui_port: int | None = None
     schema_fingerprint: str = Field(default="", description="the migrations that this database has")
-    worker_fingerprint: str = Field(
-        default="", description="a salted hash of the worker's environment"
+    worker_marks: dict[str, str] = Field(
+        default_factory=dict, description="a salted hash of each setting of the worker"
     )
     salt: str = ""
+
+    @property
+    def server_pids(self) -> frozenset[int]:
+        """Return the pids of PostgreSQL and Temporal."""
+        return frozenset(each.pid for each in (self.postgres, self.temporal) if each is not None)
 
 
 def load_state(home: Path) -> ServiceState:
@@ -61,11 +70,8 @@ def load_state(home: Path) -> ServiceState:
 
 
 def save_state(home: Path, state: ServiceState) -> None:
-    """Replace the file in one operation, so that no reader sees an incomplete file."""
-    new = _state_file(home).with_suffix(".new")
-    new.write_text(state.model_dump_json(indent=1))
-    new.chmod(0o600)
-    new.replace(_state_file(home))
+    """Write which services of the home run."""
+    write_private_file(_state_file(home), state.model_dump_json(indent=1))
 
 
 def check_home(home: Path) -> None:
@@ -75,11 +81,22 @@ def check_home(home: Path) -> None:
         BadConfiguration: the folder cannot be created or written.
     """
     try:
-        nearest = next(folder for folder in (home, *home.parents) if folder.exists())
-        with tempfile.TemporaryFile(dir=nearest):
-            pass
+        with tempfile.TemporaryFile(dir=_nearest_folder(home)) as probe:
+            # An empty file can be made on a full disk.
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
     except OSError as error:
         raise _unusable_home(home, error) from error
+
+
+def free_bytes(home: Path) -> int:
+    """The free space on the disk of the home."""
+    return shutil.disk_usage(_nearest_folder(home)).free
+
+
+def _nearest_folder(home: Path) -> Path:
+    return next(folder for folder in (home, *home.parents) if folder.exists())
 
 
 def make_home(home: Path) -> None:
@@ -99,6 +116,11 @@ def make_home(home: Path) -> None:
 
 
 def _unusable_home(home: Path, error: OSError) -> BadConfiguration:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return BadConfiguration(
+            f"the disk of HOLDFAST_HOME {str(home)!r} is full ({error.strerror}); free some space: "
+            "jobs then continue by themselves"
+        )
     return BadConfiguration(
         f"HOLDFAST_HOME {str(home)!r} cannot be written ({error.strerror}); "
         "set it to a folder of yours"

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.models.wire.search_attributes import SearchAttribute
 from holdfast.settings import Endpoints, Settings
+from holdfast.temporal.core_logs import logged_runtime
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -42,7 +43,10 @@ async def connect(
     try:
         async with asyncio.timeout(within_s):
             return await Client.connect(
-                **config, data_converter=pydantic_data_converter, identity=identity
+                **config,
+                data_converter=pydantic_data_converter,
+                identity=identity,
+                runtime=logged_runtime(),
             )
     except TimeoutError as error:
         raise ServiceDown(

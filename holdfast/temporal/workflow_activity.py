@@ -44,8 +44,8 @@ def _no_worker(task_queue: str) -> str:
 
 def _lost_workflow(job_id: str) -> str:
     return (
-        f"Temporal runs no workflow of {job_id}; continue the job from PostgreSQL with "
-        f"`holdfast resume {job_id}`"
+        f"Temporal runs no workflow of {job_id}; a worker starts it again within seconds, or "
+        f"`holdfast resume {job_id}` does"
     )
 
 
@@ -80,7 +80,6 @@ def _pending_activity(pending: Any) -> PendingActivity:  # noqa: ANN401 - Tempor
         last_sign_of_life=_time(pending, "last_heartbeat_time"),
         last_failure=pending.last_failure.message[:500],
         next_try_at=None if is_running else _time(pending, "scheduled_time"),
-        gives_up_at=_time(pending, "expiration_time"),
     )
 
 

@@ -36,17 +36,18 @@ async def send_update(
     from temporalio.service import RPCError
 
     try:
-        return await handle.execute_update(
-            update, asking, result_type=answer, rpc_timeout=_ANSWER_TIMEOUT
-        )
+        # Not `rpc_timeout`: the client sends the request again and again, each within that time.
+        async with asyncio.timeout(_ANSWER_TIMEOUT.total_seconds()):
+            return await handle.execute_update(update, asking, result_type=answer)
     except WorkflowUpdateFailedError as error:
         cause = error.cause
         words = cause.message if isinstance(cause, ApplicationError) else str(cause)
         raise BadInput(words) from error
-    except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+    except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
         raise ServiceDown(
             f"no worker answered within {_ANSWER_TIMEOUT.total_seconds():g} s, so {job_id} may "
-            f"not have received the request; check with `holdfast doctor`"
+            f"not have received the request. Start a worker with `holdfast up`, then look with "
+            f"`holdfast status {job_id}` whether the request arrived"
         ) from error
     except RPCError as error:
         raise _delivery_error(job_id, error) from error
@@ -88,6 +89,15 @@ async def find_open_workflow(temporal: "Client", job_id: str) -> "WorkflowHandle
             return None
         raise ServiceDown(f"Temporal does not answer: {error.message}") from error
     return handle if described.status is WorkflowExecutionStatus.RUNNING else None
+
+
+async def open_workflow_ids(temporal: "Client", task_queue: str) -> set[str]:
+    """Return the ids of the jobs whose workflows are open on the task queue.
+
+    The list may lack a workflow that has just started.
+    """
+    query = f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running'"
+    return {workflow.id async for workflow in temporal.list_workflows(query)}
 
 
 async def wait_until_closed(temporal: "Client", job_id: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from holdfast.models.errors import ServiceDown
 from holdfast.models.jobs.activity_orders import JobOrder
 from holdfast.models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.text.terminal_text import shorten_text
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 _WORKFLOW_TASK_TIMEOUT = timedelta(seconds=3)
 """Another worker repeats the decision of a killed worker after this time; the replay of the longest
 run takes a second. The server's default is 10 s."""
+_MAX_QUESTION = 240
+"""The characters of a question that the Temporal UI lists."""
 
 
 async def start_workflow(
@@ -39,6 +42,7 @@ async def start_workflow(
     from holdfast.workflows.temporal_display import (
         OWNER_ATTRIBUTE,
         PRESET_ATTRIBUTE,
+        QUESTION_ATTRIBUTE,
         STATUS_ATTRIBUTE,
     )
 
@@ -47,6 +51,9 @@ async def start_workflow(
         SearchAttributePair(STATUS_ATTRIBUTE, JobStatus.QUEUED.value),
         SearchAttributePair(PRESET_ATTRIBUTE, request.preset),
     ]
+    if temporal.data_converter.payload_codec is None:
+        # Search attributes are never encoded; a codec is there so that Temporal reads no question.
+        pairs.append(SearchAttributePair(QUESTION_ATTRIBUTE, shorten_text(question, _MAX_QUESTION)))
     if request.owner:
         pairs.append(SearchAttributePair(OWNER_ATTRIBUTE, request.owner))
     try:

@@ -15,4 +15,4 @@ class CallStatus(StrEnum):
     REFUSED = "refused"
     """The call returned an error that stays, or must not be sent."""
     UNKNOWN = "unknown"
-    """The call was under way when the job ended."""
+    """The call was under way when the job ended, or when another request took its place."""

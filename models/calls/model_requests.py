@@ -18,6 +18,16 @@ class Message(Frozen):
     content: str
 
 
+class FunctionOffer(Frozen):
+    """A function that the model may call; `parameters` and `strict_parameters` are JSON Schemas."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    strict_parameters: Mapping[str, Any]
+    """The same schema with every property required, for endpoints that enforce a schema."""
+
+
 class ModelRequest(Frozen):
     """The exact request; its hash is the ledger's key.
 
@@ -30,6 +40,8 @@ class ModelRequest(Frozen):
     messages: tuple[Message, ...]
     answer_schema: Mapping[str, Any] = Field(default_factory=dict)
     """The JSON Schema of the role's answer."""
+    functions: tuple[FunctionOffer, ...] = ()
+    """The functions that the model may call; its reply is then a `FunctionCalls` as JSON."""
 
     @cached_property
     def hash(self) -> str:

@@ -94,6 +94,8 @@ class ReportStatement(Frozen):
 
     text: str
     marks: tuple[int, ...] = ()
+    strength: str = ""
+    """How strongly its quotes show it: stated, implied or weak; empty if nobody judged that."""
 
 
 class ReportConclusion(ReportStatement):

@@ -1,8 +1,12 @@
 """Define the orders that a workflow gives to activities: keys and small facts, never content."""
 
+from datetime import datetime
+
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.event_mark import EventMark, Receipt
 from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.jobs.job_state import EndJob, JobCounts, TaskState
+from holdfast.models.jobs.work_limit import WorkLimit
 from holdfast.models.questions.control_requests import ControlKind
 from holdfast.models.strategies.job_strategy import Strategy
 
@@ -11,6 +15,8 @@ class JobOrder(Frozen):
     """The input of a workflow."""
 
     job_id: str
+    after_epoch: int = 0
+    """The epoch of the run that this run continues; PostgreSQL may know only an earlier one."""
 
 
 class BeginOrder(Frozen):
@@ -18,6 +24,7 @@ class BeginOrder(Frozen):
 
     job_id: str
     run_id: str
+    after_epoch: int = 0
 
 
 class RunOrder(Frozen):
@@ -25,6 +32,8 @@ class RunOrder(Frozen):
 
     job_id: str
     epoch: int
+    seen: EventMark | None = None
+    """The newest entry of the job's log that the run has seen; PostgreSQL must have this entry."""
 
 
 class ReadTasksOrder(RunOrder):
@@ -37,6 +46,8 @@ class AttemptOrder(RunOrder):
     """An order within one attempt at a job or task; within it no call is paid for twice."""
 
     attempt: int = 1
+    limit: WorkLimit | None = None
+    """How long workers may work on it; None: as long as it takes, for what only records."""
 
 
 class ReplanOrder(AttemptOrder):
@@ -93,12 +104,16 @@ class AnswerOrder(RunOrder):
     words: int | None = None
     """The number of the free text in PostgreSQL."""
     by_default: bool = False
+    deadline: datetime | None = None
+    """The deadline that has passed, of an answer by default."""
 
 
 class FailTaskOrder(TaskOrder):
     """Record that the attempt failed for good, and why."""
 
     message: str
+    worked_s: float = 0.0
+    """How long workers worked on the attempt."""
 
 
 class ControlOrder(RunOrder):
@@ -133,6 +148,12 @@ class EndOrder(RunOrder):
     message: str = ""
 
 
+class CancelWorkflowOrder(Frozen):
+    """Request the cancellation of the workflow run of a job that was cancelled."""
+
+    job_id: str
+
+
 class TaskPage(Frozen):
     """One page of a job's tasks, so that no payload grows with the plan."""
 
@@ -141,7 +162,7 @@ class TaskPage(Frozen):
     """The position of the next page; None for the last page."""
 
 
-class JobBrief(JobCounts):
+class JobBrief(Receipt, JobCounts):
     """The state of a job for a workflow run: structure and statuses."""
 
     epoch: int
@@ -156,7 +177,7 @@ class JobBrief(JobCounts):
     """The ending of a job that has ended already."""
 
 
-class JobOutcome(Frozen):
+class JobOutcome(Receipt):
     """The result of a workflow; the answer itself is in PostgreSQL."""
 
     job_id: str

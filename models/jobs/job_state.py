@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from holdfast.models.errors import FailureClass
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.event_mark import Receipt
 from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.plans.research_plan import Task, TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import OpenQuestion
@@ -36,6 +38,10 @@ class TaskState(Frozen):
     """True if the result contradicts what the rest of the plan assumed."""
     seconds: float = 0.0
     """For an agent task: the total time of its steps and turns."""
+    is_opening: bool = False
+    """True if the task is the cited loop that the job begins with."""
+    is_answered: bool = False
+    """True if this loop answered the whole question, so that nothing needs to be planned."""
 
     @classmethod
     def of(
@@ -47,6 +53,7 @@ class TaskState(Frozen):
         note: str = "",
         contradicts_plan: bool = False,
         seconds: float = 0.0,
+        is_answered: bool = False,
     ) -> Self:
         """Return the state of `task`."""
         return cls(
@@ -63,6 +70,8 @@ class TaskState(Frozen):
             parent=task.parent,
             contradicts_plan=contradicts_plan,
             seconds=seconds,
+            is_opening=task.is_opening,
+            is_answered=is_answered,
         )
 
     def superseded(self) -> Self:
@@ -86,6 +95,7 @@ class TaskState(Frozen):
                 "status": receipt.status,
                 "note": receipt.preview,
                 "contradicts_plan": receipt.contradicts_plan,
+                "is_answered": receipt.is_answered,
             }
         )
 
@@ -212,6 +222,13 @@ class JobState:
         """Return the tasks of the plan itself, without steps."""
         return tuple(task for task in self.tasks.values() if not task.parent)
 
+    @property
+    def opening(self) -> TaskState | None:
+        """Return the cited loop that the job begins with, if the plan has one."""
+        return next(
+            (t for t in self.tasks.values() if t.is_opening and not t.status.is_discarded), None
+        )
+
     def steps_of(self, task_id: str) -> tuple[TaskState, ...]:
         """Return all steps of an agent task, also of earlier attempts and superseded ones."""
         return tuple(task for task in self.tasks.values() if task.parent == task_id)
@@ -219,6 +236,10 @@ class JobState:
     def has_open_question(self, task_id: str = "") -> bool:
         """True if a question of this task, or of the job itself, is open."""
         return any(question.task_id == task_id for question in self.questions)
+
+
+class BeginLoop(Frozen):
+    """Add the cited loop that the job begins with."""
 
 
 class MakePlan(Frozen):
@@ -268,7 +289,8 @@ class WriteReport(Frozen):
 
 
 Action = (
-    MakePlan
+    BeginLoop
+    | MakePlan
     | StartTask
     | AdvanceAgentTask
     | Replan
@@ -280,7 +302,7 @@ Action = (
 )
 
 
-class TaskReceipt(Frozen):
+class TaskReceipt(Receipt):
     """The receipt of a task attempt, whose content is in PostgreSQL."""
 
     task_id: str
@@ -294,9 +316,11 @@ class TaskReceipt(Frozen):
     tokens: int = 0
     seconds: float = 0.0
     contradicts_plan: bool = False
+    is_answered: bool = False
+    """True if the cited loop that the job begins with answered the whole question."""
 
 
-class PlanReceipt(Frozen):
+class PlanReceipt(Receipt):
     """The receipt of a plan change."""
 
     change_number: int = 0
@@ -311,7 +335,7 @@ class PlanReceipt(Frozen):
     tokens: int = 0
 
 
-class AgentTaskReceipt(Frozen):
+class AgentTaskReceipt(Receipt):
     """The receipt of an agent's turn: new steps, a question, or the result."""
 
     result: TaskReceipt
@@ -323,7 +347,7 @@ class AgentTaskReceipt(Frozen):
     """Tasks that answer the agent's question; the agent task now depends on them."""
 
 
-class VerificationRoundReceipt(Frozen):
+class VerificationRoundReceipt(Receipt):
     """The receipt of a verification round."""
 
     round: int
@@ -333,7 +357,7 @@ class VerificationRoundReceipt(Frozen):
     tokens: int = 0
 
 
-class AnswerReceipt(Frozen):
+class AnswerReceipt(Receipt):
     """The effect of an answer on the job."""
 
     ending: EndJob | None = None
@@ -344,9 +368,11 @@ class AnswerReceipt(Frozen):
     """True if the plan or the settings changed in PostgreSQL, so that a new run must read them."""
     refused: str = ""
     """Why the answer is refused, in at most 200 characters; the question stays open."""
+    new_deadline: datetime | None = None
+    """The later deadline of a question that an outage kept from people; it stays open."""
 
 
-class ReportReceipt(Frozen):
+class ReportReceipt(Receipt):
     """The receipt of writing a report."""
 
     lacks_answer: bool = False

@@ -5,7 +5,7 @@ draft is narrower than `models.plans.research_plan.Task`. The names of KPI-Chain
 read as well.
 """
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from holdfast.models.answer_draft import Draft, DraftValue
 from holdfast.models.plans.research_plan import (
     FINDINGS_ENTITY,
+    MAX_TASKS,
     EntityType,
     ExpectedEntity,
     Plan,
@@ -27,6 +28,7 @@ from holdfast.models.plans.research_plan import (
 )
 from holdfast.models.text.reference_marks import has_reference
 
+_TaskT = TypeVar("_TaskT")
 _DRAFTED = (TaskKind.TOOL, TaskKind.REASONING)
 _KINDS = {"tool call": "tool", "toolcall": "tool", "tool_call": "tool"}
 _TYPES = {
@@ -54,12 +56,23 @@ def _type(value: object) -> object:
     return _TYPES.get(text, text)
 
 
+def _no_more_than_a_plan_takes(value: object) -> object:
+    """The list as it is; checked before its tasks are read, because each could have faults."""
+    if isinstance(value, list) and len(value) > MAX_TASKS:
+        raise PydanticCustomError(
+            "tasks", f"the plan has {len(value)} tasks; the limit is {MAX_TASKS}"
+        )
+    return value
+
+
 DraftKind = Annotated[
     TaskKind,
     BeforeValidator(_kind),
     WithJsonSchema({"type": "string", "enum": [kind.value for kind in _DRAFTED]}),
 ]
 """The kind of a tool or reasoning task; agent tasks are drafted as `DraftNode`."""
+DraftTasks = Annotated[list[_TaskT], BeforeValidator(_no_more_than_a_plan_takes)]
+"""The tasks of a plan, which are refused unread if they are too many."""
 DraftType = Annotated[EntityType, BeforeValidator(_type)]
 
 
@@ -135,7 +148,7 @@ class PlanDraft(Draft):
     """The answer of the planner and the replanner."""
 
     explanation: str = Field(default="", description="one or two sentences: why this plan")
-    tasks: list[DraftTask]
+    tasks: DraftTasks[DraftTask]
 
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""
@@ -188,7 +201,7 @@ class AgentPlanDraft(Draft):
     """The answer of the planner and the replanner where plans are made of sub-questions."""
 
     explanation: str = Field(default="", description="one or two sentences: why this plan")
-    tasks: list[DraftNode] = Field(validation_alias=AliasChoices("tasks", "sub_questions"))
+    tasks: DraftTasks[DraftNode] = Field(validation_alias=AliasChoices("tasks", "sub_questions"))
 
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""

@@ -17,6 +17,8 @@ from holdfast.models.text.terminal_text import shorten_text
 
 FINAL_ANSWER = "final_answer"
 """The one entity that the last task of every plan yields."""
+MAX_TASKS = 500
+"""The tasks of the largest plan, and of the largest addition to one."""
 
 
 class TaskKind(StrEnum):
@@ -103,6 +105,13 @@ class ExpectedEntity(Frozen):
 FINDINGS_ENTITY = ExpectedEntity(name="findings", description="what was found out, as an account")
 """The entity of an agent task that promises no values: its findings as text."""
 
+OPENING_TASK = "T0"
+"""The id of the cited loop that a job begins with; planners number their tasks from T1."""
+OPENING_FINDINGS = ExpectedEntity(
+    name="proven_sentences", description="what the cited loop proved before the plan was made"
+)
+"""The entity of the cited loop that a job begins with."""
+
 
 class Task(Frozen):
     """One task of the plan; `priority` 10 goes first.
@@ -135,6 +144,16 @@ class Task(Frozen):
     def is_final(self) -> bool:
         """True if the task yields exactly the final answer."""
         return [entity.name for entity in self.expects] == [FINAL_ANSWER]
+
+    @property
+    def is_opening(self) -> bool:
+        """True if the task is the cited loop that the job begins with."""
+        return self.id == OPENING_TASK and self.expects == (OPENING_FINDINGS,)
+
+    @property
+    def answers_whole_question(self) -> bool:
+        """True if the task's question is the job's own; else it promises values for other tasks."""
+        return self.is_final or self.is_opening
 
     @property
     def label(self) -> str:
@@ -196,6 +215,17 @@ class Plan(Frozen):
     def is_graph(self) -> bool:
         """True if the plan has only agent tasks."""
         return all(task.kind is TaskKind.AGENT for task in self.tasks)
+
+    @property
+    def reported_tasks(self) -> tuple[Task, ...]:
+        """Return the tasks whose results a report gives or names as gaps, without steps.
+
+        The plan has tasks for what an opening loop left open: the loop counts only where it is
+        alone.
+        """
+        own = tuple(task for task in self.tasks if not task.parent)
+        planned = tuple(task for task in own if not task.is_opening)
+        return planned or own
 
     def with_superseded(self, ids: Collection[str]) -> Self:
         """Return this plan with the tasks of these ids superseded."""

@@ -3,6 +3,7 @@
 from pydantic import AliasChoices, Field, JsonValue
 
 from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
@@ -70,7 +71,7 @@ class RefusedSentence(Frozen):
     """A sentence of your last report that its evidence does not carry."""
 
     text: str
-    why: str
+    why: FromRelease[str]
 
 
 class SynthesiserTask(Frozen):

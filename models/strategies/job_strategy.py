@@ -58,6 +58,20 @@ class Supervision(StrEnum):
     STEP = "step"
 
 
+class AgentMethod(StrEnum):
+    """How an agent works: in steps that roles plan, take and judge, or as one cited loop."""
+
+    STEPS = "steps"
+    LOOP = "loop"
+
+
+class Beginning(StrEnum):
+    """What a job begins with: the planner's plan, or one cited loop for the whole question."""
+
+    PLAN = "plan"
+    LOOP = "loop"
+
+
 class Strategy(Frozen):
     """All settings of the engine; a preset is a set of these, `--set key=value` changes one."""
 
@@ -70,6 +84,18 @@ class Strategy(Frozen):
     agent_horizon: Horizon = Horizon.FULL
     """How an agent plans its steps."""
     supervise: Supervision = Supervision.NONE
+    agent_method: AgentMethod = AgentMethod.STEPS
+    """`loop`: an agent is one dialogue that searches and answers with verbatim quotes; `supervise`
+    and `agent_horizon` are then without effect."""
+    begins_with: Beginning = Beginning.PLAN
+    """`loop`: a cited loop tries to answer first, and the planner plans only what it leaves open.
+    Without `verify`, with fixed agents or with `plan_only` the job begins with its plan."""
+    max_turns: int = Field(default=20, ge=1, le=200)
+    """The maximum of turns of a loop; then the agent must answer."""
+    max_loop_tokens: int | None = Field(default=None, ge=1)
+    """The tokens that one loop may spend; then the agent must answer. None: no limit."""
+    transcript_tokens: int = Field(default=24_000, ge=2_000, le=1_000_000)
+    """A loop's transcript longer than this is compacted: its sentences stay word for word."""
     fixed_agents: tuple[str, ...] = ()
     """A fixed sequence of agents instead of a plan; None: the planner plans."""
     extraction: bool = True
@@ -159,6 +185,12 @@ class Strategy(Frozen):
     def is_capped(self) -> bool:
         """True if the job has a cap on tokens or money."""
         return self.max_tokens is not None or self.max_cost is not None
+
+    @property
+    def opens_with_loop(self) -> bool:
+        """True if the job begins with a cited loop, and plans only what the loop leaves open."""
+        is_planned = self.verify and self.grain is Grain.AGENTS and not self.has_fixed_plan
+        return self.begins_with is Beginning.LOOP and is_planned and not self.plan_only
 
     @property
     def has_fixed_plan(self) -> bool:

@@ -2,6 +2,7 @@
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
@@ -12,7 +13,7 @@ class TraceStep(Frozen):
     """A step that was taken: what was done, and what was observed."""
 
     id: str
-    action: str = Field(description="the tool with its arguments, or the deduction")
+    action: FromRelease[str] = Field(description="the tool with its arguments, or the deduction")
     status: str
     found: dict[str, JsonValue] = Field(default_factory=dict)
     failure: str = ""
@@ -36,8 +37,8 @@ class AgentRoleTask(Frozen):
     given: tuple[NamedValue, ...] = Field(
         default=(), description="what the sub-questions it depends on found"
     )
-    instructions: str = Field(default="", description="how this kind of agent works")
-    tools: tuple[ToolSignature, ...] = ()
+    instructions: FromRelease[str] = Field(default="", description="how this kind of agent works")
+    tools: FromRelease[tuple[ToolSignature, ...]] = ()
     objectives: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
     answers: tuple[AnsweredQuestion, ...] = ()

@@ -2,6 +2,7 @@
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
@@ -13,7 +14,7 @@ class ReplannerTask(Frozen):
     """What the replanner is given."""
 
     question: str
-    tools: tuple[ToolSignature, ...]
+    tools: FromRelease[tuple[ToolSignature, ...]]
     current_plan: tuple[dict[str, JsonValue], ...] = Field(
         description="every task with its status and, when done, the entities it yielded"
     )
@@ -23,7 +24,7 @@ class ReplannerTask(Frozen):
         description="the tasks that your continuation replaces: the failed one and what needs it"
     )
     used_ids: tuple[str, ...] = Field(description="ids that are taken")
-    agents: tuple[AgentBrief, ...] = Field(
+    agents: FromRelease[tuple[AgentBrief, ...]] = Field(
         default=(), description="who resolves sub-questions, where the plan is made of these"
     )
     expects: tuple[ExpectedEntity, ...] = Field(

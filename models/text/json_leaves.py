@@ -1,4 +1,4 @@
-"""Change the leaves of a nested JSON value (its texts, numbers and names), or count its values."""
+"""Change the leaves of a nested JSON value (its texts, numbers and names)."""
 
 from collections.abc import Callable
 
@@ -17,16 +17,3 @@ def map_leaves(value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> Js
 def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     """The value with `change` applied to every text and to every name of an object."""
     return map_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)
-
-
-def has_more_values(value: object, limit: int) -> bool:
-    """True if the JSON value consists of more than `limit` values; it looks at no more of them."""
-    left = [value]
-    while left and limit >= 0:
-        limit -= 1
-        match left.pop():
-            case dict(members):
-                left += members.values()
-            case list(items):
-                left += items
-    return limit < 0

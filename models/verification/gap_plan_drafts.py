@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_drafts import DraftNode
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -44,7 +45,7 @@ class GapPlannerTask(Frozen):
     sub_questions: tuple[VerifiedSubQuestion, ...]
     incomplete: tuple[str, ...] = Field(description="these are all worked again")
     contradictions: tuple[OpenContradiction, ...] = ()
-    agents: tuple[AgentBrief, ...]
+    agents: FromRelease[tuple[AgentBrief, ...]]
     may_add: bool = Field(description="whether sub-questions may be added for what is missing")
     used_ids: tuple[str, ...] = Field(description="ids that are taken")
     guidance: tuple[str, ...] = Field(

@@ -20,7 +20,6 @@ class PendingActivity(Frozen):
     last_sign_of_life: datetime | None = None
     last_failure: str = ""
     next_try_at: datetime | None = None
-    gives_up_at: datetime | None = None
 
 
 class WaitingTask(Frozen):

@@ -28,6 +28,8 @@ class EventKind(StrEnum):
     """A person had a job that had ended write its report."""
     JOB_ENDED = "job.ended"
     """The job ended: done, failed or cancelled."""
+    LOOP_HANDED_OVER = "loop.handed_over"
+    """The loop that the job began with did not answer, and the planner takes over."""
     PLAN_STORED = "plan.stored"
     """The job's first plan was stored."""
     PLAN_CHANGED = "plan.changed"

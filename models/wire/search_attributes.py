@@ -9,11 +9,19 @@ class SearchAttribute(StrEnum):
     STATUS = "HoldfastStatus"
     PRESET = "HoldfastPreset"
     OWNER = "HoldfastOwner"
+    QUESTION = "HoldfastQuestion"
     REPLANS = "HoldfastReplans"
     TOKENS = "HoldfastTokens"
 
     @property
     def kind(self) -> str:
-        """Temporal's name of the type of the values: `Keyword` or `Int`."""
-        counts = (SearchAttribute.REPLANS, SearchAttribute.TOKENS)
-        return "Int" if self in counts else "Keyword"
+        """Temporal's name of the type of the values: `Keyword`, `Text` or `Int`."""
+        return _KINDS.get(self, "Keyword")
+
+
+_KINDS = {
+    # Words of a Text can be searched for; a Keyword is compared as a whole.
+    SearchAttribute.QUESTION: "Text",
+    SearchAttribute.REPLANS: "Int",
+    SearchAttribute.TOKENS: "Int",
+}

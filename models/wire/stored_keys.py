@@ -1,17 +1,23 @@
 """Build and parse the keys of receipts and questions, and the ids of Temporal activities.
 
-No other module writes or reads the syntax of these keys. PostgreSQL keeps the keys of receipts and
-questions; Temporal's histories keep activity ids, so a changed id breaks the replay of running jobs
+The keys are a wire format: a job that an earlier release began is continued by this one. No other
+module writes or reads their syntax. PostgreSQL keeps the keys of receipts and questions; a changed
+key of a receipt gets another `RECEIPT_KEY_FORMAT` and a reader in `models.wire.earlier_receipts`.
+Temporal's histories keep activity ids, so a changed id breaks the replay of running jobs
 (docs/changing-workflows.md). `#` stands before a number that grows when work is done again.
 """
 
 import hashlib
 
+RECEIPT_KEY_FORMAT = 2
+"""The format of the keys of receipts; docs/changing-workflows.md lists the formats."""
 ATTEMPT_SEPARATOR = "#"
 """Only the receipts of task attempts have it directly behind a task's id."""
 
 # Receipts: what an activity recorded and gives back when it runs again.
 
+LOOP_RECEIPT = "loop"
+"""The receipt of the beginning with a cited loop."""
 PLAN_RECEIPT = "plan"
 """While this receipt is there, planning again gives the same plan."""
 REPORT_RECEIPT = "report"
@@ -119,9 +125,11 @@ def own_pause_key(number: int, epoch: int) -> str:
 # Activities: what a person sees in the Temporal UI.
 
 BEGIN_ACTIVITY = "begin"
+LOOP_ACTIVITY = "loop"
 PLAN_ACTIVITY = "plan"
 REPORT_ACTIVITY = "report"
 END_ACTIVITY = "end"
+CANCEL_ACTIVITY = "cancel"
 _REVISION, _VERIFICATION, _GAP_FILLING = "revise-", "verify-", "gaps-"
 
 
@@ -178,6 +186,11 @@ def is_verification_activity(activity_id: str) -> bool:
 def page_activity(after: int) -> str:
     """The id of the activity that reads the tasks behind a position."""
     return f"read-{after}"
+
+
+def comparison_activity(number: int) -> str:
+    """The id of the activity that compares PostgreSQL with what a run has seen."""
+    return f"compare-{number}"
 
 
 def _numbered(name: str, attempt: int) -> str:

@@ -40,7 +40,9 @@ def estimate_plan(
     """Estimate the pending tasks without replans, further chunks or corrected answers."""
     waiting = [task for task in plan.live if task.status is TaskStatus.PENDING]
     works = {task.id: calls_of_task(task, strategy, typical.steps) for task in waiting}
-    last = closing_calls(len(waiting), strategy) if waiting else ExpectedCalls(roles={}, tools={})
+    # Where an opening loop answers, its sentences are the report.
+    planned = sum(not task.is_opening for task in waiting)
+    last = closing_calls(planned, strategy) if planned else ExpectedCalls(roles={}, tools={})
     all_work = sum_calls([*works.values(), last])
     roles = tuple(
         _role(name, count, typical.roles.get(name), _price(pricing or {}, name))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import Task, TaskKind
-from holdfast.models.strategies.job_strategy import Horizon, Strategy, Supervision
+from holdfast.models.strategies.job_strategy import AgentMethod, Horizon, Strategy, Supervision
 from holdfast.models.wire.role_names import RoleName
 
 ASSUMED_STEPS = 3
@@ -29,7 +29,9 @@ def calls_of_task(task: Task, strategy: Strategy, steps: int | None) -> Expected
             return ExpectedCalls(roles={RoleName.REASONER: 1}, tools={})
         case TaskKind.AGENT:
             count = min(ASSUMED_STEPS if steps is None else steps, strategy.max_agent_steps)
-            return _calls_of_agent(strategy, max(1, count))
+            is_loop = task.is_opening or strategy.agent_method is AgentMethod.LOOP
+            calls = _calls_of_loop if is_loop else _calls_of_agent
+            return calls(strategy, max(1, count))
 
 
 def _calls_of_agent(strategy: Strategy, steps: int) -> ExpectedCalls:
@@ -45,12 +47,21 @@ def _calls_of_agent(strategy: Strategy, steps: int) -> ExpectedCalls:
     return ExpectedCalls(roles={name: n for name, n in roles.items() if n}, tools={"": calls})
 
 
+def _calls_of_loop(strategy: Strategy, steps: int) -> ExpectedCalls:
+    """Return the calls of a loop: its steps are searches, of which a reply makes two or so."""
+    judged = {RoleName.ANSWER_JUDGE: 1} if strategy.check_sentences else {}
+    roles = {RoleName.LOOP_AGENT: 1 + steps // 2, **judged}
+    return ExpectedCalls(roles=roles, tools={"": steps})
+
+
 def _extraction_calls(strategy: Strategy, calls: int) -> dict[str, int]:
     return {RoleName.EXTRACTOR: calls} if strategy.extraction else {}
 
 
 def closing_calls(tasks: int, strategy: Strategy) -> ExpectedCalls:
     """Return the calls after the tasks: one verification of each result, and the report."""
+    if strategy.agent_method is AgentMethod.LOOP and strategy.has_fixed_plan:
+        return ExpectedCalls(roles={}, tools={})  # the loop's sentences are the report
     verified = {RoleName.VERIFIER: tasks} if strategy.verify else {}
     return ExpectedCalls(roles={**verified, RoleName.SYNTHESISER: 1}, tools={})
 

@@ -41,7 +41,7 @@ def plan_as_yaml(plan: Plan) -> str:
     """The live tasks of the plan as YAML, without what only the engine writes."""
     listings = [
         {name: value for name, value in to_listing(task).items() if name not in _ENGINE_FIELDS}
-        for task in plan.live
+        for task in _not_begun(plan)
     ]
     return yaml.safe_dump({"tasks": listings}, sort_keys=False, allow_unicode=True, width=100)
 
@@ -70,7 +70,7 @@ def parse_plan(text: str) -> Plan:
 
 def edit_change(stored: Plan, wanted: Plan, explanation: str = "") -> PlanChange:
     """Return the change that turns the stored plan, of which nothing has run, into `wanted`."""
-    before = {task.id: task for task in stored.live}
+    before = {task.id: task for task in _not_begun(stored)}
     pairs = [(before[task.id], task) for task in wanted.tasks if task.id in before]
     return PlanChange(
         cause=PlanChangeCause.EDITED,
@@ -82,12 +82,20 @@ def edit_change(stored: Plan, wanted: Plan, explanation: str = "") -> PlanChange
 
 
 def discard_change(plan: Plan, explanation: str) -> PlanChange:
-    """Return the change that supersedes a whole plan of which nothing has run."""
+    """Return the change that supersedes a whole plan of which nothing has run.
+
+    An opening loop that ran before the plan was made stays.
+    """
     return PlanChange(
         cause=PlanChangeCause.SET_ASIDE,
-        superseded=tuple(task.id for task in plan.live),
+        superseded=tuple(task.id for task in _not_begun(plan)),
         explanation=explanation,
     )
+
+
+def _not_begun(plan: Plan) -> list[Task]:
+    """The tasks of a plan that waits for approval; not the opening loop, which has ended."""
+    return [task for task in plan.live if task.status is TaskStatus.PENDING]
 
 
 def _field_changes(old: Task, new: Task) -> Iterable[FieldChange]:

@@ -10,6 +10,7 @@ from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
 from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
+    MAX_TASKS,
     EntityType,
     ExpectedEntity,
     Plan,
@@ -26,7 +27,6 @@ from holdfast.planning.plans.tool_parameters import (
     unknown_parameters,
 )
 
-MAX_TASKS = 500
 MAX_FAULTS = 1_000
 """The faults that are told; a tool may require thousands of parameters of each task."""
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -51,12 +51,14 @@ class PlanRules:
     """The entities that an agent's last step must yield, in place of the final answer."""
     prefix: str = ""
     """The prefix of the ids of an agent's steps."""
+    may_be_empty: bool = False
+    """True if a plan without tasks says that nothing more can be found."""
 
 
 def plan_faults(plan: Plan, ground: PlanRules) -> tuple[str, ...]:
     """Return the faults of the plan, in the order of its tasks."""
     if not plan.tasks:
-        return ("the plan has no tasks",)
+        return () if ground.may_be_empty else ("the plan has no tasks",)
     if len(plan.tasks) > MAX_TASKS:
         return (f"the plan has {len(plan.tasks)} tasks; the limit is {MAX_TASKS}",)
     faults = chain(

@@ -8,7 +8,7 @@ from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.jobs.activity_orders import ReplanOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.kpi_chain_format import plan_for_prompt
-from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task
+from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskStatus
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.strategies.job_strategy import Grain, ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
@@ -56,13 +56,16 @@ def rules_for_plan(
     signatures: tuple[ToolSignature, ...],
     agents: tuple[AgentBrief, ...],
     used_ids: frozenset[str] = frozenset(),
+    opening: Task | None = None,
 ) -> PlanRules:
-    """The rules for a whole plan of this job."""
+    """The rules for a whole plan of this job, after the loop that it began with if it did."""
     strategy = request.strategy
     has_agents = strategy.grain is Grain.AGENTS or strategy.has_fixed_plan
     return PlanRules(
         tools={tool.name: tool for tool in signatures},
-        used_ids=used_ids,
+        kept={opening.id: opening} if opening and opening.status is TaskStatus.DONE else {},
+        used_ids=used_ids | ({opening.id} if opening else set()),
+        may_be_empty=opening is not None,
         requires_entities=strategy.extraction,
         needs_final=not strategy.verify,
         agents=frozenset(agent.name for agent in agents) if has_agents else frozenset(),

@@ -1,6 +1,6 @@
 """Number the citation marks of a report, and take a draft's own marks out of its text."""
 
-import re
+import json
 from collections.abc import Iterable, Sequence
 
 from holdfast.models.evidence.evidence import (
@@ -15,16 +15,16 @@ from holdfast.models.reports.report_writer_messages import (
     SynthesiserAnswer,
     SynthesiserTask,
 )
+from holdfast.models.text.report_marks import without_marks
+from holdfast.models.text.terminal_text import single_line
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.reports.evidence_selection import evidence_by_citation_id
-
-_MARK = re.compile(r"\s?\[\d{1,4}\]")
 
 
 def without_citation_marks(answer: SynthesiserAnswer) -> SynthesiserAnswer:
     """The draft without the writer's own marks: only the engine numbers citations."""
     parts = {
-        name: [each.model_copy(update={"text": _remove_marks(each.text)}) for each in statements]
+        name: [each.model_copy(update={"text": without_marks(each.text)}) for each in statements]
         for name, statements in statements_by_part(answer).items()
     }
     return answer.model_copy(update=parts)
@@ -38,10 +38,6 @@ def statements_by_part(answer: SynthesiserAnswer) -> dict[str, Sequence[Statemen
         "analysis": answer.analysis,
         "conclusions": answer.conclusions,
     }
-
-
-def _remove_marks(text: str) -> str:
-    return _MARK.sub("", text).strip()
 
 
 class CitationMarks:
@@ -60,7 +56,7 @@ class CitationMarks:
     def of(self, text: str, items: Iterable[StoredEvidence]) -> ReportStatement:
         """A statement that cites these pieces of evidence."""
         numbers = [self._marks.setdefault(item.id, len(self._marks) + 1) for item in items]
-        return ReportStatement(text=text, marks=tuple(numbers))
+        return ReportStatement(text=without_marks(text), marks=tuple(numbers))
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -75,7 +71,7 @@ def cited_report(
     said = answer.conclusion if task.concludes else task.answer
     return Report(
         question=task.question,
-        answer=None if said in (None, "") else value_as_text(said),
+        answer=None if said in (None, "") else _short_answer(value_as_text(said)),
         summary=tuple(marks.statement(each) for each in answer.summary),
         findings=tuple(marks.statement(each) for each in answer.findings),
         analysis=tuple(marks.statement(each) for each in answer.analysis),
@@ -83,14 +79,28 @@ def cited_report(
             ReportConclusion(
                 **marks.statement(each).model_dump(),
                 confidence=each.confidence,
-                limits=_remove_marks(each.limits),
+                limits=without_marks(each.limits),
             )
             for each in answer.conclusions
         ),
-        gaps=tuple(dict.fromkeys((*task.gaps, *map(_remove_marks, answer.gaps)))),
+        gaps=tuple(dict.fromkeys(map(without_marks, (*task.gaps, *answer.gaps)))),
         confidence=task.confidence,
         model=model,
     )
+
+
+def _short_answer(text: str) -> str:
+    """The answer without forged marks; a list, an object or a mark alone is the answer itself."""
+    line = single_line(text)
+    return line if _is_json(line) else without_marks(line) or line
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _citation(mark: int, item: StoredEvidence) -> Citation:

@@ -52,8 +52,7 @@ def _delivery_check(name: str, faults: Sequence[str], passed: str) -> DeliveryCh
 
 
 def _check_tasks(plan: Plan, report: Report) -> DeliveryCheck:
-    planned = [task for task in plan.tasks if not task.parent]
-    tasks = [task for task in planned if task.status is not TaskStatus.SUPERSEDED]
+    tasks = [task for task in plan.reported_tasks if task.status is not TaskStatus.SUPERSEDED]
     faults = [
         f"{task.id} is {task.status.value} and no gap names it"
         for task in tasks

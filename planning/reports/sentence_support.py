@@ -6,20 +6,22 @@ contain. Whether the passages support the meaning of the sentence is the sentenc
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from holdfast.planning.reports.name_forms import KnownNames
+from holdfast.planning.reports.number_spellings import (
+    derived_numbers,
+    numbers_in,
+    unknown_numbers,
+)
 
 HEDGE_PREFIX = "The sources suggest, without fully stating it: "
 """What stands before a sentence that its evidence supports only in part."""
 
 _QUOTED = re.compile(r"“([^”]*)”|\"([^\"]*)\"")
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")
-_ANY_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n)[\s\"“‘'(\[]*")
-_POSSESSIVE = re.compile(r"['’]s?$")
-_NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-)
+_NUMBERED = re.compile(r"\.\s*\d")
 _SENTENCE_OPENERS = (
     "a an the this that these those it its he she they his her their we our i in on at by for from "
     "with without of to as and but or nor so yet if when while where who whose which what how why "
@@ -30,31 +32,39 @@ _SENTENCE_OPENERS = (
 
 
 def unsupported_parts(
-    sentence: str, passages: Sequence[str], known: Iterable[str] = ()
+    sentence: str,
+    passages: Sequence[str],
+    known: Iterable[str] = (),
+    *,
+    quotes_shown: Iterable[str] = (),
 ) -> list[str]:
     """Return quotes, numbers and names that neither the passages nor the known texts contain.
 
     `passages` are the whole cited texts with their titles; `known` are other texts that the
     sentence may use: the question and the found values. A sentence without citation may use only
-    the known texts.
+    the known texts. Sums and differences of the numbers in `quotes_shown` are supported as well.
     """
     folded = [_folded(passage) for passage in passages]
     if _is_titled_quote(_folded(sentence), folded):
         return []
-    allowed = " \n ".join((*folded, *(_folded(text) for text in known)))
+    # The known texts as one: all sentences share them, and what they name is found once.
+    texts = (*passages, " \n ".join(known))
+    allowed = (*folded, _folded(texts[-1]))
     own_words, quotes = _separate_quotes(sentence)
     faults = [
         f"{quote[:80]!r} is in quotation marks and stands in no passage that is cited"
         for quote in quotes
-        if _folded(quote) not in allowed
+        if not any(_folded(quote) in text for text in allowed)
     ]
-    unknown = _numbers(_NUMBER, own_words) - _numbers_in(allowed)
-    faults += [f"the number {number} is in no passage that is cited" for number in sorted(unknown)]
-    words = _words(allowed)
+    unknown = unknown_numbers(
+        own_words, derived_numbers(quotes_shown).union(*map(numbers_in, allowed))
+    )
+    faults += [f"the number {number} is in no passage that is cited" for number in unknown]
+    names = KnownNames(texts)
     faults += [
         f"the name {name!r} is in no passage that is cited"
         for name in dict.fromkeys(_names(own_words))
-        if not _is_known(name, words)
+        if not names.has(name)
     ]
     return faults
 
@@ -93,32 +103,9 @@ def _separate_quotes(sentence: str) -> tuple[str, list[str]]:
     return _QUOTED.sub(" ", sentence), [quote for quote in quotes if quote.strip()]
 
 
+@lru_cache(maxsize=64)  # all sentences of a report share the known texts
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _numbers(pattern: re.Pattern[str], text: str) -> set[str]:
-    return {_canonical_number(match.group()) for match in pattern.finditer(text)}
-
-
-def _canonical_number(number: str) -> str:
-    """Return the number in one spelling: 1,200.50 becomes 1200.5."""
-    whole, point, part = number.replace(",", "").partition(".")
-    part = part.rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{part}" if point and part else "")
-
-
-def _numbers_in(text: str) -> set[str]:
-    """Return the numbers of a text, including numbers written as words."""
-    spelled = {
-        str(n) for n, word in enumerate(_NUMBER_WORDS.split()) if re.search(rf"\b{word}\b", text)
-    }
-    return _numbers(_ANY_NUMBER, text) | spelled
-
-
-def _words(text: str) -> frozenset[str]:
-    whole = {_POSSESSIVE.sub("", match.group()) for match in _WORD.finditer(text)}
-    return frozenset(whole | {part for word in whole for part in re.split(r"['’-]", word)})
 
 
 def _names(text: str) -> list[str]:
@@ -128,7 +115,7 @@ def _names(text: str) -> list[str]:
     names = []
     for at, match in enumerate(found):
         word = match.group()
-        if not word[0].isupper() or len(word) < 2:
+        if not word[0].isupper() or len(word) < 2 or _is_number_sign(text, match):
             continue
         is_first = match.start() in starts
         if not is_first or (
@@ -138,14 +125,14 @@ def _names(text: str) -> list[str]:
     return names
 
 
+def _is_number_sign(text: str, match: re.Match[str]) -> bool:
+    """True for the `No` of `No. 61`."""
+    return match.group() == "No" and _NUMBERED.match(text, match.end()) is not None
+
+
 def _opens_name(text: str, found: Sequence[re.Match[str]], at: int) -> bool:
     """True if the first word of a sentence is followed by another capitalised word."""
     if at + 1 >= len(found):
         return False
     between = text[found[at].end() : found[at + 1].start()]
     return between == " " and found[at + 1].group()[0].isupper()
-
-
-def _is_known(name: str, words: frozenset[str]) -> bool:
-    folded = _POSSESSIVE.sub("", name.casefold())
-    return folded in words or all(part in words for part in re.split(r"['’-]", folded) if part)

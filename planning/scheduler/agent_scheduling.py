@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from holdfast.models.jobs.job_state import AdvanceAgentTask, JobState, TaskState
+from holdfast.models.jobs.work_limit import work_over_message
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
-from holdfast.models.strategies.job_strategy import Horizon
+from holdfast.models.strategies.job_strategy import AgentMethod, Horizon, Strategy
 
 
 def is_running_agent(agent_task: TaskState) -> bool:
@@ -12,16 +13,17 @@ def is_running_agent(agent_task: TaskState) -> bool:
     return agent_task.kind is TaskKind.AGENT and agent_task.status is TaskStatus.RUNNING
 
 
-def may_replan_steps(state: JobState) -> bool:
+def may_replan_steps(state: JobState, agent_task: TaskState) -> bool:
     """True if a failed step is replanned; an agent that works step by step only observes it."""
-    return agent_horizon(state) is Horizon.FULL
+    return agent_horizon(state.strategy, agent_task) is Horizon.FULL
 
 
-def agent_horizon(state: JobState) -> Horizon:
-    """Return how agents plan their steps: all ahead, or one at a time."""
-    if state.strategy.horizon is Horizon.STEP:
+def agent_horizon(strategy: Strategy, agent_task: TaskState) -> Horizon:
+    """Return how the agent plans its steps: all ahead, or one at a time."""
+    is_loop = agent_task.is_opening or strategy.agent_method is AgentMethod.LOOP
+    if is_loop or strategy.horizon is Horizon.STEP:
         return Horizon.STEP
-    return state.strategy.agent_horizon
+    return strategy.agent_horizon
 
 
 def idle_agents(state: JobState, busy: frozenset[str]) -> Iterator[AdvanceAgentTask]:
@@ -74,7 +76,7 @@ def reached_agent_limit(agent_task: TaskState, state: JobState) -> str:
     taken = [step for step in state.steps_of(agent_task.id) if step.status.has_run]
     calls = sum(step.kind is TaskKind.TOOL for step in taken)
     if agent_task.seconds >= strategy.agent_timeout.total_seconds():
-        return f"{strategy.agent_timeout.total_seconds():.0f} s of work are over (agent_timeout)"
+        return work_over_message("agent_timeout", strategy.agent_timeout)
     if calls >= strategy.max_agent_calls:
         return f"{calls} tool calls were made (max_agent_calls)"
     if len(taken) >= strategy.max_agent_steps:
@@ -89,8 +91,6 @@ def steps_taken(state: JobState) -> int:
 
 def failed_steps(state: JobState) -> int:
     """Return the number of failed steps that nobody replans; each counts as a retry."""
-    if may_replan_steps(state):
-        return 0
-    return sum(
-        bool(task.parent) and task.status is TaskStatus.FAILED for task in state.tasks.values()
-    )
+    failed = (t.parent for t in state.tasks.values() if t.status is TaskStatus.FAILED)
+    agents = (state.tasks[name] for name in failed if name in state.tasks)
+    return sum(not may_replan_steps(state, each) for each in agents)

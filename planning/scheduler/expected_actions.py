@@ -6,6 +6,7 @@ from dataclasses import replace
 from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
+    BeginLoop,
     EndJob,
     FillGaps,
     JobState,
@@ -23,6 +24,7 @@ from holdfast.planning.scheduler import state_transitions as transitions
 from holdfast.planning.scheduler.next_actions import decide
 
 _ACTION_WORDS: Mapping[type[Action], str] = {
+    BeginLoop: "search and answer in one dialogue",
     MakePlan: "plan the research",
     Revise: "revise the unfinished tasks",
     WriteReport: "write the report",
@@ -63,7 +65,7 @@ def _with_running_activities(state: JobState, running: Set[str]) -> JobState:
     advancing = {stored_keys.task_of_activity(name) for name in running}
     return replace(
         state,
-        is_planning=stored_keys.PLAN_ACTIVITY in running,
+        is_planning=bool({stored_keys.PLAN_ACTIVITY, stored_keys.LOOP_ACTIVITY} & running),
         is_reporting=stored_keys.REPORT_ACTIVITY in running,
         is_revising=any(stored_keys.is_revision_activity(name) for name in running),
         is_verifying=any(stored_keys.is_verification_activity(name) for name in running),

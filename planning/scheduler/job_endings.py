@@ -19,9 +19,17 @@ _GOOD_ENOUGH = (StopCondition.READY, StopCondition.CONFIDENT)
 
 def has_answer(state: JobState) -> bool:
     """True if the job has its final answer, or verification stopped as complete enough."""
+    if is_answered_by_loop(state):
+        return True
     if state.strategy.verify:
         return state.rounds.stop is not None
     return any(task.is_final and task.status is TaskStatus.DONE for task in state.plan_tasks)
+
+
+def is_answered_by_loop(state: JobState) -> bool:
+    """True if the cited loop that the job began with answered the whole question."""
+    opening = state.opening
+    return opening is not None and opening.status is TaskStatus.DONE and opening.is_answered
 
 
 def has_findings(state: JobState) -> bool:
@@ -30,7 +38,10 @@ def has_findings(state: JobState) -> bool:
 
 
 def failed_tasks(state: JobState) -> list[TaskState]:
-    """Return the failed tasks of the plan and the failed steps of running agents."""
+    """Return the failed tasks of the plan and the failed steps of running agents.
+
+    An opening loop that failed is not replanned: the planner takes over.
+    """
     return [
         task
         for task in state.tasks.values()
@@ -41,9 +52,11 @@ def failed_tasks(state: JobState) -> list[TaskState]:
 def _is_failure_counted(task: TaskState, state: JobState) -> bool:
     """True unless the task is a step of an agent that has ended; then the agent's status counts."""
     if not task.parent:
-        return True
+        return not task.is_opening
     parent = state.tasks.get(task.parent)
-    return parent is not None and parent.status is TaskStatus.RUNNING and may_replan_steps(state)
+    if parent is None or parent.status is not TaskStatus.RUNNING:
+        return False
+    return may_replan_steps(state, parent)
 
 
 def may_replan(task: TaskState, state: JobState) -> bool:
@@ -124,10 +137,10 @@ def stuck_ending(state: JobState) -> EndJob:
     return failed_ending(StopReason.NOTHING_CAN_RUN, "no task can run and there is no final answer")
 
 
-def nothing_found(state: JobState) -> EndJob:
+def _nothing_found(state: JobState) -> EndJob:
     """Return the ending of a job whose verification accepted no result."""
     told = "; ".join(f"{task.id}: {task.note}" for task in failed_tasks(state) if task.note)
-    message = f"{_stop_message(state)}, and nothing was found. {told}"
+    message = f"nothing that was read answers the question; {_stop_message(state)}. {told}"
     return failed_ending(StopReason.NOTHING_FOUND, cut_message(message, MessageLimit.FAILURE))
 
 
@@ -147,18 +160,26 @@ def job_ending(state: JobState) -> EndJob:
     if state.closing is not None:
         return state.closing
     stop = None if has_answer(state) else reached_limit(state)
+    is_refused = state.halt is not None and state.halt.reason is StopReason.REPORT_REFUSED
+    if has_answer(state) and not has_findings(state) and (state.halt is None or is_refused):
+        return _nothing_found(state)
     if state.halt is None:
         return _answered_ending(state) if has_answer(state) else stop or stuck_ending(state)
-    if stop is not None and state.halt.reason is StopReason.REPORT_REFUSED:
+    if stop is not None and is_refused:
         return stop  # the job had stopped before its results were reported
     return failed_ending(state.halt.reason, state.halt.message)
 
 
 def _answered_ending(state: JobState) -> EndJob:
-    stop = state.rounds.stop
+    stop = None if is_answered_by_loop(state) else state.rounds.stop
     if stop is None:
-        return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
-    unfinished = [task for task in state.plan_tasks if task.status.needs_attempt]
+        if not state.lacks_answer:
+            return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED)
+        message = "the documents do not state the answer; the report says what was found"
+        return EndJob(status=JobStatus.DONE, reason=StopReason.ANSWERED_WITH_GAPS, message=message)
+    unfinished = [
+        task for task in state.plan_tasks if task.status.needs_attempt and not task.is_opening
+    ]
     message = _stop_message(state)
     if state.lacks_answer:
         message += "; the report comes to no short answer"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.models.jobs.job_state import (
     Action,
+    BeginLoop,
     EndJob,
     FillGaps,
     JobState,
@@ -44,8 +45,9 @@ def decide(state: JobState) -> tuple[Action, ...]:
     last = _closing_action(state)
     if last is not None:
         return () if state.is_busy else (last,)
-    if not state.has_plan:
-        return () if state.is_planning else (MakePlan(),)
+    planning = _planning_action(state)
+    if planning is not None:
+        return () if state.is_planning else (planning,)
     if any(question.kind in JOB_QUESTION_KINDS for question in state.questions):
         return ()
     replans = list(_replans(state))
@@ -57,6 +59,16 @@ def decide(state: JobState) -> tuple[Action, ...]:
     return (_action_when_idle(state),)
 
 
+def _planning_action(state: JobState) -> BeginLoop | MakePlan | None:
+    """Return what a job without a plan needs; None if it has a plan, or its opening loop works."""
+    if state.has_plan:
+        return None
+    opening = state.opening
+    if opening is None:
+        return BeginLoop() if state.strategy.opens_with_loop else MakePlan()
+    return MakePlan() if opening.status.has_run else None
+
+
 def _closing_action(state: JobState) -> Action | None:
     """Return the last actions of a job that starts nothing new, or None while work remains."""
     if state.has_report or state.halt is not None:
@@ -66,15 +78,8 @@ def _closing_action(state: JobState) -> Action | None:
     if state.has_plan and state.strategy.plan_only:
         return job_endings.PLANNED_ONLY
     if job_endings.has_answer(state):
-        return None if state.questions else _action_after_answer(state)
-    stop = job_endings.reached_limit(state)
-    return None if stop is None else job_endings.report_before_ending(state, stop)
-
-
-def _action_after_answer(state: JobState) -> Action:
-    if not state.strategy.verify or job_endings.has_findings(state):
-        return WriteReport()
-    return job_endings.nothing_found(state)
+        return None if state.questions else WriteReport()
+    return None if job_endings.reached_limit(state) is None else WriteReport()
 
 
 def immediate_ending(state: JobState) -> EndJob | None:
@@ -98,7 +103,7 @@ def _action_when_idle(state: JobState) -> Action:
         None if state.strategy.verify else job_endings.stuck_ending(state)
     )
     if stop is not None:
-        return job_endings.report_before_ending(state, stop)
+        return WriteReport()
     rounds = state.rounds
     if rounds.verified > rounds.filled:
         return FillGaps(round=rounds.verified)
@@ -197,7 +202,7 @@ def _revision(state: JobState, replans: Iterable[Replan]) -> Iterator[Revise]:
 
 
 def _calls_for_revision(task: TaskState, state: JobState) -> bool:
-    if not task.status.has_run or task.kind is not TaskKind.AGENT:
+    if not task.status.has_run or task.kind is not TaskKind.AGENT or task.is_opening:
         return False
     return state.strategy.monitoring is Monitoring.EAGER or task.contradicts_plan
 

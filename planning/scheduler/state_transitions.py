@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
+from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     AgentTaskReceipt,
     AnswerReceipt,
+    BeginLoop,
     EndJob,
     FillGaps,
     Halt,
@@ -96,7 +99,7 @@ def undo_action(state: JobState, action: Action) -> JobState:
 def _set_flag(state: JobState, action: Action, *, is_on: bool) -> JobState:
     """Return the state with the flag of an action of which only one is under way at a time."""
     match action:
-        case MakePlan():
+        case BeginLoop() | MakePlan():
             return replace(state, is_planning=is_on)
         case Verify() | FillGaps():
             return replace(state, is_verifying=is_on)
@@ -131,6 +134,8 @@ def apply_plan_receipt(state: JobState, action: Action, receipt: PlanReceipt) ->
         case Replan(task_id=task_id):
             parent = state.tasks[task_id].parent
             return replace(changed, replanning=_without_scope(state.replanning, parent))
+        case BeginLoop():
+            return replace(changed, is_planning=False)
         case Revise(results_considered=considered):
             return replace(changed, is_revising=False, results_considered=considered)
         case FillGaps(round=round_):
@@ -140,7 +145,19 @@ def apply_plan_receipt(state: JobState, action: Action, receipt: PlanReceipt) ->
             return replace(changed, is_verifying=False, rounds=rounds)
         case _:
             has_plan = state.has_plan or receipt.halt is None
-            return replace(changed, is_planning=False, has_plan=has_plan)
+            planned = replace(changed, is_planning=False, has_plan=has_plan)
+            return _reporting_findings(planned)
+
+
+def _reporting_findings(state: JobState) -> JobState:
+    """Return the state of a job without a valid plan: what its opening loop found is reported."""
+    halt, opening = state.halt, state.opening
+    if halt is None or halt.reason is not StopReason.PLANNING_FAILED:
+        return state
+    if opening is None or opening.status is not TaskStatus.DONE:
+        return state
+    ending = EndJob(status=JobStatus.FAILED, reason=halt.reason, message=halt.message)
+    return replace(state, halt=None, closing=ending)
 
 
 def apply_task_receipt(state: JobState, receipt: TaskReceipt) -> JobState:
@@ -178,7 +195,9 @@ def apply_round_receipt(state: JobState, receipt: VerificationRoundReceipt) -> J
 
 
 def apply_answer_receipt(state: JobState, question: int, receipt: AnswerReceipt) -> JobState:
-    """Return the state after an answer to a question."""
+    """Return the state after an answer to a question, or after its deadline moved."""
+    if receipt.new_deadline is not None:
+        return _move_deadline(state, question, receipt.new_deadline)
     left = tuple(each for each in state.questions if each.id != question)
     answered = replace(state, questions=left)
     asked = next((each for each in state.questions if each.id == question), None)
@@ -190,6 +209,14 @@ def apply_answer_receipt(state: JobState, question: int, receipt: AnswerReceipt)
         return replace(answered, closing=receipt.ending)
     halt = Halt(reason=receipt.ending.reason, message=receipt.ending.message)
     return replace(answered, closing=receipt.ending, halt=state.halt or halt)
+
+
+def _move_deadline(state: JobState, question: int, deadline: datetime) -> JobState:
+    moved = (
+        each.model_copy(update={"deadline": deadline}) if each.id == question else each
+        for each in state.questions
+    )
+    return replace(state, questions=tuple(moved))
 
 
 def apply_report_receipt(state: JobState, receipt: ReportReceipt) -> JobState:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     FINDINGS_ENTITY,
+    OPENING_FINDINGS,
+    OPENING_TASK,
     ExpectedEntity,
     Plan,
     Task,
@@ -20,14 +22,19 @@ _ANSWER = ExpectedEntity(
 )
 
 
+def opening_plan(question: str, agent: str) -> Plan:
+    """Return the plan of a job that begins with a cited loop: this loop alone."""
+    return Plan(tasks=(_agent_task(OPENING_TASK, question, agent, (), OPENING_FINDINGS),))
+
+
 def fixed_plan(question: str, agents: Sequence[str]) -> Plan:
     """Return a plan of one agent, or of several agents in sequence and a final answer."""
     if len(agents) == 1:
-        return Plan(tasks=(_agent_task(1, question, agents[0], (), _ANSWER),))
+        return Plan(tasks=(_agent_task("T1", question, agents[0], (), _ANSWER),))
     chain: list[Task] = []
     for n, agent in enumerate(agents, start=1):
         before = tuple(task.id for task in chain)
-        chain.append(_agent_task(n, question, agent, before, FINDINGS_ENTITY))
+        chain.append(_agent_task(f"T{n}", question, agent, before, FINDINGS_ENTITY))
     last = Task(
         id=f"T{len(chain) + 1}",
         kind=TaskKind.REASONING,
@@ -40,10 +47,10 @@ def fixed_plan(question: str, agents: Sequence[str]) -> Plan:
 
 
 def _agent_task(
-    n: int, question: str, agent: str, before: tuple[str, ...], yields: ExpectedEntity
+    task_id: str, question: str, agent: str, before: tuple[str, ...], yields: ExpectedEntity
 ) -> Task:
     return Task(
-        id=f"T{n}",
+        id=task_id,
         kind=TaskKind.AGENT,
         description=question,
         agent=agent,

@@ -4,6 +4,9 @@ import re
 
 import yaml
 
+MAX_DEPTH = 100
+"""Levels of nesting; the scanner's time grows with the square of the level."""
+
 
 def load_strict_yaml(text: str) -> object:
     """The value that the text is in YAML; 100,000 characters take about half a second.
@@ -22,12 +25,19 @@ def load_strict_yaml(text: str) -> object:
 class _StrictLoader(yaml.SafeLoader):
     """YAML with JSON's scalars only: `no`, `12:30` and dates stay text; no aliases, no tags."""
 
+    _depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Refuses aliases, which can grow without bound, and tags, which name other types."""
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) is not None:
             raise yaml.YAMLError("aliases and tags are not read")
-        return super().compose_node(parent, index)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise yaml.YAMLError("the text is nested too deep")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
         """Text; a block scalar without the line break that only ends the block."""

@@ -14,8 +14,13 @@ ADD_TASKS_FROM, ADD_TASKS_UP_TO = 0.5, 0.8
 
 
 def verifiable_tasks(plan: Plan) -> tuple[Task, ...]:
-    """Return the tasks to verify: the plan's live tasks without the final one."""
-    return tuple(task for task in plan.live if not task.parent and not task.is_final)
+    """Return the tasks to verify: the plan's live tasks without the final one.
+
+    An opening loop is proven when it ends, and the plan is made for what it left open.
+    """
+    return tuple(
+        task for task in plan.live if not task.parent and not task.is_final and not task.is_opening
+    )
 
 
 def is_carried_over(task: Task, attempt: int, last: Verification | None) -> bool:

@@ -28,11 +28,26 @@ def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
     return _StrictSchemaBuilder(schema.get("$defs", {})).root(schema)
 
 
+@lru_cache(maxsize=64)
+def parameter_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a function's arguments: as `answer_schema`, but short.
+
+    Fields with a default may be left out, so no field may be null, and objects are not closed.
+
+    Raises:
+        TypeError: as `answer_schema`.
+    """
+    schema = model.model_json_schema()
+    builder = _StrictSchemaBuilder(schema.get("$defs", {}), requires_all=False)
+    return builder.root(schema)
+
+
 class _StrictSchemaBuilder:
     """One walk over a schema; `where` is the path that an error names."""
 
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
+    def __init__(self, definitions: Mapping[str, Any], *, requires_all: bool = True) -> None:
         self._definitions = definitions
+        self._requires_all = requires_all
         self._open: list[str] = []
 
     def root(self, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,11 +64,17 @@ class _StrictSchemaBuilder:
         strict: dict[str, Any] = {word: node[word] for word in _KEPT_KEYWORDS if word in node}
         if "const" in node:
             strict["enum"] = [node["const"]]
-        if branches := node.get("anyOf", node.get("oneOf")):
+        if branches := self._branches(node):
+            if len(branches) == 1:
+                return strict | self._node(branches[0], where)
             strict["anyOf"] = [self._node(each, where) for each in branches]
         if not any(word in strict for word in _TYPE_KEYWORDS):
             raise TypeError(f"{where} has no type: endpoints cannot enforce it")
         return strict | self._inside(node, where)
+
+    def _branches(self, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        branches = node.get("anyOf", node.get("oneOf")) or []
+        return [each for each in branches if self._requires_all or each.get("type") != "null"]
 
     def _inside(self, node: Mapping[str, Any], where: str) -> dict[str, Any]:
         if node.get("type") == "array":
@@ -65,6 +86,8 @@ class _StrictSchemaBuilder:
         properties = {
             name: self._node(each, f"{where}.{name}") for name, each in node["properties"].items()
         }
+        if not self._requires_all:
+            return {"properties": properties, "required": node.get("required", [])}
         return {
             "properties": properties,
             "required": list(properties),

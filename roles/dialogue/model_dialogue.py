@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias
 
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.text.terminal_text import shorten_text
 from holdfast.roles.dialogue.answer_schemas import answer_schema
 from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply, without_thinking
 from holdfast.roles.dialogue.role_definition import AnswerT, Role, TaskT
 
 SendRequest: TypeAlias = Callable[[ModelRequest, int], Awaitable[Completion]]
 """Sends a request as the given part of the dialogue, counted from 1."""
+
+MAX_RETURNED = 50_000
+"""Characters of an invalid reply that go back to its author; a longer reply goes back cut."""
 
 _UNUSABLE_FINISHES = {
     "length": "it was cut off at the length limit; answer more briefly",
@@ -25,6 +29,8 @@ class DialogueResult(Generic[AnswerT]):
 
     answer: AnswerT | None
     faults_by_attempt: tuple[tuple[str, ...], ...]
+    added: tuple[Message, ...] = ()
+    """The messages that the dialogue added: replies with their corrections, and the last reply."""
 
     @property
     def attempts(self) -> int:
@@ -51,24 +57,43 @@ async def ask_role(
     Touches the world only through `send`, whose errors pass through. The same replies lead to the
     same requests, so a dialogue that was cut off continues where the ledger's replies end.
     """
-    messages = [
+    opening = (
         Message(role="system", content=role.system),
         Message(role="user", content=task.model_dump_json()),
-    ]
-    schema = answer_schema(role.answer)
+    )
+    request = ModelRequest(
+        model=model_name,
+        role=role.name,
+        messages=opening,
+        answer_schema=answer_schema(role.answer),
+    )
+    return await hold_dialogue(request, role.answer, send=send, tries=tries, check=check)
+
+
+async def hold_dialogue(
+    request: ModelRequest,
+    answer_type: type[AnswerT],
+    *,
+    send: SendRequest,
+    tries: int,
+    check: Callable[[AnswerT], Sequence[str]] | None = None,
+) -> DialogueResult[AnswerT]:
+    """The valid answer to a request, after at most `tries` corrections; see `ask_role`."""
+    opening = request.messages
+    added: list[Message] = []
     faults: list[tuple[str, ...]] = []
     for part in range(1, tries + 2):
-        request = ModelRequest(
-            model=model_name, role=role.name, messages=tuple(messages), answer_schema=schema
-        )
-        completion = await send(request, part)
+        # Not `model_copy`, which would keep the cached hash.
+        content = dict(request) | {"messages": (*opening, *added)}
+        completion = await send(ModelRequest.model_construct(**content), part)
         # A reply is foreign text: reading it may take seconds, and the event loop must go on.
-        answer, found = await asyncio.to_thread(_read_and_check, completion, role.answer, check)
+        answer, found = await asyncio.to_thread(_read_and_check, completion, answer_type, check)
         faults.append(found)
         if not found:
-            return DialogueResult(answer, tuple(faults))
-        messages += _correction_messages(completion, found)
-    return DialogueResult(None, tuple(faults))
+            added.append(_said(completion))
+            return DialogueResult(answer, tuple(faults), tuple(added))
+        added += _correction_messages(completion, found)
+    return DialogueResult(None, tuple(faults), tuple(added))
 
 
 def _read_and_check(
@@ -88,8 +113,12 @@ def _read_and_check(
 
 
 def _correction_messages(completion: Completion, faults: Sequence[str]) -> list[Message]:
-    # Some endpoints refuse an empty turn, and none wants its own thoughts back.
-    said = without_thinking(completion.text) or completion.refusal or "(no answer)"
     lines = "\n".join(f"- {fault}" for fault in faults)
     errors = f"Your answer was not accepted:\n{lines}\nSend the whole corrected answer."
-    return [Message(role="assistant", content=said), Message(role="user", content=errors)]
+    return [_said(completion), Message(role="user", content=errors)]
+
+
+def _said(completion: Completion) -> Message:
+    # Some endpoints refuse an empty turn, and none wants its own thoughts back.
+    said = without_thinking(completion.text) or completion.refusal or "(no answer)"
+    return Message(role="assistant", content=shorten_text(said, MAX_RETURNED))

@@ -13,10 +13,13 @@ from holdfast.models.text.storable_text import storable_text
 from holdfast.planning.text.strict_yaml import load_strict_yaml
 from holdfast.roles.dialogue.role_definition import AnswerT
 
+MAX_CHARS = 1_000_000  # of a reply; a longer reply is not read, and its author is told so
+MAX_VALUES = 50_000  # in an answer, as its commas and brackets show; 25,000 objects take 0.3 s
 MAX_REPAIRED = 12_000  # characters; the repair is quadratic: 3 s on an idle core at worst
 MAX_YAML = 40_000  # characters; the loader takes 2 s at worst for that many
 MAX_STARTS = 20
 _MESSAGE = 1_500
+_TOO_MANY_VALUES = f"the answer has more than {MAX_VALUES:,} values; answer more briefly"
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>|\A.*</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
@@ -41,6 +44,11 @@ def read_reply(text: str, answer_type: type[AnswerT]) -> AnswerT:
     Raises:
         ReplyInvalid: nothing in it is; the message is that of the likeliest reading.
     """
+    if len(text) > MAX_CHARS:
+        raise ReplyInvalid(f"the answer has {len(text):,} characters; the limit is {MAX_CHARS:,}")
+    # Before the parser and the validation, which nothing interrupts: each value may have faults.
+    if sum(map(text.count, "[{,")) > MAX_VALUES:
+        raise ReplyInvalid(_TOO_MANY_VALUES)
     complaint = ""
     for value in _readings(text.removeprefix("\ufeff").strip()):
         try:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, SecretStr
 from holdfast.models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
 from holdfast.models.corpus.search_criteria import QueryVector
 from holdfast.models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelUnusable
+from holdfast.models.text.secret_mask import SecretMask
 from holdfast.roles.endpoints.chat_endpoint import address_without_secrets, openai_client
 from holdfast.roles.endpoints.endpoint_errors import translate_error
 
@@ -31,7 +32,7 @@ class Embedder:
     config: EmbeddingsConfig
     address: str
     client: AsyncOpenAI
-    key: SecretStr | None
+    mask: SecretMask
     pause: Sleep = asyncio.sleep
 
     @property
@@ -105,7 +106,7 @@ class Embedder:
 
     def _translated_error(self, error: OpenAIError | TimeoutError) -> HoldfastError:
         told = translate_error(
-            error, address=self.address, model=self.model, key=self.key, now=datetime.now(UTC)
+            error, address=self.address, model=self.model, mask=self.mask, now=datetime.now(UTC)
         )
         words = str(told).replace(OPENAI_KEY_VARIABLE, self.config.key_env)
         told.args = (f"embedding {words} (see [embeddings] in holdfast.toml)",)
@@ -131,12 +132,19 @@ class Embedder:
         return list(vectors)
 
 
-def create_embedder(config: EmbeddingsConfig, *, base_url: str, key: SecretStr | None) -> Embedder:
+def create_embedder(
+    config: EmbeddingsConfig,
+    *,
+    base_url: str,
+    key: SecretStr | None,
+    mask: SecretMask | None = None,
+) -> Embedder:
     """A client of the endpoint; `base_url` is where models are, if the table names no `url`."""
     url = config.url or base_url
     known = key if key and key.get_secret_value() else None
     client = openai_client(url, known, timedelta(seconds=config.timeout_s))
-    return Embedder(config, address_without_secrets(url), client, known)
+    own = SecretMask([known.get_secret_value()] if known else ())
+    return Embedder(config, address_without_secrets(url), client, mask or own)
 
 
 class _Embedding(BaseModel):

@@ -8,7 +8,6 @@ from email.utils import parsedate_to_datetime
 from typing import TypeGuard
 
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
-from pydantic import SecretStr
 
 from holdfast.models.errors import (
     ContextTooLong,
@@ -18,6 +17,8 @@ from holdfast.models.errors import (
     ModelUnusable,
     QuotaExhausted,
 )
+from holdfast.models.text.secret_mask import SecretMask
+from holdfast.roles.endpoints.bounded_replies import ReplyRefused
 
 LONGEST_WAIT = timedelta(minutes=10)
 _LONGEST_PRINTED = 300  # characters of the server's text
@@ -48,6 +49,11 @@ _FORMAT = (
     "json schema",
     "structured output",
     "grammar",
+    "tool_choice",
+    "support tool",
+    "tools",
+    "tool call",
+    "function call",
     "guided",
 )
 
@@ -57,21 +63,23 @@ def translate_error(
     *,
     address: str,
     model: str,
-    key: SecretStr | None,
+    mask: SecretMask,
     now: datetime,
 ) -> HoldfastError:
-    """Our error for the client's; the message names endpoint and model and never holds the key."""
+    """Our error for the client's; the message names endpoint and model and never holds a secret."""
     where = f"model {model!r} at {address}"
     match error:
         case APIStatusError():
-            told = f"{where} answered {error.status_code}: {server_text(error, key=key)}"
+            told = f"{where} answered {error.status_code}: {server_text(error, mask=mask)}"
             return _by_status(error, told, now)
         case TimeoutError() | APITimeoutError():
             return ModelBusy(f"{where} gave no answer in time")
+        case ReplyRefused():
+            return ModelUnusable(f"{where} cannot be used: {error}; check OPENAI_BASE_URL")
         case APIConnectionError():
-            cause = printable_text(str(error.__cause__ or error), key)
+            cause = printable_text(str(error.__cause__ or error), mask)
             return ModelBusy(f"{where} cannot be reached ({cause}); check OPENAI_BASE_URL")
-    return ModelUnusable(f"{where} cannot be used: {printable_text(str(error), key)}")
+    return ModelUnusable(f"{where} cannot be used: {printable_text(str(error), mask)}")
 
 
 def is_format_unsupported(error: object) -> bool:
@@ -86,9 +94,9 @@ def is_filtered(error: object) -> TypeGuard[APIStatusError]:
     return isinstance(error, APIStatusError) and error.code == "content_filter"
 
 
-def server_text(error: APIStatusError, *, key: SecretStr | None) -> str:
+def server_text(error: APIStatusError, *, mask: SecretMask) -> str:
     """The server's error text, safe for a message."""
-    return printable_text(_error_message(error), key)
+    return printable_text(_error_message(error), mask)
 
 
 def _by_status(error: APIStatusError, told: str, now: datetime) -> HoldfastError:
@@ -153,12 +161,6 @@ def _error_message(error: APIStatusError) -> str:
     return json.dumps(error.body, default=str)
 
 
-def printable_text(text: str, key: SecretStr | None) -> str:
-    """Foreign text, safe for a message: one line, short, and without the key."""
-    return " ".join(without_key(text, key).split())[:_LONGEST_PRINTED]
-
-
-def without_key(text: str, key: SecretStr | None) -> str:
-    """Text from outside without the key that was sent there."""
-    secret = key.get_secret_value() if key else ""
-    return text.replace(secret, "[key]") if secret else text
+def printable_text(text: str, mask: SecretMask) -> str:
+    """Foreign text, safe for a message: one line, short, and without secrets."""
+    return " ".join(mask.text(text).split())[:_LONGEST_PRINTED]

@@ -27,6 +27,7 @@ from holdfast.roles.extractive.agents.step_planner_rules import (
 from holdfast.roles.extractive.agents.step_replanner_rules import replan_steps
 from holdfast.roles.extractive.agents.stepper_rules import next_step
 from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.loop.loop_rules import play_loop
 from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
 from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
 from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
@@ -38,7 +39,7 @@ from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
 from holdfast.roles.extractive.verification.sentence_checker_rules import check_sentences
 from holdfast.roles.extractive.verification.verifier_rules import verify
-from holdfast.roles.planning.planner import PlannerTask
+from holdfast.roles.planning.planner import ContinuedPlannerTask, PlannerTask
 from holdfast.roles.planning.reviser import ReviserTask
 from holdfast.roles.reports.condenser import CondenserTask
 from holdfast.roles.tasks.extractor import ExtractorTask
@@ -76,7 +77,7 @@ class RoleRules(Generic[TaskT]):
 
 
 _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
-    RoleName.PLANNER: RoleRules(PlannerTask, _plan),
+    RoleName.PLANNER: RoleRules(ContinuedPlannerTask, _plan),
     RoleName.REPLANNER: RoleRules(ReplannerTask, _replan),
     RoleName.STEP_PLANNER: RoleRules(AgentRoleTask, plan_steps),
     RoleName.OBJECTIVES: RoleRules(AgentRoleTask, objectives),
@@ -115,6 +116,8 @@ def play_role(request: ModelRequest) -> BaseModel:
     Raises:
         ModelUnusable: the role is not one that the rules play, or its task is malformed.
     """
+    if request.role == RoleName.LOOP_AGENT:
+        return play_loop(request)
     rules = _RULES_BY_ROLE.get(request.role)
     task = next((each.content for each in request.messages if each.role == "user"), None)
     if rules is None or task is None:

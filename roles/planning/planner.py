@@ -4,8 +4,10 @@ from typing import Self
 
 from pydantic import Field
 
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.loop.loop_handover import LoopFindings
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -86,8 +88,10 @@ class PlannerTask(Frozen):
     """What the planner is given."""
 
     question: str
-    tools: tuple[ToolSignature, ...] = Field(description="the tools that tasks may call")
-    agents: tuple[AgentBrief, ...] = Field(
+    tools: FromRelease[tuple[ToolSignature, ...]] = Field(
+        description="the tools that tasks may call"
+    )
+    agents: FromRelease[tuple[AgentBrief, ...]] = Field(
         default=(), description="who resolves sub-questions, where the plan is made of these"
     )
     concludes: bool = Field(
@@ -98,6 +102,14 @@ class PlannerTask(Frozen):
     )
     examples: tuple[PlanExample, ...] = Field(
         default=(), description="plans that answered other, similar questions; best first"
+    )
+
+
+class ContinuedPlannerTask(PlannerTask):
+    """What the planner is given after a cited loop that did not answer the whole question."""
+
+    found: LoopFindings | None = Field(
+        default=None, description="what one agent has proven, tried and left open"
     )
 
 
@@ -127,5 +139,23 @@ AGENT_TASK_PLANNER = Role(
     ),
     foreign_fields=("tools", "examples"),
     task=PlannerTask,
+    answer=AgentPlanDraft,
+)
+
+CONTINUED_PLANNER = Role(
+    name=RoleName.PLANNER.value,
+    instructions=(
+        AGENT_TASK_PLANNER.instructions
+        + """
+One agent has worked on the question already: `found` has what it proved, what is still open, the
+calls that it made (`tried`), and how the passages begin that it read without need (`read`).
+- Plan only what is `open`. What is `proven` is in the report already: plan no task that looks for
+  it again. A task that needs it lists the agent's `task` in `depends_on`.
+- Do not repeat what was `tried`: other words, other documents, another way round.
+- One or two sub-questions do where one link is open. Where nothing promises more, `tasks` is empty.
+"""
+    ),
+    foreign_fields=(*AGENT_TASK_PLANNER.foreign_fields, "found"),
+    task=ContinuedPlannerTask,
     answer=AgentPlanDraft,
 )

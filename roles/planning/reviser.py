@@ -3,6 +3,7 @@
 from pydantic import AliasChoices, Field, JsonValue
 
 from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_drafts import DraftNode
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -21,7 +22,7 @@ class ReviserTask(Frozen):
     contradictions: tuple[str, ...] = Field(
         default=(), description="what was found that the plan had not assumed"
     )
-    agents: tuple[AgentBrief, ...] = ()
+    agents: FromRelease[tuple[AgentBrief, ...]] = ()
     used_ids: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
 

@@ -3,6 +3,7 @@
 from pydantic import Field, JsonValue, model_validator
 
 from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
@@ -30,7 +31,7 @@ class ExtractorTask(Frozen):
     context: tuple[NamedValue, ...] = Field(
         default=(), description="results of the tasks that this one depends on"
     )
-    note: str = ""
+    note: FromRelease[str] = ""
 
 
 class Extracted(Draft):

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
@@ -14,7 +15,9 @@ class MatcherTask(Frozen):
     argument: str
     tool: str
     parameter: str
-    description: str = Field(description="what the parameter means, as the tool says it")
+    description: FromRelease[str] = Field(
+        description="what the parameter means, as the tool says it"
+    )
     candidates: tuple[str, ...] = Field(description="values that the tool knows, by spelling")
 
 

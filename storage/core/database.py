@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 from pydantic import JsonValue
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, func, insert, select, true, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -20,8 +20,10 @@ from holdfast.models.errors import (
     NotFound,
     Overtaken,
     StaleEpoch,
+    StateBehind,
     StorageAway,
 )
+from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.text.storable_text import storable_json
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.hot_path_pool import HotPathPool, StatementValue
@@ -70,6 +72,14 @@ class JobTransaction:
     def event(self, kind: EventKind, task_id: str = "", /, **facts: JsonValue) -> None:
         """Append an event to the job's log; the commit numbers the events without gaps."""
         self.events.append(NewEvent(kind, task_id, facts))
+
+    async def newest_event(self) -> EventMark | None:
+        """Return the mark of the newest entry of the log, as this transaction leaves the log."""
+        number = self.held.last_event + len(self.events)
+        stored = select(events.c.at).where(events.c.job_id == self.job_id, events.c.seq == number)
+        query = select(func.now()) if self.events else stored
+        at = (await self.connection.execute(query)).scalar_one_or_none()
+        return None if at is None else EventMark(number=number, at=at)
 
 
 class Database:
@@ -137,23 +147,25 @@ class Database:
                 yield connection
 
     @asynccontextmanager
-    async def job(self, job_id: str, epoch: int | None = None) -> AsyncIterator[JobTransaction]:
+    async def job(
+        self, job_id: str, epoch: int | None = None, seen: EventMark | None = None
+    ) -> AsyncIterator[JobTransaction]:
         """Open a transaction on one job and lock its row, so that writes to a job are serial.
 
-        `epoch` is the epoch of the caller's workflow run; None skips the check (for the client).
+        `epoch` is the epoch of the caller's workflow run, and `seen` the newest entry of the log
+        that the run has seen; None skips the check (for the client).
 
         Raises:
             NotFound: there is no such job.
             StaleEpoch: a newer run has taken over.
+            StateBehind: PostgreSQL lacks what the run has seen.
             StorageAway: PostgreSQL does not answer.
         """
         async with self.writing() as connection:
-            row = (
-                await connection.execute(
-                    select(*_JOB_COLUMNS).where(jobs.c.id == job_id).with_for_update()
-                )
-            ).one_or_none()
-            if row is None or (epoch is not None and row.epoch != epoch):
+            held: Select[Any] = select(*_JOB_COLUMNS, has_event(job_id, seen).label("has_seen"))
+            locked = held.where(jobs.c.id == job_id).with_for_update(of=jobs)
+            row = (await connection.execute(locked)).one_or_none()
+            if row is None or (epoch is not None and row.epoch != epoch) or not row.has_seen:
                 raise refused_write_error(job_id, None if row is None else row.epoch, epoch)
             write = JobTransaction(connection, job_id, row)
             yield write
@@ -178,10 +190,25 @@ class Database:
 
 
 def refused_write_error(job_id: str, at: int | None, epoch: int | None) -> HoldfastError:
-    """Return the error for a write of a run of `epoch` to a job `at` another epoch, or unknown."""
+    """Return the error for an order of a run of `epoch` to a job `at` an epoch, or unknown.
+
+    An order of the job's own epoch is refused because PostgreSQL lacks what the run has seen.
+    """
     if at is None:
         return NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
-    return StaleEpoch(f"job {job_id!r} is at epoch {at}, this run at {epoch}")
+    if epoch is not None and at > epoch:
+        return StaleEpoch(f"job {job_id!r} is at epoch {at}, this run at {epoch}")
+    return StateBehind(
+        f"PostgreSQL lacks work of job {job_id!r} that is done: it was restored from a backup"
+    )
+
+
+def has_event(job_id: str, seen: EventMark | None) -> ColumnElement[bool]:
+    """Return the condition that the log of the job has this entry; true without an entry."""
+    if seen is None:
+        return true()
+    entry = (events.c.job_id == job_id, events.c.seq == seen.number, events.c.at == seen.at)
+    return select(events.c.seq).where(*entry).exists()
 
 
 async def _append_events(write: JobTransaction) -> None:

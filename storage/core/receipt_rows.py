@@ -4,12 +4,14 @@ from datetime import timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue
-from sqlalchemy import Select, insert, select
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.errors import Overtaken
 from holdfast.models.jobs.activity_orders import RunOrder
-from holdfast.models.wire import stored_keys
+from holdfast.models.wire import earlier_receipts, stored_keys
 from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.event_marks import refuse_if_behind
 from holdfast.storage.core.tables.job_tables import receipts
 
 ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
@@ -18,11 +20,19 @@ ReceiptT = TypeVar("ReceiptT", bound=BaseModel)
 async def find_receipt(
     db: Database, order: RunOrder, key: str, kind: type[ReceiptT]
 ) -> ReceiptT | None:
-    """Return the receipt under `key`, of the job or of this run, or None."""
+    """Return the receipt under `key`, of the job or of this run, or None.
+
+    A receipt that an earlier release kept under another key is found as well.
+
+    Raises:
+        StateBehind: there is no receipt, and PostgreSQL lacks what the run has seen.
+    """
     async with db.reading() as connection:
-        query = _receipt_query(order.job_id, order.epoch, key)
-        body = (await connection.execute(query)).scalar_one_or_none()
-    return None if body is None else kind.model_validate(body)
+        body = await _find_body(connection, order.job_id, order.epoch, key)
+    if body is not None:
+        return kind.model_validate(body, extra="ignore")
+    await refuse_if_behind(db, order)
+    return None
 
 
 async def refuse_second_receipt(write: JobTransaction, key: str) -> None:
@@ -34,8 +44,7 @@ async def refuse_second_receipt(write: JobTransaction, key: str) -> None:
     Raises:
         Overtaken: the work is recorded.
     """
-    query = _receipt_query(write.job_id, write.held.epoch, key)
-    if (await write.connection.execute(query)).first() is not None:
+    if await _find_body(write.connection, write.job_id, write.held.epoch, key) is not None:
         raise Overtaken("another attempt was stored first", after=timedelta(milliseconds=1))
 
 
@@ -45,6 +54,15 @@ async def keep_receipt(write: JobTransaction, key: str, receipt: BaseModel) -> N
     await write.connection.execute(insert(receipts).values(row))
 
 
-def _receipt_query(job_id: str, epoch: int, key: str) -> Select[tuple[JsonValue]]:
-    keys = (key, stored_keys.receipt_key_of_run(key, epoch))
-    return select(receipts.c.body).where(receipts.c.job_id == job_id, receipts.c.key.in_(keys))
+async def _find_body(
+    connection: AsyncConnection, job_id: str, epoch: int, key: str
+) -> dict[str, JsonValue] | None:
+    keys = (key, stored_keys.receipt_key_of_run(key, epoch), *earlier_receipts.earlier_keys(key))
+    query = select(receipts.c.key, receipts.c.body).where(
+        receipts.c.job_id == job_id, receipts.c.key.in_(keys)
+    )
+    bodies = {row.key: row.body for row in await connection.execute(query)}
+    found = [(each, bodies[each]) for each in keys if each in bodies]
+    return next(
+        (body for each, body in found if earlier_receipts.is_receipt_under(each, key, body)), None
+    )

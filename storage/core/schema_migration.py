@@ -8,9 +8,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
-from holdfast.models.errors import BadConfiguration, StorageAway
+from holdfast.models.errors import BadConfiguration, HoldfastError, StorageAway
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 """The folder from which Alembic takes its environment and the versions of the schema."""
@@ -22,8 +22,14 @@ def migrate_schema(database_url: str, revision: str = "head") -> None:
 
     Raises:
         StorageAway: PostgreSQL does not answer.
+        BadConfiguration: the address is not one of a database.
     """
-    engine = create_engine(database_url)
+    try:
+        engine = create_engine(database_url)
+    except ArgumentError as error:
+        # Not the address itself: it may hold a password.
+        message = "HOLDFAST_DATABASE_URL is not an address like postgresql://user@host/database"
+        raise BadConfiguration(message) from error
     try:
         with engine.connect() as connection:
             connection.execute(text("select pg_advisory_lock(:key)"), {"key": _LOCK})
@@ -54,18 +60,23 @@ def _config() -> Config:
     return config
 
 
-def main() -> None:
-    """`python -m holdfast.storage.core.schema_migration`: the migration job of docker-compose.
+def main() -> int:
+    """`python -m holdfast.storage.core.schema_migration`: the migration job of docker-compose."""
+    try:
+        _migrate_named_database()
+    except HoldfastError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2 if isinstance(error, BadConfiguration) else 1
+    sys.stdout.write(f"database is at revision {newest_schema_version()}\n")
+    return 0
 
-    Raises:
-        BadConfiguration: HOLDFAST_DATABASE_URL is not set.
-    """
+
+def _migrate_named_database() -> None:
     url = os.environ.get("HOLDFAST_DATABASE_URL")
     if not url:
         raise BadConfiguration("set HOLDFAST_DATABASE_URL to the database that is to be migrated")
     migrate_schema(url.replace("postgresql://", "postgresql+psycopg://", 1))
-    sys.stdout.write(f"database is at revision {newest_schema_version()}\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -135,6 +135,7 @@ async def rerun_tasks(write: JobTransaction, names: tuple[str, ...]) -> None:
         "contradicts_plan": False,
         "started_at": None,
         "finished_at": None,
+        "worked_s": 0.0,
     }
     await write.connection.execute(update(tasks).where(mine, tasks.c.id.in_(names)).values(fresh))
 

@@ -145,17 +145,18 @@ async def load_newest_jobs(
         return [_job(row) for row in (await connection.execute(query)).all()]
 
 
-async def begin_job_run(db: Database, job_id: str, run_id: str) -> int:
+async def begin_job_run(db: Database, job_id: str, run_id: str, after_epoch: int = 0) -> int:
     """Take over the job for a workflow run; return the run's epoch.
 
     The same run gets the same epoch again; another run gets the next one, and from then on every
-    write of the older run is refused. An ended job does not change.
+    write of the older run is refused. An ended job does not change. The new epoch is later than
+    `after_epoch`, because a PostgreSQL that was restored knows only an earlier one.
     """
     async with db.job(job_id) as write:
         row = write.held
         if row.run_id == run_id or JobStatus(row.status).is_final:
             return int(row.epoch)
-        epoch = int(row.epoch) + 1
+        epoch = max(int(row.epoch), after_epoch) + 1
         is_paused = row.status == JobStatus.PAUSED
         await write.set(
             epoch=epoch,
@@ -230,15 +231,26 @@ def _text(answer: JsonValue) -> str | None:
     return json.dumps(answer, ensure_ascii=False)
 
 
-async def queued_job_ids(db: Database, older_than: timedelta, limit: int) -> list[str]:
-    """Return the ids of the jobs that no workflow has begun for so long, the oldest first."""
-    query = (
-        select(jobs.c.id)
-        .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.created_at < func.now() - older_than)
-        .order_by(jobs.c.created_at)
+async def open_jobs(db: Database, clients_time: timedelta, limit: int) -> list[Job]:
+    """Return the jobs that have not ended, the oldest first.
+
+    A queued job is left out for the time that its client needs to start its workflow.
+    """
+    is_new = (jobs.c.status == JobStatus.QUEUED.value) & (
+        jobs.c.created_at > func.now() - clients_time
     )
+    query = select(jobs).where(jobs.c.status.not_in(FINAL_JOB_STATUSES), ~is_new)
     async with db.reading() as connection:
-        return list((await connection.execute(query.limit(limit))).scalars())
+        rows = await connection.execute(query.order_by(jobs.c.created_at).limit(limit))
+        return [_job(row) for row in rows]
+
+
+async def count_jobs_under_way(db: Database) -> int:
+    """Return how many jobs are queued or running; paused jobs do not count."""
+    under_way = (JobStatus.QUEUED.value, JobStatus.RUNNING.value)
+    query = select(func.count()).where(jobs.c.status.in_(under_way))
+    async with db.reading() as connection:
+        return int((await connection.execute(query)).scalar_one())
 
 
 async def open_job_ids(db: Database, limit: int) -> list[str]:

@@ -19,7 +19,7 @@ from sqlalchemy import update
 from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import Completion, ModelRequest
-from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
+from holdfast.models.calls.tool_signatures import ToolAnswer
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_json
@@ -42,6 +42,16 @@ from holdfast.storage.ledger.call_statements import (
     WITHHOLD_TOOL,
 )
 from holdfast.storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
+from holdfast.storage.ledger.recorded_answers import (
+    recorded_answer,
+    recorded_completion,
+    tool_answer_json,
+)
+from holdfast.storage.ledger.recorded_requests import (
+    RequestComparison,
+    is_never_same,
+    recorded_key,
+)
 from holdfast.storage.ledger.reservation_check import check_reservation, reservation_values
 from holdfast.storage.ledger.reservation_statements import (
     LOCK_JOB_ROW,
@@ -50,7 +60,6 @@ from holdfast.storage.ledger.reservation_statements import (
 )
 
 _OUTCOME_UNKNOWN = "it was sent before, and no answer came"
-_USAGE = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "is_estimated")
 _NO_DEFERRED_ANSWERS: dict[str, StatementValue] = {"tool_answer": None, "model_answer": None}
 
 
@@ -63,6 +72,8 @@ class LedgerEntry(Frozen):
     """True if the call was sent before and its outcome is unknown."""
     refusal: str | None = None
     """The recorded error of a call that must not be sent again."""
+    recorded_arguments: dict[str, Any] | None = None
+    """The arguments of the tool call in this place if they are not those that were given now."""
     earlier: tuple[int, ToolAnswer] | None = None
     """The job's last identical call (same tool, same arguments) with its answer.
 
@@ -91,22 +102,50 @@ class CallLedger:
     _waiting: dict[str, StatementValue] = field(default_factory=dict, init=False)
 
     async def open_model_call(
-        self, key: CallKey, request: ModelRequest, expense: ReservationRequest | None = None
+        self,
+        key: CallKey,
+        request: ModelRequest,
+        expense: ReservationRequest | None = None,
+        *,
+        is_same: RequestComparison = is_never_same,
     ) -> LedgerEntry:
         """Announce a model call; return its entry, with the recorded completion if there is one.
 
         With an `expense`, the call is announced only if the job's caps have room for it; it holds
-        that amount until it is answered.
+        that amount until it is answered. `is_same` compares the recorded requests of the same
+        place if none has the hash of this request.
 
         Raises:
             BudgetHeld: the call does not fit while other calls are in flight; not announced.
             BudgetReached: the call does not fit at all.
         """
+        row = await self._announced(key, request, expense, is_compared=False)
+        if row.recorded:
+            key = recorded_key(key, row.recorded, is_same)
+            row = await self._announced(key, request, expense, is_compared=True)
+        if expense is not None:
+            check_reservation(key, request, row, expense)
+        return LedgerEntry(
+            row_id=row.id,
+            answer=recorded_completion(row) if row.status == CallStatus.DONE else None,
+            refusal=row.error if row.status == CallStatus.REFUSED else None,
+        )
+
+    async def _announced(
+        self,
+        key: CallKey,
+        request: ModelRequest,
+        expense: ReservationRequest | None,
+        *,
+        is_compared: bool,
+    ) -> Any:  # noqa: ANN401 - a named tuple of columns
+        """Return the row of the call; without an id if there are recorded requests to compare."""
         facts: dict[str, StatementValue] = {
             "role": request.role,
             "model": request.model,
-            "request": request.model_dump_json(exclude={"answer_schema"}),
+            "request": request.model_dump_json(exclude={"answer_schema", "functions"}),
             "unclear": _OUTCOME_UNKNOWN,
+            "is_compared": is_compared,
         }
         waiting = self.deferred_values()
         values = facts | waiting
@@ -118,13 +157,7 @@ class CallLedger:
                 OPEN_MODEL_RESERVED, OPEN_MODEL_RESERVED_RECOVERED, key, values, after=LOCK_JOB_ROW
             )
         self.settled(waiting)
-        if expense is not None:
-            check_reservation(key, request, row, expense)
-        return LedgerEntry(
-            row_id=row.id,
-            answer=_completion(row) if row.status == CallStatus.DONE else None,
-            refusal=row.error if row.status == CallStatus.REFUSED else None,
-        )
+        return row
 
     async def first_prompt(
         self, job_id: str, task_id: str, attempt: int, role: str, part: str
@@ -153,7 +186,11 @@ class CallLedger:
     async def open_tool_call(
         self, key: CallKey, tool: str, arguments: dict[str, Any]
     ) -> LedgerEntry:
-        """Announce a tool call; return its entry, with the recorded answer if there is one."""
+        """Announce a tool call; return its entry, with the recorded answer if there is one.
+
+        One attempt at a task makes one call: if another request is recorded in the same place,
+        its arguments count, for example because the arguments were replaced by other rules.
+        """
         request = json.dumps(arguments, ensure_ascii=False)
         facts: dict[str, StatementValue] = {
             "tool": tool,
@@ -161,9 +198,11 @@ class CallLedger:
             "unclear": _OUTCOME_UNKNOWN,
         }
         row = await self._opened(OPEN_TOOL, OPEN_TOOL_RECOVERED, key, facts)
+        is_as_asked = row.request_hash == key.request_hash
         found = row.earlier_id and (row.earlier_id, recorded_answer(row.earlier_response, tool))
         return LedgerEntry(
             row_id=row.id,
+            recorded_arguments=None if is_as_asked else json.loads(row.request),
             answer=recorded_answer(row.response, tool) if row.status == CallStatus.DONE else None,
             is_outcome_unknown=row.status == CallStatus.STARTED and row.error == _OUTCOME_UNKNOWN,
             refusal=row.error if row.status == CallStatus.REFUSED else None,
@@ -178,7 +217,7 @@ class CallLedger:
     ) -> None:
         """Record the answer; `repeated_call_id` names the earlier call whose answer was used."""
         facts: dict[str, JsonValue] = {
-            "response": _tool_answer_json(answer),
+            "response": tool_answer_json(answer),
             "is_cut": answer.is_cut,
             "repeated_call_id": repeated_call_id,
         }
@@ -209,12 +248,20 @@ class CallLedger:
         values: dict[str, StatementValue] = {"id": row_id, "recovery": self.recovery}
         await self._write(WITHHOLD_TOOL, values | {"error": cut_message(error, MessageLimit.ENTRY)})
 
-    async def fail_model_call(self, row_id: int, error: str, *, kind: str = "") -> None:
-        """Record that the call failed; it may be sent again."""
-        await self._write(
+    async def fail_model_call(
+        self, row_id: int, error: str, *, kind: str = "", is_malformed: bool = False
+    ) -> int:
+        """Record that the call failed; return how many malformed replies it got so far."""
+        row = await self._write(
             FAIL_MODEL,
-            {"id": row_id, "error": cut_message(error, MessageLimit.ENTRY), "kind": kind},
+            {
+                "id": row_id,
+                "error": cut_message(error, MessageLimit.ENTRY),
+                "kind": kind,
+                "is_malformed": is_malformed,
+            },
         )
+        return 0 if row is None else int(row.malformed_replies)
 
     async def failing_duration(self, row_id: int) -> timedelta:
         """Return the time for which a model call has failed with errors of one kind."""
@@ -287,39 +334,6 @@ class CallLedger:
             await self.settle()
         self._waiting[kind] = storable_json(answer)
 
-    async def _write(self, statement: LiteralString, values: Mapping[str, StatementValue]) -> None:
-        """Write the outcome, also after an outage of PostgreSQL."""
-        await retry_until_available(lambda: self.db.row(statement, values))
-
-
-def _completion(row: Any) -> Completion:  # noqa: ANN401 - a named tuple of columns
-    return Completion(
-        text=row.response or "",
-        model=row.model,
-        finish=row.finish or "stop",
-        refusal=row.refusal,
-        **{name: getattr(row, name) for name in _USAGE},
-    )
-
-
-def _tool_answer_json(answer: ToolAnswer) -> str:
-    """Return the answer as JSON; a passage equal to the whole text is stored without the text."""
-    is_plain = len(answer.passages) == 1 and answer.passages[0].text == answer.text
-    left_out: dict[str, Any] = {} if answer.figures else {"figures": True}
-    if is_plain:
-        left_out["passages"] = {0: {"text"}}
-    return answer.model_dump_json(exclude=left_out)
-
-
-def recorded_answer(body: str, tool: str) -> ToolAnswer:
-    """Return the recorded answer of a call of this tool."""
-    content = json.loads(body)
-    text = content["text"]
-    for passage in content.get("passages", ()):
-        passage.setdefault("text", text)
-    answer = ToolAnswer.model_validate(content)
-    if "passages" in content or not text:
-        return answer
-    # Earlier releases left the passage of a whole answer out.
-    whole = SourcePassage(address=f"tool:{tool}", text=text, end=len(text))
-    return answer.model_copy(update={"passages": (whole,)})
+    async def _write(self, statement: LiteralString, values: Mapping[str, StatementValue]) -> Any:  # noqa: ANN401 - a named tuple of columns
+        """Write the outcome, also after an outage of PostgreSQL; return the statement's row."""
+        return await retry_until_available(lambda: self.db.row(statement, values))

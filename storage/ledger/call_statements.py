@@ -13,9 +13,18 @@ SETTLE: LiteralString = "with " + SETTLED + " select 1"
 
 ON_CONFLICT_MODEL: LiteralString = _STATEMENTS["on_conflict_model"]
 RETURNING_MODEL: LiteralString = _STATEMENTS["returning_model"]
+REPLACED_MODEL: LiteralString = _STATEMENTS["replaced_model"]
 RECOVERED_MODEL: LiteralString = _STATEMENTS["recovered_model"]
 
-_OPENED_MODEL = _STATEMENTS["opened_model"] + ON_CONFLICT_MODEL + RETURNING_MODEL
+RECORDED_MODEL: LiteralString = _STATEMENTS["recorded_model"]
+_OPENED_MODEL = (
+    ", "
+    + RECORDED_MODEL
+    + _STATEMENTS["opened_model"]
+    + ON_CONFLICT_MODEL
+    + RETURNING_MODEL
+    + REPLACED_MODEL
+)
 _FROM_OPENED_MODEL = _STATEMENTS["from_opened_model"]
 OPEN_MODEL: LiteralString = "with " + SETTLED + _OPENED_MODEL + _FROM_OPENED_MODEL
 OPEN_MODEL_RECOVERED: LiteralString = (

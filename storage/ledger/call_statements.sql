@@ -19,14 +19,25 @@ model_settled as (
         cost numeric)
     where model_calls.id = a.id and model_calls.status <> 'done')
 
+-- name: recorded_model
+-- Part: the finished calls of the same place with other requests, unless they were compared.
+recorded as (
+    select id, request_hash, request from model_calls
+    where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
+        and role = %(role)s and part = %(part)s and status in ('done', 'refused')
+        and not %(is_compared)s::boolean and not exists (
+            select from model_calls
+            where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
+                and role = %(role)s and part = %(part)s and request_hash = %(request_hash)s)),
+
 -- name: opened_model
 -- Part: insert the row of a model call before the call is sent.
-,
 opened as (
     insert into model_calls
         (job_id, task_id, attempt, part, request_hash, role, model, request, status)
-    values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
-        %(request)s, 'started')
+    select %(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
+        %(request)s, 'started'
+    where not exists (select from recorded)
 
 -- name: on_conflict_model
 -- Part: count a repetition of the model call in its existing row.
@@ -44,17 +55,36 @@ opened as (
     returning id, status, error, response, model, finish, refusal, input_tokens, output_tokens,
         cached_tokens, reasoning_tokens, is_estimated)
 
+-- name: replaced_model
+-- Part: leave the outcome of a call unknown that was sent from the same place with another request,
+-- and is sent with this one instead. Its answer is still recorded if it comes.
+,
+replaced as (
+    update model_calls set status = 'unknown', error = %(unclear)s, finished_at = now()
+    where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
+        and role = %(role)s and part = %(part)s and request_hash <> %(request_hash)s
+        and status = 'started')
+
 -- name: opened_tool
 -- Part: insert the row of a tool call, and read the job's earlier answer to the same request.
+-- A place has one request: the first one, unless that one failed and may be sent again.
+asked as (
+    select coalesce((
+        select request_hash from tool_calls
+        where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
+            and tool = %(tool)s and part = %(part)s
+            and (status <> 'failed' or request_hash = %(request_hash)s)
+        order by request_hash = %(request_hash)s desc, id limit 1
+    ), %(request_hash)s) as request_hash),
 earlier as (
     select id, response from tool_calls
-    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
-        and status = 'done' and repeated_call_id is null and %(attempt)s = 1
+    where job_id = %(job_id)s and request_hash = (select request_hash from asked)
+        and tool = %(tool)s and status = 'done' and repeated_call_id is null and %(attempt)s = 1
     order by id desc limit 1),
 opened as (
     insert into tool_calls (job_id, task_id, attempt, part, request_hash, tool, request, status)
-    values (%(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(tool)s,
-        %(request)s, 'started')
+    select %(job_id)s, %(task_id)s, %(attempt)s, %(part)s, request_hash, %(tool)s, %(request)s,
+        'started' from asked
     on conflict (job_id, task_id, attempt, tool, part, request_hash) do update set
         reused = tool_calls.reused + case when tool_calls.status = 'done' then 1 else 0 end,
         sends = tool_calls.sends
@@ -63,7 +93,7 @@ opened as (
             else 'started' end,
         error = case when tool_calls.status in ('started', 'unknown') then %(unclear)s
             else tool_calls.error end
-    returning id, status, response, error)
+    returning id, request_hash, request, status, response, error)
 
 -- name: recovered_model
 -- Part: record under a recovery a model call that is answered from record or sent again.
@@ -87,22 +117,25 @@ noted as (
     on conflict do nothing)
 
 -- name: from_opened_model
--- Part: select the row of the model call.
-select * from opened
+-- Part: select the row of the model call; if there is none, the recorded requests to compare.
+select opened.*, (
+    select json_agg(json_build_array(request_hash, request) order by id) from recorded
+) as recorded
+from (values (1)) as one left join opened on true
 
 -- name: from_opened_tool
 -- Part: select the row of the tool call, the earlier answer, and the earlier identical calls.
 select opened.*, earlier.id as earlier_id, earlier.response as earlier_response, (
     select count(*) from tool_calls as same
-    where same.job_id = %(job_id)s and same.request_hash = %(request_hash)s
+    where same.job_id = %(job_id)s and same.request_hash = opened.request_hash
         and same.tool = %(tool)s and same.attempt = 1 and same.id < opened.id
         and (same.status in ('started', 'done') or same.repeated_call_id is not null)
     ) as identical_before,
     failed_before.times as failed_before, failed_before.error as failed_with
 from opened left join earlier on true, (
     select count(*) as times, max(error) as error from tool_calls
-    where job_id = %(job_id)s and request_hash = %(request_hash)s and tool = %(tool)s
-        and attempt = 1 and status = 'refused' and repeated_call_id is null
+    where job_id = %(job_id)s and request_hash = (select request_hash from asked)
+        and tool = %(tool)s and attempt = 1 and status = 'refused' and repeated_call_id is null
         and task_id <> %(task_id)s) as failed_before
 
 -- name: first_request
@@ -123,13 +156,16 @@ returning id
 -- Record the error of a model call; repeated errors of one kind keep the time of the first.
 update model_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
     reserved_tokens = 0, reserved_cost = null,
-    finished_at = case when finish = %(kind)s then finished_at else now() end
+    finished_at = case when finish = %(kind)s then finished_at else now() end,
+    malformed_replies = malformed_replies + %(is_malformed)s::boolean::integer
 where id = %(id)s and status = 'started'
-returning id
+returning malformed_replies
 
 -- name: failing_seconds
--- Select for how many seconds a model call has failed in the same way.
-select extract(epoch from now() - finished_at)::float as failing_s
+-- Select for how many seconds a model call has failed in the same way, without the outages since.
+select extract(epoch from now() - finished_at - coalesce((
+    select sum(ended_at - greatest(began_at, finished_at)) from outages
+    where ended_at > finished_at), interval '0'))::float as failing_s
 from model_calls where id = %(id)s
 
 -- name: stand_in_models

@@ -55,7 +55,8 @@ opened as (
         reserved_tokens, reserved_cost)
     select %(job_id)s, %(task_id)s, %(attempt)s, %(part)s, %(request_hash)s, %(role)s, %(model)s,
         %(request)s, 'started', asked_tokens, asked_cost
-    from room where fits or exists (select from mine where status in ('done', 'refused'))
+    from room where not exists (select from recorded)
+        and (fits or exists (select from mine where status in ('done', 'refused')))
 
 -- name: reserved
 -- Part: on conflict, replace the reservation of a call that has no answer yet.
@@ -66,5 +67,9 @@ opened as (
             then model_calls.reserved_cost else excluded.reserved_cost end
 
 -- name: from_room
--- Part: select the row of the model call, and the caps and spending of the job.
-select opened.*, room.* from room left join opened on true
+-- Part: select the row of the model call, or the recorded requests to compare; and the caps and
+-- spending of the job.
+select opened.*, room.*, (
+    select json_agg(json_build_array(request_hash, request) order by recorded.id) from recorded
+) as recorded
+from room left join opened on true

@@ -39,13 +39,17 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
     return [Bill.model_validate(dict(row)) for row in rows]
 
 
-async def tokens_of(connection: AsyncConnection, job_id: str | None) -> Tokens:
-    """Return the tokens of a job, or of all jobs."""
+async def tokens_of(
+    connection: AsyncConnection, job_id: str | None, task_id: str | None = None
+) -> Tokens:
+    """Return the tokens of a job, of one of its tasks, or of all jobs."""
     query = select(
         func.coalesce(func.sum(model_calls.c.input_tokens), 0),
         func.coalesce(func.sum(model_calls.c.output_tokens), 0),
     )
     if job_id is not None:
         query = query.where(model_calls.c.job_id == job_id)
+    if task_id is not None:
+        query = query.where(model_calls.c.task_id == task_id)
     row = (await connection.execute(query)).one()
     return Tokens(input=int(row[0]), output=int(row[1]))

@@ -24,9 +24,12 @@ _OPEN = [status.value for status in TaskStatus if status.is_open]
 
 
 async def begin_agent_attempt(
-    write: JobTransaction, task_id: str, attempt: int
+    write: JobTransaction, task_id: str, attempt: int, worked_s: float
 ) -> Mapping[str, JsonValue] | None:
-    """Mark the agent's attempt as running; return its notes, or None if the plan has changed."""
+    """Mark the agent's attempt as running and add the worked time of its turn; return its notes.
+
+    Returns None if the plan has changed.
+    """
     at_work = (
         update(tasks)
         .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
@@ -34,6 +37,7 @@ async def begin_agent_attempt(
         .values(
             status=TaskStatus.RUNNING.value,
             started_at=func.coalesce(tasks.c.started_at, func.now()),
+            worked_s=tasks.c.worked_s + worked_s,
         )
         .returning(tasks.c.notes)
     )

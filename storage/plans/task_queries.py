@@ -16,12 +16,13 @@ from holdfast.models.plans.research_plan import (
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.tasks.task_failure import Failure
 from holdfast.storage.core.database import Database
-from holdfast.storage.core.tables.call_tables import model_calls
 from holdfast.storage.core.tables.evidence_tables import entities
 from holdfast.storage.core.tables.plan_tables import tasks
 
 AGENT_ATTEMPT_NOTE = "agent_attempt"
 """In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
+ANSWERED_NOTE = "is_answered"
+"""In the notes of an opening loop: true if it answered the whole question."""
 
 
 async def load_tasks(db: Database, job_id: str) -> list[StoredTask]:
@@ -85,26 +86,17 @@ async def task_states(
 
 
 def _working_seconds() -> Any:  # noqa: ANN401 - SQLAlchemy's own type of an expression
-    """Return the seconds of an agent's steps and model calls; 0 for other tasks."""
+    """Return how long workers worked on an agent's steps and turns; 0 for other tasks."""
     steps = tasks.alias("steps")
     is_of_now = func.coalesce(func.jsonb_exists(steps.c.notes, AGENT_ATTEMPT_NOTE), False).is_(
         False
     )
     of_steps = (
-        select(func.sum(func.extract("epoch", steps.c.finished_at - steps.c.started_at)))
+        select(func.coalesce(func.sum(steps.c.worked_s), 0.0))
         .where(steps.c.job_id == tasks.c.job_id, steps.c.parent == tasks.c.id, is_of_now)
         .scalar_subquery()
     )
-    of_calls = (
-        select(
-            func.sum(func.extract("epoch", model_calls.c.finished_at - model_calls.c.started_at))
-        )
-        .where(model_calls.c.job_id == tasks.c.job_id, model_calls.c.task_id == tasks.c.id)
-        .where(model_calls.c.attempt == tasks.c.attempt)
-        .scalar_subquery()
-    )
-    worked = func.coalesce(of_steps, 0) + func.coalesce(of_calls, 0)
-    return case((tasks.c.kind == TaskKind.AGENT.value, worked))
+    return case((tasks.c.kind == TaskKind.AGENT.value, tasks.c.worked_s + of_steps))
 
 
 def _stored_task(row: Row[Any]) -> StoredTask:
@@ -158,4 +150,5 @@ def _state(row: Row[Any]) -> TaskState:
         note=failure.first_line if failure else "",
         contradicts_plan=row.contradicts_plan,
         seconds=float(row.worked or 0.0),
+        is_answered=bool((row.notes or {}).get(ANSWERED_NOTE)),
     )

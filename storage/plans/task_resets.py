@@ -31,6 +31,7 @@ _NEW_ATTEMPT_VALUES = {
     "trace": None,
     "started_at": None,
     "finished_at": None,
+    "worked_s": 0.0,
     "contradicts_plan": False,
 }
 _REPAIR_NOTE = case(

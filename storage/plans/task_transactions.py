@@ -11,6 +11,7 @@ from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import LocatedQuote
 from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.jobs.job_state import TaskReceipt
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.tasks.attempt_results import EntityValue
@@ -60,6 +61,7 @@ async def begin_task(db: Database, order: TaskOrder, key: str) -> RunningTask | 
     Raises:
         NotFound: there is no such job or task.
         StaleEpoch: a newer run has taken over.
+        StateBehind: PostgreSQL lacks what the run has seen.
         StorageAway: PostgreSQL does not answer.
     """
     started: dict[str, StatementValue] = {
@@ -89,15 +91,16 @@ async def _why_not_begun(db: Database, order: TaskOrder, key: str) -> TaskReceip
 
 async def finish_task(
     ledger: CallLedger, order: TaskOrder, key: str, attempt: TaskAttemptOutcome
-) -> None:
+) -> TaskReceipt:
     """Store the outcome of an attempt with its receipt and event, all or nothing.
 
-    A failed attempt stores no entities. Deferred answers of the call ledger are written even if the
-    outcome is refused, since they were paid for.
+    Returns the stored receipt. A failed attempt stores no entities. Deferred answers of the call
+    ledger are written even if the outcome is refused, since they were paid for.
 
     Raises:
         NotFound: there is no such job.
         StaleEpoch: a newer run has taken over.
+        StateBehind: PostgreSQL lacks what the run has seen.
         Overtaken: the attempt ran twice, and the other outcome was stored first.
         StorageAway: PostgreSQL does not answer.
     """
@@ -108,10 +111,19 @@ async def finish_task(
     ledger.settled(waiting)
     if row.held is None:
         raise refused_write_error(order.job_id, row.epoch, order.epoch)
+    newest = EventMark(number=row.held, at=row.at)
+    return attempt.receipt.model_copy(update={"seen": newest})
 
 
 def _task_key_values(order: TaskOrder, key: str) -> dict[str, StatementValue]:
-    return {"job": order.job_id, "epoch": order.epoch, "task": order.task_id, "key": key}
+    return {
+        "job": order.job_id,
+        "epoch": order.epoch,
+        "seen": order.seen.number if order.seen else 0,
+        "seen_at": order.seen.at.isoformat() if order.seen else "-infinity",
+        "task": order.task_id,
+        "key": key,
+    }
 
 
 def _outcome_values(attempt: TaskAttemptOutcome) -> dict[str, StatementValue]:
@@ -133,6 +145,7 @@ def _outcome_values(attempt: TaskAttemptOutcome) -> dict[str, StatementValue]:
         "facts": storable_json(facts),
         "status": status,
         "confidence": confidence,
+        "worked_s": attempt.receipt.seconds,
         "failure": storable_json(failure.model_dump(mode="json")) if failure else None,
         "trace": None if attempt.trace is None else storable_json(dict(attempt.trace)),
         "body": storable_json(attempt.receipt.model_dump(mode="json")),
@@ -153,7 +166,7 @@ def _sources(read: Iterable[SourcePassage]) -> list[JsonValue]:
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for passage in read:
         if passage.text:
-            place = _source(passage)
+            place = source_key(passage)
             rows[tuple(place.values())] = place | {
                 "title": passage.title or passage.address,
                 "heading": passage.heading,
@@ -165,7 +178,7 @@ def _sources(read: Iterable[SourcePassage]) -> list[JsonValue]:
     return list(rows.values())
 
 
-def _source(passage: SourcePassage) -> dict[str, Any]:
+def source_key(passage: SourcePassage) -> dict[str, Any]:
     """Return the key of a source: hash of the stored text, address, offset and server."""
     return {
         "sha256": hashlib.sha256(storable_text(passage.text).encode()).hexdigest(),
@@ -176,7 +189,7 @@ def _source(passage: SourcePassage) -> dict[str, Any]:
 
 
 def _evidence(found: LocatedQuote) -> dict[str, Any]:
-    return _source(found.passage) | {
+    return source_key(found.passage) | {
         "entity": found.entity,
         "quote_start": found.start,
         "quote_end": found.end,

@@ -1,15 +1,20 @@
 -- name: begin_task
 -- Mark a task as running, with its event; return the task and the entities of its dependencies.
 -- `held` locks the job's row: the writes of a job are serial, and its events have no gaps. If no
--- row has this epoch, the parts that depend on `held` write nothing.
--- A worker that takes over an attempt finds the task running: the event is written once.
+-- row has this epoch, the parts that depend on `held` write nothing. The same holds if the log has
+-- not the entry `seen`, because PostgreSQL was restored from a backup.
+-- A worker that takes over an attempt finds the task running, and a task that a person cancelled and
+-- resumed has begun before: the event is written once for each attempt.
 with kept as (select body from receipts where job_id = %(job)s and key = %(key)s),
 fresh as (
     select count(*) as events from tasks
-    where job_id = %(job)s and id = %(task)s and status = 'pending'),
+    where job_id = %(job)s and id = %(task)s and status = 'pending' and started_at is null),
 held as (
     update jobs set last_event = last_event + fresh.events from fresh
     where id = %(job)s and epoch = %(epoch)s and not exists (select from kept)
+        and (%(seen)s = 0 or exists (
+            select from events where job_id = %(job)s and seq = %(seen)s
+                and at = %(seen_at)s::timestamptz))
     returning last_event),
 noted as (
     insert into events (job_id, seq, kind, task_id, facts)
@@ -43,13 +48,17 @@ select (select body from receipts where job_id = %(job)s and key = %(key)s) as r
 held as (
     update jobs set last_event = last_event + 1, answer = coalesce(%(answer)s::jsonb, answer)
     where id = %(job)s and epoch = %(epoch)s
+        and (%(seen)s = 0 or exists (
+            select from events where job_id = %(job)s and seq = %(seen)s
+                and at = %(seen_at)s::timestamptz))
     returning last_event),
 noted as (
     insert into events (job_id, seq, kind, task_id, facts)
     select %(job)s, last_event, %(kind)s, %(task)s, %(facts)s::jsonb from held),
 ended as (
     update tasks set status = %(status)s, confidence = %(confidence)s,
-        failure = %(failure)s::jsonb, trace = %(trace)s::jsonb, finished_at = now()
+        failure = %(failure)s::jsonb, trace = %(trace)s::jsonb, finished_at = now(),
+        worked_s = worked_s + %(worked_s)s::float8
     from held where tasks.job_id = %(job)s and tasks.id = %(task)s),
 placed as (
     insert into sources (sha256, address, via, title, heading, published, tool, text, start_char,
@@ -74,6 +83,8 @@ remembered as (
         name text, type text, description text, value jsonb, confidence float8)
     on conflict do nothing),
 receipt as (
-    insert into receipts (job_id, key, body) select %(job)s, %(key)s, %(body)s::jsonb from held)
-select (select last_event from held) as held,
+    insert into receipts (job_id, key, body)
+    select %(job)s, %(key)s, %(body)s::jsonb || jsonb_build_object(
+        'seen', jsonb_build_object('number', last_event, 'at', now())) from held)
+select (select last_event from held) as held, now() as at,
     (select epoch from jobs where jobs.id = %(job)s) as epoch

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlalchemy import Numeric, Table, cast, exists, func, literal, null, select, union_all
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
@@ -10,7 +11,7 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_state import JobCounts, VerificationProgress
-from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.plans.research_plan import OPENING_FINDINGS, OPENING_TASK, TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import OpenQuestion, QuestionStatus
 from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.models.views.job_views import CallCounts, EventView
@@ -49,9 +50,16 @@ async def job_counts(db: Database, job_id: str) -> JobCounts:
         .where(receipts.c.job_id == job_id, tasks.c.kind == TaskKind.TOOL.value)
         .where(receipts.c.key.contains(stored_keys.ATTEMPT_SEPARATOR))
     )
-    # Not counted by plan changes: a discarded plan is no replan.
+    # Not counted by plan changes: a discarded plan is no replan, and an opening loop no plan.
+    findings = literal([OPENING_FINDINGS.model_dump(mode="json")], JSONB)
+    opening = select(tasks.c.id).where(
+        tasks.c.job_id == job_id, tasks.c.id == OPENING_TASK, tasks.c.expects == findings
+    )
     has_plan = select(func.count()).where(
-        tasks.c.job_id == job_id, tasks.c.status != TaskStatus.SUPERSEDED.value
+        tasks.c.job_id == job_id,
+        tasks.c.status != TaskStatus.SUPERSEDED.value,
+        tasks.c.id.not_in(opening),
+        tasks.c.parent.not_in(opening),
     )
     has_report = select(func.count()).where(
         receipts.c.job_id == job_id, receipts.c.key == stored_keys.REPORT_RECEIPT

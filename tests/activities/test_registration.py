@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
-from holdfast.activities.lifecycle.job_end_activities import JobEndActivities
 from holdfast.activities.registration import ACTIVITY_CLASSES, activities_by_type
+from holdfast.activities.reports.report_activities import ReportActivities
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.models.jobs.activity_orders import EndOrder, JobOutcome
 from holdfast.storage.core.database import Database
@@ -42,20 +42,20 @@ async def services() -> AsyncIterator[Services]:
 def test_each_stub_has_an_implementation_of_its_name(services: Services) -> None:
     implementations = activities_by_type(services)
 
-    assert len(implementations) == 16
+    assert len(implementations) == 19
     assert implementations.keys() == interfaces.STUBS.keys()
 
 
 def test_a_stub_without_an_implementation_is_refused(services: Services) -> None:
-    classes = [each for each in ACTIVITY_CLASSES if each is not JobEndActivities]
+    classes = [each for each in ACTIVITY_CLASSES if each is not ReportActivities]
 
-    with pytest.raises(TypeError, match="no activity class implements end_job"):
+    with pytest.raises(TypeError, match="no activity class implements write_report"):
         activities_by_type(services, classes)
 
 
 def test_two_implementations_of_a_stub_are_refused(services: Services) -> None:
-    with pytest.raises(TypeError, match="two activity classes implement end_job"):
-        activities_by_type(services, [*ACTIVITY_CLASSES, JobEndActivities])
+    with pytest.raises(TypeError, match="two activity classes implement write_report"):
+        activities_by_type(services, [*ACTIVITY_CLASSES, ReportActivities])
 
 
 def test_an_implementation_without_a_stub_is_refused(services: Services) -> None:

@@ -35,6 +35,7 @@ from holdfast.models.jobs.job_state import (
     Action,
     AdvanceAgentTask,
     AgentTaskReceipt,
+    BeginLoop,
     EndJob,
     FillGaps,
     JobState,
@@ -84,12 +85,17 @@ class JobDriver:
         question: str,
         *,
         seed: int = 0,
+        servers: tuple[str, ...] = (),
         **settings: str,
     ) -> "JobDriver":
         """A new job that nobody has worked on yet, and its first run."""
         strategy = with_settings(preset(preset_name).strategy, dict(settings))
         request = JobRequest(
-            question=question, preset=preset_name, model="scripted", strategy=strategy
+            question=question,
+            preset=preset_name,
+            model="scripted",
+            strategy=strategy,
+            servers=servers,
         )
         job_id, _ = await job_rows.submit_job(engine.db, f"job-{uuid4().hex[:8]}", request, None)
         drive = cls(engine, job_id, seed)
@@ -173,6 +179,8 @@ class JobDriver:
             task.id for task in self.state.tasks.values() if task.status is TaskStatus.RUNNING
         )
         match action:
+            case BeginLoop():
+                return interfaces.begin_loop, self._order()
             case MakePlan():
                 return interfaces.make_plan, self._order()
             case Replan(task_id=name):
@@ -211,7 +219,7 @@ class JobDriver:
 
     def _folded(self, action: Action, receipt: Frozen) -> JobState:
         match action, receipt:
-            case ((MakePlan() | Replan() | Revise() | FillGaps()), PlanReceipt()):
+            case ((BeginLoop() | MakePlan() | Replan() | Revise() | FillGaps()), PlanReceipt()):
                 assert not receipt.is_partial
                 return changes.apply_plan_receipt(self.state, action, receipt)
             case _, AgentTaskReceipt():

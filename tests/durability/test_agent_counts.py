@@ -93,7 +93,7 @@ async def test_an_agent_that_runs_again_has_its_whole_time_again(
         await connection.execute(
             update(tasks)
             .where(tasks.c.job_id == drive.job_id, tasks.c.id == "T1.1")
-            .values(finished_at=tasks.c.started_at + timedelta(seconds=90))
+            .values(worked_s=90.0)
         )
     used_up = reached_agent_limit(
         (await stored_state(drive)).tasks["T1"], await stored_state(drive)

@@ -33,6 +33,9 @@ from tests.support.tools.scripted_tools import ScriptedTools
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 _WITHIN_S = 30
+_LIMIT_S = 10.0
+"""Many times what one of these activities takes."""
+_LIMITS = dict.fromkeys(("task_timeout", "task_patience"), f"PT{_LIMIT_S:.0f}S")
 _RECOVERED = "job.recovered"
 """What an undisturbed job does not have."""
 
@@ -161,6 +164,30 @@ async def test_an_attempt_that_an_outage_ended_leaves_a_receipt_of_what_was_not_
     assert (recovery.reused.model, recovery.reused.tool) == (1, 1)
     assert recovery.reused.tokens == sum(extraction.tokens.values())
     assert (recovery.sent_again.model, recovery.sent_again.tool) == (0, 0)
+
+
+@pytest.mark.conformance("REL-01")
+@pytest.mark.usefixtures("chain")
+async def test_an_outage_longer_than_the_limits_costs_no_answer_and_ends_no_task(
+    engine: RunningEngine, server: RestartablePostgres, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    undisturbed = (await engine.run("When?")).job_id
+    asked_before = model.count
+    held = HeldAnswer(players._extractor)
+    players.parts["extractor"] = held
+    job_id = await engine.submit("When?", **_LIMITS)
+    await held.asked()
+
+    await asyncio.to_thread(server.kill)
+    held.may_answer.set()
+    await eventually(lambda: is_away(engine))
+    await asyncio.sleep(_LIMIT_S + 2)
+    await asyncio.to_thread(server.start)
+    await ended(engine, job_id)
+
+    assert model.count == 2 * asked_before
+    assert await findings(engine, job_id) == await findings(engine, undisturbed)
+    assert await logged(engine, job_id) == await logged(engine, undisturbed)
 
 
 @pytest.mark.usefixtures("chain")

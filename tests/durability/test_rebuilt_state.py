@@ -24,6 +24,7 @@ from tests.durability.job_driver import (
     run_side_by_side,
     run_twice,
 )
+from tests.support.endpoints.loop_script import answer, search, sentence
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script, verifier_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
@@ -104,6 +105,13 @@ def research(players: ScriptedRoles) -> None:
     filling(players, "T3")
 
 
+def opening(players: ScriptedRoles) -> None:
+    """A loop that searches, proves one sentence and hands over; then two agents."""
+    shown = sentence("It is there.", 1, "[What is it?]")
+    players.loop.turns = [[search("elsewhere", "nothing")], [answer("", shown, open=["what"])]]
+    players.plan = plan(agent_task("T1", "T0", about="one"), agent_task("T2", about="two"))
+
+
 def vmao(players: ScriptedRoles) -> None:
     """Three agents; one is incomplete at first, and one more is added."""
     players.plan = plan(
@@ -154,7 +162,8 @@ SHAPES: dict[str, tuple[str, Script, dict[str, str]]] = {
     "kpi-chain": ("kpi-chain", kpi_chain, {}),
     "single-step": ("single-step", single_step, {}),
     "tdp": ("tdp", tdp, {}),
-    "research": ("research", research, _UNTIL_READY),
+    "research": ("research", research, _UNTIL_READY | {"begins_with": "plan"}),
+    "opening": ("research", opening, _UNTIL_READY),
     "vmao": ("vmao", vmao, _UNTIL_READY),
     # One after the other: whom a question is routed to hangs on what has ended by then.
     "asking": ("vmao", asking, _UNTIL_READY | {"questions": "false", "slots": "1"}),

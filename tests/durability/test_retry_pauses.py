@@ -5,12 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from holdfast.activities.runtime.heartbeat_and_error_interceptors import ErrorInterceptor
+from holdfast.activities.runtime.error_interceptor import ErrorInterceptor
+from holdfast.activities.runtime.work_time_interceptor import WorkTimeInterceptor
 from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
+from holdfast.models.jobs.activity_orders import AttemptOrder
 
 
 class Failing(ActivityInboundInterceptor):
@@ -71,3 +74,44 @@ async def test_what_lasts_is_not_tried_again() -> None:
     failure = await told(ToolFailed("no"), 1)
 
     assert (failure.non_retryable, failure.next_retry_delay) == (True, None)
+
+
+async def told_after_outage(
+    temporal: Client, error: Exception, sign: dict[str, object]
+) -> ApplicationError:
+    """What Temporal is told when the 500th attempt fails; `sign` is of the attempts before."""
+    environment = ActivityEnvironment(client=temporal)
+    environment.info = replace(
+        environment.default_info(),
+        attempt=500,
+        heartbeat_details=[sign],
+        heartbeat_timeout=timedelta(seconds=5),
+    )
+    counted = WorkTimeInterceptor(lambda: True).intercept_activity(Failing(error))
+    typed = ErrorInterceptor().intercept_activity(counted)
+    order = AttemptOrder(job_id="job-1", epoch=1)
+
+    async def run() -> None:
+        await typed.execute_activity(ExecuteActivityInput(run, (order,), None, {}))
+
+    with pytest.raises(ApplicationError) as failure:
+        await environment.run(run)
+    return failure.value
+
+
+@pytest.mark.conformance("REL-01")
+async def test_attempts_that_an_outage_ended_make_no_pause_longer(temporal: Client) -> None:
+    failure = await told_after_outage(temporal, ModelBusy("busy"), {"worked_s": 3.0})
+
+    assert failure.next_retry_delay is not None
+    assert failure.next_retry_delay <= timedelta(seconds=1)
+
+
+@pytest.mark.conformance("REL-01")
+@pytest.mark.parametrize(("faults", "is_last"), [(0, False), (1, False), (2, True)])
+async def test_attempts_that_an_outage_ended_are_no_tries_at_a_fault_of_ours(
+    temporal: Client, faults: int, *, is_last: bool
+) -> None:
+    failure = await told_after_outage(temporal, KeyError("ours"), {"faults": faults})
+
+    assert failure.non_retryable is is_last

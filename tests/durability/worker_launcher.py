@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import psutil
 
 from holdfast.services.service_state import RunningProcess
-from holdfast.services.worker_supervisor import READY_FILE_VARIABLE, pid_file
+from holdfast.services.worker.worker_files import READY_FILE_VARIABLE, pid_file
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.bare_environment import bare_environment
 
-_WITHIN_S = 30.0
+_WITHIN_S = 120.0  # of a machine that is busy with other tests
+_PROGRAM = ("-m", "holdfast.worker")
 
 
 @dataclass
@@ -47,9 +48,9 @@ class WorkerProcess:
         written = pid_file(self.folder / "worker.ready").read_text()
         return psutil.Process(RunningProcess.model_validate_json(written).pid)
 
-    async def until(self, condition: Callable[[], bool]) -> None:
+    async def until(self, condition: Callable[[], bool], within_s: float = _WITHIN_S) -> None:
         """Returns once it holds; shows the log if it never does."""
-        end = asyncio.get_running_loop().time() + _WITHIN_S
+        end = asyncio.get_running_loop().time() + within_s
         while not condition():
             assert asyncio.get_running_loop().time() < end, self.log
             await asyncio.sleep(0.02)
@@ -67,19 +68,23 @@ class WorkerLauncher:
     folder: Path
     started: list[WorkerProcess] = field(default_factory=list)
 
-    async def start(self, *words: str, **variables: str) -> WorkerProcess:
+    async def start(
+        self, *words: str, program: Sequence[str] = _PROGRAM, **variables: str
+    ) -> WorkerProcess:
         """A worker process that polls."""
-        worker = self.launch(*words, **variables)
+        worker = self.launch(*words, program=program, **variables)
         await worker.until(lambda: worker.is_ready)
         return worker
 
-    def launch(self, *words: str, **variables: str) -> WorkerProcess:
+    def launch(
+        self, *words: str, program: Sequence[str] = _PROGRAM, **variables: str
+    ) -> WorkerProcess:
         """A worker process, as it begins."""
         folder = self.folder / f"worker-{len(self.started)}"
         folder.mkdir()
         with (folder / "worker.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "holdfast.worker", *words],
+                [sys.executable, "-P", *program, *words],
                 stderr=log,
                 cwd=folder,
                 env=self._environment(folder) | variables,

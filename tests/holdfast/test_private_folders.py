@@ -2,13 +2,16 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.models.errors import BadConfiguration
-from holdfast.services import postgres_files
-from holdfast.services.service_state import make_home
+from holdfast.services.detached_processes import start_detached
+from holdfast.services.servers import postgres_files
+from holdfast.services.service_state import ServiceState, make_home, save_state
+from holdfast.services.worker import worker_files
 
 _USER = "nobody" if os.geteuid() == 0 else None
 
@@ -60,3 +63,44 @@ def test_a_new_home_is_private_and_one_that_exists_is_left_as_it_is(tmp_path: Pa
 
     assert mode(tmp_path / "a" / "new") == 0o700
     assert mode(there) == 0o755
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    usual = os.umask(0)
+    yield
+    os.umask(usual)
+
+
+def test_no_file_that_a_command_writes_is_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_umask: None
+) -> None:
+    tmp_path.chmod(0o755)
+    make_home(tmp_path)
+    monkeypatch.setenv(worker_files.READY_FILE_VARIABLE, str(tmp_path / "worker.ready"))
+
+    save_state(tmp_path, ServiceState())
+    worker_files.write_pid_file(os.getpid())
+    start_detached(["true"], log=tmp_path / "logs" / "a.log")
+
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in written} >= {"services.json", "worker.pid", "a.log"}
+    assert {mode(path) for path in written} == {0o600}
+
+
+def test_no_file_is_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, target = tmp_path / "home", tmp_path / "target"
+    make_home(home)
+    target.write_text("kept")
+    names = ("services.json", "services.json.new", "worker.pid", "worker.pid.new", "logs/a.log")
+    for name in names:
+        (home / name).symlink_to(target)
+    monkeypatch.setenv(worker_files.READY_FILE_VARIABLE, str(home / "worker.ready"))
+
+    save_state(home, ServiceState())
+    worker_files.write_pid_file(os.getpid())
+    with pytest.raises(OSError, match="symbolic link"):
+        start_detached(["true"], log=home / "logs" / "a.log")
+
+    assert target.read_text() == "kept"
+    assert not (home / "services.json").is_symlink()

@@ -21,6 +21,8 @@ REPOSITORY_ONLY = (
     "holdfast/evals/kopl/",
     "holdfast/evals/offline/",
     "holdfast/evals/oracle/",
+    "holdfast/evals/peers/",
+    "holdfast/evals/proof/",
 )
 IMPORT_ALL = """
 import importlib, sys

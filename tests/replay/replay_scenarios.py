@@ -5,10 +5,11 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowFailureError
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.questions.user_questions import QuestionKind
@@ -19,6 +20,7 @@ from tests.engine.control.test_job_controls import (
     fail_extractions,
 )
 from tests.engine.control.test_job_endings import wait_for_event
+from tests.support.endpoints.loop_script import answer, search, sentence
 from tests.support.endpoints.scripted_model import ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
@@ -108,6 +110,16 @@ async def single_agent(stage: ScenarioStage) -> str:
 
 
 @scenario
+async def loop(stage: ScenarioStage) -> str:
+    """Two searches side by side, and an answer that the judge accepts."""
+    shown = sentence("It is there.", 1, "found Who?")
+    stage.players.loop.turns = [[search("Where?", "When?")], [answer("there", shown)]]
+    stage.tools.answers = lambda argument: f"found {argument}: it is there."
+    job = await stage.engine.run("Who?", preset_name="loop", servers=("lab",))
+    return job.job_id
+
+
+@scenario
 async def static_pipeline(stage: ScenarioStage) -> str:
     """Agents in a fixed order."""
     return await _of_agents(stage, "static-pipeline")
@@ -123,8 +135,24 @@ async def tdp(stage: ScenarioStage) -> str:
 
 @scenario
 async def research(stage: ScenarioStage) -> str:
-    """Agents plan their steps, are judged at their end, and their results verified."""
+    """A loop proves a part; agents work on the rest, and their results are verified."""
+    shown = sentence("It is there.", 1, "found Who and where?")
+    stage.players.loop.turns = [[search("Who?")], [answer("", shown, open=["who it is"])]]
     return await _of_agents(stage, "research")
+
+
+@scenario
+async def research_answered_by_its_loop(stage: ScenarioStage) -> str:
+    """Nothing is planned."""
+    shown = sentence("It is there.", 1, "found Who and where?")
+    stage.players.loop.turns = [[search("Who?")], [answer("there", shown)]]
+    return await _of_agents(stage, "research")
+
+
+@scenario
+async def planned_research(stage: ScenarioStage) -> str:
+    """Agents plan their steps, are judged at their end, and their results verified."""
+    return await _of_agents(stage, "research", begins_with="plan")
 
 
 @scenario
@@ -218,7 +246,8 @@ async def histories_of(temporal: Client, job_id: str) -> str:
     runs = []
     async for run in temporal.list_workflows(f'WorkflowId = "{job_id}"'):
         handle = temporal.get_workflow_handle(job_id, run_id=run.run_id)
-        await handle.result(follow_runs=True)
+        with suppress(WorkflowFailureError):  # the job failed or was cancelled
+            await handle.result(follow_runs=True)
         history = await handle.fetch_history()
         runs.append((run.start_time, json.loads(history.to_json())))
     runs.sort(key=lambda each: each[0])

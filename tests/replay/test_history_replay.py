@@ -78,8 +78,6 @@ async def test_a_job_of_today_is_replayed(
     job_id = await scenario(ScenarioStage(engine, players, tools))
     text = await histories_of(engine.temporal, job_id)
 
-    file = (
-        HISTORIES if request.config.getoption("--record", default=False) else tmp_path
-    ) / f"{name}.json"
+    file = (HISTORIES if request.config.getoption("--record") else tmp_path) / f"{name}.json"
     await asyncio.to_thread(file.write_text, text)
     assert await replay_history(file) is None

@@ -61,6 +61,7 @@ def stall_s(work: Callable[[], object]) -> float:
     return time.thread_time() - start
 
 
+@pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("text", MARKS.values(), ids=MARKS)
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_marks_are_read_in_bounded_time(read: Callable[[str], object], text: str) -> None:
@@ -94,6 +95,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path[:30])
 def test_a_reference_is_resolved_or_refused_in_bounded_time(path: str) -> None:
     memory: dict[str, dict[str, JsonValue]] = {"T1": {"x": nested(30), "y": list(range(1000))}}
@@ -131,6 +133,7 @@ PLANS = {
 }
 
 
+@pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("text", PLANS.values(), ids=PLANS)
 def test_an_edited_plan_is_read_or_refused_in_bounded_time(text: str) -> None:
     def read() -> object:

@@ -21,6 +21,7 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.services.command_shell import CommandShell
+from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -50,6 +51,7 @@ def _task(name: str, called: str, parameter: str, *after: str) -> Task:
     return lookup_task(name, *after).model_copy(update={"tool": called, "inputs": inputs})
 
 
+@pytest.mark.conformance("SAF-04")
 async def test_planted_secrets_are_found_nowhere_after_jobs_that_met_them_everywhere(
     temporal: Client,
     database_url: str,
@@ -61,15 +63,19 @@ async def test_planted_secrets_are_found_nowhere_after_jobs_that_met_them_everyw
     log_lines: io.StringIO,
 ) -> None:
     monkeypatch.setenv("LEAKY_SECRET", ENV)
+    monkeypatch.setenv("STOLEN", KEY[::-1])
     monkeypatch.setenv("GIVEN", f"Bearer {HEADER}")
     command = json.dumps([sys.executable, LEAKY])
     toml = (
-        f'[servers.leaky]\ncommand = {command}\nenv = ["LEAKY_SECRET"]\n'
+        f'[servers.leaky]\ncommand = {command}\nenv = ["LEAKY_SECRET", "STOLEN"]\n'
         f'[servers.far]\nurl = "{tools.url}"\nheaders_env = {{ Authorization = "GIVEN" }}\n'
     )
     tools.answers = lambda key: f"{key}: you sent me {HEADER} as Bearer {HEADER}."
     players.plan = plan(
-        _task("T1", "leaky.tell", "words"), _task("T2", "far.lookup", "key"), final_task("T3", "T1")
+        _task("T1", "leaky.tell", "words"),
+        _task("T2", "far.lookup", "key"),
+        _task("T4", "leaky.draw", "words"),
+        final_task("T3", "T1"),
     )
     extractor = players._extractor
 
@@ -92,12 +98,21 @@ async def test_planted_secrets_are_found_nowhere_after_jobs_that_met_them_everyw
         bad = await engine.run("Who put it out?")
         assert (bad.status, bad.stop_reason) == ("failed", "model_refused")
         seen = await _everything(engine, [good.job_id, bad.job_id])
+        with HttpService(engine.holdfast) as service:
+            for path in ("/jobs", f"/jobs/{good.job_id}", f"/jobs/{good.job_id}/report"):
+                answer = await service.get(path)
+                assert answer.status_code == 200, path
+                seen[f"api {path}"] = answer.text
     logging.getLogger("a.library").warning("sending %s", {"x": [HEADER]}, exc_info=OSError(ENV))
     seen["log"] = log_lines.getvalue()
     seen |= await asyncio.to_thread(_printed, tmp_path, database_url, [good.job_id, bad.job_id])
 
-    assert "Incorrect API key provided: [key]" in seen["table model_calls"]
+    assert f"Incorrect API key provided: {'*' * len(KEY)}" in seen["table model_calls"]
     assert "a.library" in seen["log"]
+    assert f"drawn with {'*' * len(KEY)}" in seen["table sources"]
+    assert "An image was left out: it contains a secret" in seen["table tool_calls"]
+    assert f"the lamp by {'*' * len(ENV)}" in seen["table figures"]
+    assert f"with {'*' * len(ENV)}" in seen[f"page {good.job_id}"]
     stars = "*" * len(ENV)
     assert f"found with the key {stars}, said" in seen["table sources"]
     assert f"the key {stars} has expired" in seen["table tool_calls"]
@@ -133,8 +148,15 @@ def _printed(folder: Path, database_url: str, job_ids: list[str]) -> dict[str, s
     reach |= {"TEMPORAL_ADDRESS": "127.0.0.1:1"}
     good, bad = job_ids
     seen = {}
-    for words in (("events", bad), ("calls", bad, "--json"), ("report", good), ("source", "1")):
+    page = ("page", "report", good, "--format", "html")
+    for name, *words in (
+        ("events", "events", bad),
+        ("calls", "calls", bad, "--json"),
+        ("report", "report", good),
+        page,
+        ("source", "source", "1"),
+    ):
         ran = here.holdfast(*words, **reach)
         assert ran.code == 0, ran.err
-        seen[" ".join(words[:2])] = ran.out + ran.err
+        seen[f"{name} {words[1]}"] = ran.out + ran.err
     return seen

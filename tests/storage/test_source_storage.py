@@ -13,7 +13,8 @@ from holdfast.models.evidence.source_checks import SourceCheck, SourceDrift
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence import evidence_rows, source_queries
 from holdfast.storage.evidence.source_check_rows import keep_source_checks, latest_source_checks
-from holdfast.storage.ledger.call_ledger import CallLedger, recorded_answer
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.recorded_answers import recorded_answer
 from holdfast.storage.plans import task_transactions
 from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
 from tests.storage.plans.test_task_transactions import begin_sample_job, sample_attempt

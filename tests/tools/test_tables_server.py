@@ -67,7 +67,9 @@ async def asked(hub: Hub, sql: str, **more: JsonValue) -> ToolAnswer:
     return await hub.call("tables.query", {"sql": sql, **more}, timeout=AT_ONCE)
 
 
-async def test_every_good_file_is_a_table_and_every_bad_one_is_named(hub: Hub) -> None:
+async def test_every_good_file_is_a_table_and_every_bad_one_is_named(
+    hub: Hub, folder: Path
+) -> None:
     found = (await hub.call("tables.list", {}, timeout=AT_ONCE)).structured
 
     assert {each["table"]: each["file"] for each in found["tables"]} == {
@@ -80,6 +82,7 @@ async def test_every_good_file_is_a_table_and_every_bad_one_is_named(hub: Hub) -
     for name in [*HOSTILE, "secret.csv"]:
         assert any(name in fault for fault in found["left_out"]), name
     assert len(found["left_out"]) == len(HOSTILE) + 1
+    assert not [fault for fault in found["left_out"] if str(folder) in fault or "/dev/fd" in fault]
 
 
 async def test_a_table_is_described_with_its_first_rows(hub: Hub) -> None:
@@ -187,6 +190,15 @@ REFUSED = {
     "select * from t_binary": "'binary.csv' cannot be read as a table",
     "select * from latin": "'latin.csv' cannot be read as a table",
     "select * from secret": "does not exist",
+    "select current_setting('allowed_paths') from kpis": "queries read tables and no settings",
+    "select 1 where length(system.main.Current_Setting('a')) > 1": "read tables and no settings",
+    "with a as (from duckdb_settings()) select * from a": "read tables and no settings",
+    "from pg_catalog.pg_settings": "queries read tables and no settings",
+    "show allowed_paths": "queries read tables and no settings",
+    "summarize select current_setting('allowed_paths')": "queries read tables and no settings",
+    "from query(E'select curr\\x65nt_setting(''allowed_paths'')')": "'query' is not answered",
+    "from query_table('pg_settings')": "'query_table' is not answered",
+    "select json_execute_serialized_sql('{}')": "'json_execute_serialized_sql' is not answered",
 }
 
 
@@ -202,6 +214,23 @@ async def test_nothing_but_a_query_over_the_tables_is_answered(
     assert REFUSED[sql] in str(failed.value)
     assert (folder / "kpis.csv").read_bytes() == before
     assert len((await asked(hub, "from kpis")).structured["rows"]) == 3
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select sql from duckdb_views() where not internal",
+        "select sql from sqlite_master",
+        "select view_definition from information_schema.views",
+        "select definition from pg_catalog.pg_views",
+        "select * from kpis, duckdb_views(), duckdb_tables(), duckdb_databases(), duckdb_columns()",
+        "select current_query()",
+    ],
+)
+async def test_no_query_names_the_folder_of_the_tables(hub: Hub, folder: Path, sql: str) -> None:
+    told = await asked(hub, f"with k as (from kpis limit 1), s as ({sql}) select s from k, s")
+
+    assert str(folder) not in json.dumps(told.model_dump(mode="json"))
 
 
 async def test_a_query_that_runs_too_long_is_ended(folder: Path) -> None:

@@ -5,24 +5,27 @@ from pathlib import Path, PurePath
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.csv_reader import read_csv
-from holdfast.tools.documents.docx_reader import docx_text
-from holdfast.tools.documents.html_reader import read_html
+from holdfast.tools.documents.html.html_reader import read_html
 from holdfast.tools.documents.metadata_cleaning import (
     DocumentMetadata,
     ParsedDocument,
     clean_metadata,
     read_front_matter,
 )
-from holdfast.tools.documents.office_reader import read_office
+from holdfast.tools.documents.office.docx_reader import docx_text
+from holdfast.tools.documents.office.office_reader import read_office
+from holdfast.tools.documents.office.pptx_reader import pptx_text
+from holdfast.tools.documents.office.xlsx_reader import xlsx_text
 from holdfast.tools.documents.passage_splitter import find_headings
 from holdfast.tools.documents.pdf_reader import read_pdf
-from holdfast.tools.documents.pptx_reader import pptx_text
 from holdfast.tools.documents.text_decoding import clean_text, decode_text
-from holdfast.tools.documents.xlsx_reader import xlsx_text
+from holdfast.tools.optional_parts import OptionalPart, require_part
 
 DOCUMENT_ENDINGS = (".md", ".txt", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv")
 """The supported file endings, in lower case."""
 MAX_DOCUMENT_BYTES = 50 * 2**20
+_PART_ENDINGS = frozenset({".pdf", ".docx", ".pptx", ".xlsx"})
+"""Reading these needs the part `documents`."""
 _MAX_TITLE = 300
 
 
@@ -70,6 +73,17 @@ def check_document_ending(name: str) -> None:
         raise BadInput(f"{name!r} has {kind} (read: {', '.join(DOCUMENT_ENDINGS)})")
 
 
+def check_document_part(name: str) -> None:
+    """Check that the part is installed that reads files with this ending.
+
+    Raises:
+        PartMissing: the part is not installed; the message says how to install it.
+    """
+    ending = PurePath(name).suffix.lower()
+    if ending in _PART_ENDINGS:
+        require_part(OptionalPart.DOCUMENTS, f"reading {ending} files")
+
+
 def _check_size(name: str, size_bytes: int) -> None:
     if size_bytes == 0:
         raise BadInput(f"{name!r} is empty")
@@ -79,6 +93,7 @@ def _check_size(name: str, size_bytes: int) -> None:
 
 def _read(name: str, data: bytes) -> ParsedDocument:
     check_document_ending(name)
+    check_document_part(name)
     match PurePath(name).suffix.lower():
         case ".pdf":
             return read_pdf(name, data)

@@ -1,7 +1,7 @@
 """Read and validate the MCP servers that the user configures in `holdfast.toml`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -12,6 +12,7 @@ from holdfast.models.errors import BadConfiguration
 from holdfast.models.frozen_model import Frozen
 from holdfast.planning.text.nearest_values import nearest_names
 from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.mcp.server_sandbox import SandboxSetting, check_granted_paths
 from holdfast.tools.vocabularies.vocabulary_sources import VocabularySource, read_vocabulary_files
 
 ConfigText = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
@@ -23,6 +24,8 @@ _EXAMPLES = {
     "command": 'command = ["python", "server.py"]',
     "env": 'env = ["MY_TOKEN"] (names only; the values stay in the environment)',
     "cwd": 'cwd = "servers/mine"',
+    "sandbox": 'sandbox = true or sandbox = { network = true, read = ["books"], write = ["notes"], '
+    "memory_mb = 512, processes = 16 }",
     "url": 'url = "https://example.org/mcp"',
     "headers_env": 'headers_env = {Authorization = "MY_TOKEN_VAR"}',
     "timeout_s": "timeout_s = 60",
@@ -54,6 +57,8 @@ class StdioServer(_ServerSettings):
     env: tuple[ConfigText, ...] = ()
     """Names of the worker's environment variables that the server gets."""
     cwd: Path | None = None
+    sandbox: SandboxSetting = None
+    """What the command may reach; None if it runs as the worker does."""
 
 
 class HttpServer(_ServerSettings):
@@ -79,6 +84,16 @@ def read_servers(path: Path) -> dict[str, ServerConfig]:
         return {}
     tables = _tables(path)
     return {name: _server(path, name, entry) for name, entry in tables.items()}
+
+
+def check_own_names(servers: Collection[str], builtin: Collection[str]) -> None:
+    """Check that no server of the user has the name of a built-in server.
+
+    Raises:
+        BadConfiguration: a name is taken.
+    """
+    for name in sorted(set(servers) & set(builtin)):
+        raise BadConfiguration(f"server {name!r} comes with Holdfast; rename yours")
 
 
 def _tables(path: Path) -> dict[str, Any]:
@@ -124,7 +139,7 @@ def _shape(where: str, entry: Mapping[str, object]) -> type[StdioServer] | type[
 
 def _config_error(where: str, shape: type[_ServerSettings], detail: ErrorDetails) -> str:
     key = str(detail["loc"][0])
-    if detail["type"] == "extra_forbidden":
+    if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
         keys = ", ".join(sorted(shape.model_fields))
         return f"{where}.{key} is not a known key; known here: {keys}"
     return f"{where}.{key}: {detail['msg']}; write for example {_EXAMPLES[key]}"
@@ -134,4 +149,8 @@ def _with_working_folder(where: str, path: Path, server: StdioServer) -> StdioSe
     cwd = path.resolve().parent / (server.cwd or ".")
     if not cwd.is_dir():
         raise BadConfiguration(f"{where}.cwd: no such folder: {str(cwd)!r}; create or correct it")
-    return server.model_copy(update={"cwd": cwd})
+    if server.sandbox is None:
+        return server.model_copy(update={"cwd": cwd})
+    sandbox = server.sandbox.below(path.resolve().parent)
+    check_granted_paths(where, sandbox)
+    return server.model_copy(update={"cwd": cwd, "sandbox": sandbox})

@@ -1,7 +1,8 @@
 """Connect the hub to one MCP server: list tools, bind arguments, call, and mask secrets."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,19 @@ from mcp.types import CallToolResult, Tool
 
 from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
 from holdfast.models.errors import DocumentGone, HoldfastError, ToolBusy, ToolFailed
+from holdfast.models.text.json_leaves import map_texts
+from holdfast.models.text.secret_mask import SecretMask
 from holdfast.models.text.storable_text import storable_text
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.tools.mcp.answers.answer_reader import read_answer_text, read_tool_answer
 from holdfast.tools.mcp.answers.error_results import is_gone, is_passing
-from holdfast.tools.mcp.secret_mask import SecretMask, server_secrets
+from holdfast.tools.mcp.answers.masked_answers import masked_answer
+from holdfast.tools.mcp.private_jobs import ClosedServer, PrivateJob, Reach
 from holdfast.tools.mcp.server_config import ServerConfig
 from holdfast.tools.mcp.tool_descriptions import clean_description, clean_schema
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 from holdfast.tools.mcp.transports.server_connection import ServerConnection
+from holdfast.tools.mcp.transports.server_log import ServerLog
 from holdfast.tools.mcp.transports.server_transports import connect_configured, connect_in_process
 from holdfast.tools.optional_parts import OptionalPart, missing_part_message
 from holdfast.tools.vocabularies.server_vocabularies import ServerVocabularies
@@ -39,7 +44,13 @@ class BuiltinServer:
     bind: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, VocabularySource] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Keys of the server; its answers and errors never show them."""
+    """Keys of the server; no answer or error of any server shows them."""
+    is_private: bool = False
+    """True if the answers are private documents: every job that may call the server is private."""
+    in_private_jobs: "BuiltinServer | ClosedServer | None" = None
+    """What replaces the server in private jobs, if it reaches other machines."""
+    closed_tools: Mapping[str, str] = field(default_factory=dict)
+    """Why tools of this name are not offered, if a private job may not use them."""
     timeout_s: float = 600
     concurrency: int = 32
     max_bytes: int = 1_000_000
@@ -58,20 +69,6 @@ class MissingServer:
         return missing_part_message(self.part, self.use)
 
 
-class _ToolListing:
-    """The checked tools of a server's current listing; replaced when the listing changes."""
-
-    def __init__(self) -> None:
-        self._tools: Mapping[str, Tool] = {}
-        self._checked: dict[str, CheckedTool] = {}
-
-    def of(self, tools: Mapping[str, Tool]) -> Mapping[str, CheckedTool]:
-        if tools is not self._tools:
-            self._tools = tools
-            self._checked = {name: CheckedTool(tool) for name, tool in tools.items()}
-        return self._checked
-
-
 @dataclass(frozen=True)
 class ToolServer:
     """An MCP server with its connection, limits, bound parameters and masked secrets."""
@@ -84,12 +81,13 @@ class ToolServer:
     is_foreign: bool
     """True if the user configured the server; False if it is built in."""
     secret_mask: SecretMask
-    listing: _ToolListing = field(default_factory=_ToolListing)
+    reach: Reach
+    closed_tools: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tools(self) -> Mapping[str, CheckedTool]:
         """The tools of the current listing, by name without the server prefix."""
-        return self.listing.of(self.link.tools)
+        return self.link.tools
 
     async def absence(self) -> str | None:
         """Wait for the connection; return why the server is unavailable, or None."""
@@ -100,32 +98,59 @@ class ToolServer:
         return None
 
     def unusable_tools(self) -> Iterator[str]:
-        """Return the unusable tools with reasons."""
-        server = self.link.name
-        left_out = dict(self.link.refused)
-        left_out |= {
-            listed.tool.name: listed.fault for listed in self.tools.values() if listed.fault
-        }
+        """Return the unusable tools with reasons, and why the listing was not read to its end."""
+        server, listing = self.link.name, self.link.listing
+        left_out = dict(listing.refused)
+        left_out |= {name: listed.fault for name, listed in self.tools.items() if listed.fault}
         for name, reason in left_out.items():
             shown = shorten_text(" ".join(name.split()), _MAX_NAME_CHARS)
-            yield self.secret_mask.text(
-                storable_text(f"tool '{server}.{shown}' was left out: {reason}")
-            )
-        for fault in self.vocabularies.unmatched_declarations(self.link.tools):
-            yield self.secret_mask.text(storable_text(f"server {server!r}: {fault}"))
+            yield self._message(f"tool '{server}.{shown}' was left out: {reason}")
+        for fault in self.vocabularies.unmatched_declarations(self._all_tools):
+            yield self._message(f"server {server!r}: {fault}")
+        if listing.fault:
+            yield self._message(f"server {server!r}: {listing.fault}")
 
-    def signatures(self) -> Iterator[ToolSignature]:
-        """Return the signatures of the usable tools."""
-        usable = (listed.tool for listed in self.tools.values() if listed.fault is None)
-        for tool in usable:
-            yield ToolSignature(
-                name=f"{self.link.name}.{tool.name}",
-                description=clean_description(self.secret_mask.text(tool.description or "")),
-                input_schema=clean_schema(_without_bound_parameters(tool.input_schema, self.bind)),
-                output_schema=tool.output_schema and clean_schema(tool.output_schema),
-                read_only=_is_read_only(tool),
-                idempotent=_is_idempotent(tool),
-            )
+    def refusals(self, job: PrivateJob) -> dict[str, str]:
+        """Return why tools of this server are closed to a private job, by the tool's name."""
+        found = dict(self.closed_tools)
+        for name, listed in self.tools.items():
+            if refusal := job.tool_refusal(self.link.name, listed.tool, self.reach):
+                found[name] = refusal
+        return found
+
+    @property
+    def _all_tools(self) -> Mapping[str, Tool]:
+        return {name: listed.tool for name, listed in self.tools.items()}
+
+    def _message(self, text: str) -> str:
+        return self.secret_mask.text(storable_text(text))
+
+    async def signatures(self) -> list[ToolSignature]:
+        """Return the signatures of the usable tools; one of them is made in one turn."""
+        signatures = []
+        for listed in tuple(self.tools.values()):
+            is_named = self.secret_mask.text(listed.tool.name) == listed.tool.name
+            if listed.fault is None and is_named:  # with another name it could not be called
+                signatures.append(self._signature(listed.tool))
+                await asyncio.sleep(0)
+        return signatures
+
+    def _signature(self, tool: Tool) -> ToolSignature:
+        return ToolSignature(
+            name=f"{self.link.name}.{tool.name}",
+            description=clean_description(self.secret_mask.text(tool.description or "")),
+            input_schema=self._shown_schema(
+                _without_bound_parameters(tool.input_schema, self.bind)
+            ),
+            output_schema=tool.output_schema and self._shown_schema(tool.output_schema),
+            read_only=_is_read_only(tool),
+            idempotent=_is_idempotent(tool),
+        )
+
+    def _shown_schema(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        return clean_schema(
+            {name: map_texts(value, self.secret_mask.text) for name, value in schema.items()}
+        )
 
     async def call(
         self,
@@ -146,42 +171,62 @@ class ToolServer:
                 seconds=min(timeout, self.timeout).total_seconds(),
                 is_repeatable=_is_read_only(tool) or _is_idempotent(tool),
             )
-            if self.is_foreign:  # the library has checked the answers of built-in servers
-                checked.check_answer(name, result)
-            return self.secret_mask.answer(self._answer(result, name))
+            if not self.is_foreign:
+                return self._answer(checked, result, name)
+            # A thread, because an answer of many values is looked at several times.
+            return await asyncio.to_thread(self._answer, checked, result, name)
         except HoldfastError as error:
             error.args = (self.secret_mask.text(str(error)),)
             raise
 
-    def _answer(self, result: CallToolResult, name: str) -> ToolAnswer:
+    def _answer(self, checked: CheckedTool, result: CallToolResult, name: str) -> ToolAnswer:
+        if self.is_foreign:  # the library has checked the answers of built-in servers
+            checked.check_answer(name, result)
         if result.is_error:
             message, _ = read_answer_text(result, _MAX_ERROR_CHARS)
             raise _error_class(result)(
                 f"{name} answered with an error: {message or 'no reason given'}"
             )
-        return read_tool_answer(result, tool=name, limit=self.max_bytes, is_foreign=self.is_foreign)
+        answer = read_tool_answer(
+            result, tool=name, limit=self.max_bytes, is_foreign=self.is_foreign
+        )
+        return masked_answer(answer, self.secret_mask)
 
 
 def configured_tool_server(
-    name: str, server: ServerConfig, patience: timedelta, log_folder: Path | None
+    name: str,
+    server: ServerConfig,
+    patience: timedelta,
+    log_folder: Path | None,
+    mask: SecretMask,
+    reach: Reach,
 ) -> ToolServer:
     """Return the tool server for a table `[servers.NAME]` of `holdfast.toml`."""
-    connect = connect_configured(name, server, log_folder)
+    server_log = None if log_folder is None else ServerLog(log_folder / f"{name}.log", mask)
+    connect = connect_configured(name, server, server_log)
     link = ServerConnection(name, connect, concurrency=server.concurrency, patience=patience)
-    return _tool_server(link, server, server_secrets(server), is_foreign=True)
+    return _tool_server(link, server, mask, reach, is_foreign=True)
 
 
-def builtin_tool_server(name: str, server: BuiltinServer, patience: timedelta) -> ToolServer:
+def builtin_tool_server(
+    name: str,
+    server: BuiltinServer,
+    patience: timedelta,
+    mask: SecretMask,
+    reach: Reach = Reach.DECLARED,
+) -> ToolServer:
     """Return the tool server for a built-in server."""
     connect = connect_in_process(server.server)
     link = ServerConnection(name, connect, concurrency=server.concurrency, patience=patience)
-    return _tool_server(link, server, server.secrets, is_foreign=False)
+    place = _tool_server(link, server, mask, reach, is_foreign=False)
+    return replace(place, closed_tools=server.closed_tools)
 
 
 def _tool_server(
     link: ServerConnection,
     server: ServerConfig | BuiltinServer,
-    secrets: tuple[str, ...],
+    mask: SecretMask,
+    reach: Reach,
     *,
     is_foreign: bool,
 ) -> ToolServer:
@@ -190,9 +235,10 @@ def _tool_server(
         bind=server.bind,
         timeout=timedelta(seconds=server.timeout_s),
         max_bytes=server.max_bytes,
-        vocabularies=ServerVocabularies(server.vocabulary),
+        vocabularies=ServerVocabularies(server.vocabulary, mask),
         is_foreign=is_foreign,
-        secret_mask=SecretMask(secrets),
+        secret_mask=mask,
+        reach=reach,
     )
 
 

@@ -11,13 +11,7 @@ from pydantic import JsonValue
 
 from holdfast.models.errors import BadConfiguration, BadInput
 from holdfast.models.frozen_model import Frozen
-from holdfast.tools.child_process import run_child_process
 from holdfast.tools.python import sandbox_program
-from holdfast.tools.python.bubblewrap_command import (
-    BUBBLEWRAP_PROGRAM,
-    NOBODY_UID,
-    bubblewrap_command,
-)
 from holdfast.tools.python.code_result import (
     MAX_PRINTED_CHARS,
     MAX_RESULT_CHARS,
@@ -25,11 +19,32 @@ from holdfast.tools.python.code_result import (
     check_code,
     result_as_json,
 )
+from holdfast.tools.sandbox.bubblewrap_command import (
+    NOBODY_UID,
+    SCRATCH,
+    Grants,
+    bubblewrap_launch,
+)
+from holdfast.tools.sandbox.child_process import ProcessOutput, run_child_process
+from holdfast.tools.sandbox.process_slots import ProcessSlots, process_slots
+from holdfast.tools.sandbox.sandbox_support import BUBBLEWRAP_PROGRAM
 
 log = structlog.get_logger(__name__)
 
 _MAX_OUTPUT_BYTES = 4 * (MAX_RESULT_CHARS + MAX_PRINTED_CHARS) + 10_000
 _PROBE_S = 20.0
+_VARIABLES = {
+    "PATH": "/usr/bin",
+    "HOME": str(SCRATCH),
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # The stacks of one thread per core would not fit into the address space.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MPLBACKEND": "Agg",
+    "MPLCONFIGDIR": str(SCRATCH / "mpl"),
+}
+"""The whole environment of the code."""
 _LAST_LINES = 12
 _KNOWN = ("numpy", "pandas", "polars", "scipy", "statsmodels", "scikit_learn", "sympy", "pyarrow")
 
@@ -60,8 +75,14 @@ class SandboxLimits(Frozen):
 class Sandbox:
     """Runs code with the libraries of one virtual environment."""
 
-    def __init__(self, venv: Path, limits: SandboxLimits | None = None) -> None:
+    def __init__(
+        self,
+        venv: Path,
+        limits: SandboxLimits | None = None,
+        slots: ProcessSlots | None = None,
+    ) -> None:
         self._venv = venv.absolute()
+        self._slots = slots or process_slots()
         self._limits = limits or SandboxLimits()
         self._source = Path(sandbox_program.__file__).read_text(encoding="utf-8")
         self._user: int | None = None
@@ -81,7 +102,8 @@ class Sandbox:
                 f"{where} needs bubblewrap, which is not installed: install it (Debian: apt "
                 "install bubblewrap), or take the key out; without it Python runs without libraries"
             )
-        # The kernel does not count root's processes, so the code runs as `nobody` instead of root.
+        # As `nobody` instead of root, where `nobody` may read the environment: whoever breaks out
+        # of the sandbox is then nobody.
         for user in (NOBODY_UID, None) if os.geteuid() == 0 else (None,):
             self._user = user
             fault = await self._fault_of_probe()
@@ -93,7 +115,7 @@ class Sandbox:
                 "take the key out"
             )
         if self._user is None and os.geteuid() == 0:
-            log.warning("python.sandbox_runs_as_root", hint="forks are bounded by time alone")
+            log.warning("python.sandbox_runs_as_root", hint="let nobody read the environment")
 
     async def _fault_of_probe(self) -> str:
         try:
@@ -132,14 +154,7 @@ class Sandbox:
             "limits": self._limits.resource_limits(),
             "most_printed": MAX_PRINTED_CHARS,
         }
-        ended = await run_child_process(
-            bubblewrap_command(self._venv, self._source, scratch_bytes=self._limits.scratch_bytes),
-            json.dumps(request).encode(),
-            within_s=wall_s,
-            max_bytes=_MAX_OUTPUT_BYTES,
-            late=f"the code ran for {wall_s:g} s and was ended",
-            user=self._user,
-        )
+        ended = await self._run_process(json.dumps(request).encode(), wall_s)
         try:
             answer = json.loads(ended.output)
         except ValueError:
@@ -156,3 +171,24 @@ class Sandbox:
         printed = str(answer.get("printed", ""))[:MAX_PRINTED_CHARS]
         result = result_as_json(answer.get("result"))
         return CodeResult(result=result, printed=printed, is_cut=bool(answer.get("is_cut")))
+
+    async def _run_process(self, request: bytes, wall_s: float) -> ProcessOutput:
+        python = self._venv / "bin/python"
+        grants = Grants(
+            read=(python.resolve().parent.parent, self._venv),
+            scratch_bytes=self._limits.scratch_bytes,
+        )
+        command = (str(python), "-I", "-c", self._source)
+        # Never None: code that a model wrote does not run without the sandbox.
+        bubblewrap = shutil.which(BUBBLEWRAP_PROGRAM) or BUBBLEWRAP_PROGRAM
+        with bubblewrap_launch(bubblewrap, command, grants) as launch:
+            async with self._slots:
+                return await run_child_process(
+                    launch,
+                    request,
+                    within_s=wall_s,
+                    max_bytes=_MAX_OUTPUT_BYTES,
+                    late=f"the code ran for {wall_s:g} s and was ended",
+                    environment=_VARIABLES,
+                    user=self._user,
+                )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.models.frozen_model import Frozen
 from holdfast.tools.holdfast_toml import read_toml_table
 from holdfast.tools.python.bubblewrap_sandbox import Sandbox
+from holdfast.tools.sandbox.process_slots import ProcessSlots
 
 if TYPE_CHECKING:
     from holdfast.tools.python.monty_interpreter import Interpreter
@@ -38,7 +39,7 @@ def read_python_settings(path: Path | None) -> PythonSettings | None:
 
 @asynccontextmanager
 async def open_python_runners(
-    path: Path | None,
+    path: Path | None, slots: ProcessSlots | None = None
 ) -> AsyncIterator[tuple["Interpreter", Sandbox | None] | None]:
     """Open the interpreter, and a sandbox if libraries are configured; None if turned off.
 
@@ -53,7 +54,7 @@ async def open_python_runners(
 
     sandbox = None
     if table.data_libraries and path is not None:
-        sandbox = Sandbox(path.parent / table.data_libraries)
+        sandbox = Sandbox(path.parent / table.data_libraries, slots=slots)
         await sandbox.check_confinement()
     async with Interpreter() as interpreter:
         yield interpreter, sandbox

@@ -8,7 +8,7 @@ build, and some functions cannot be interrupted.
 import json
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import duckdb
 from pydantic import Field, JsonValue
@@ -16,8 +16,10 @@ from pydantic import Field, JsonValue
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.tools.tables.cell_values import cell_as_json, input_rows_as_json
+from holdfast.tools.tables.path_secrecy import TableSource, open_sources, refuse_settings
 
 MEMORY_BYTES = 1536 * 2**20
+OUT_OF_MEMORY = "Out of Memory: the query takes more than it may; ask for less"
 _MAX_CHARS = 200_000
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
@@ -32,15 +34,6 @@ _READERS = {
     ".tsv": "read_csv({}, skip=0, delim='\\t')",
     ".parquet": "read_parquet({})",
 }
-
-
-class TableSource(Frozen):
-    """The file of a table; `address` is the file's name for people."""
-
-    name: str
-    path: str
-    address: str
-    ending: str
 
 
 class TableQuery(Frozen):
@@ -68,7 +61,7 @@ def main() -> None:
     except duckdb.Error as fault:
         answer = {"fault": _first_lines(str(fault))}
     except MemoryError:
-        answer = {"fault": "Out of Memory: the query takes more than it may; ask for less"}
+        answer = {"fault": OUT_OF_MEMORY}
     sys.stdout.write(json.dumps(answer))
 
 
@@ -77,8 +70,11 @@ def _describe_tables(question: TableQuery) -> dict[str, JsonValue]:
     columns: dict[str, JsonValue] = {}
     faults: dict[str, JsonValue] = {}
     for table in question.tables:
-        with duckdb.connect(":memory:", config=_CONFIG) as database:
-            if wrong := _open(database, [table]):
+        with (
+            open_sources([table]) as paths,
+            duckdb.connect(":memory:", config=_CONFIG) as database,
+        ):
+            if wrong := _open(database, [table], paths):
                 faults[table.name] = wrong[0]
                 continue
             described = database.execute(f"describe {table.name}").fetchall()
@@ -87,31 +83,37 @@ def _describe_tables(question: TableQuery) -> dict[str, JsonValue]:
 
 
 def _run_query(question: TableQuery, sql: str) -> dict[str, JsonValue]:
-    with duckdb.connect(":memory:", config=_CONFIG) as database:
+    with (
+        open_sources(question.tables) as paths,
+        duckdb.connect(":memory:", config=_CONFIG) as database,
+    ):
         for name, rows in question.inputs.items():
             _create_input_table(database, name, rows)
-        faults = _open(database, question.tables)
+        faults = _open(database, question.tables, paths)
         try:
             return _fetched(database, _one_query(database, sql), question.limit)
         except duckdb.Error as fault:
-            raise BadInput("; ".join([_first_lines(str(fault)), *faults])) from fault
+            why = _fault_text(fault, question.tables, paths)
+            raise BadInput("; ".join([why, *faults])) from fault
 
 
-def _open(database: duckdb.DuckDBPyConnection, tables: Sequence[TableSource]) -> list[str]:
+def _open(
+    database: duckdb.DuckDBPyConnection, tables: Sequence[TableSource], paths: Mapping[str, str]
+) -> list[str]:
     """Create views of these files, then lock file access and settings.
 
     Return the faults of unreadable files as data: the query may not need these files.
     """
     faults: list[str] = []
     for table in tables:
-        reader = _READERS[table.ending].format(_text(table.path))
+        reader = _READERS[table.ending].format(_text(paths[table.name]))
         try:
             database.execute(f"create view {table.name} as select * from {reader}")  # noqa: S608 - our own names
         except duckdb.Error as fault:
-            why = _first_lines(str(fault)).replace(table.path, table.address)
+            why = _fault_text(fault, [table], paths)
             faults.append(f"{table.address!r} cannot be read as a table: {why}")
-    paths = ", ".join(_text(table.path) for table in tables)
-    database.execute(f"set allowed_paths = [{paths}]")
+    allowed = ", ".join(map(_text, paths.values()))
+    database.execute(f"set allowed_paths = [{allowed}]")
     database.execute("set enable_external_access = false")
     database.execute("set lock_configuration = true")
     return faults
@@ -140,6 +142,7 @@ def _one_query(database: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statemen
             f"only queries are answered (SELECT, WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); this is "
             f"{statement.type.name}"
         )
+    refuse_settings(database, sql)
     return statement
 
 
@@ -169,6 +172,17 @@ def _rows(
             name, number = f"{each[0]}_{number}", number + 1
         names.append(name)
     return {"columns": names, "rows": rows, "is_cut": is_cut}
+
+
+def _fault_text(
+    fault: duckdb.Error, tables: Sequence[TableSource], paths: Mapping[str, str]
+) -> str:
+    """Return the beginning of DuckDB's message, with the addresses of files for their paths."""
+    text = str(fault)
+    # The longest first: `/dev/fd/12` begins with `/dev/fd/1`.
+    for table in sorted(tables, key=lambda table: len(paths[table.name]), reverse=True):
+        text = text.replace(table.path, table.address).replace(paths[table.name], table.address)
+    return _first_lines(text)
 
 
 def _first_lines(text: str) -> str:

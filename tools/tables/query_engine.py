@@ -3,16 +3,21 @@
 import asyncio
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
-from holdfast.tools.child_process import run_child_process
-from holdfast.tools.tables.duckdb_process import TableQuery, TableSource
+from holdfast.tools.sandbox.bubblewrap_command import Grants, bubblewrap_launch
+from holdfast.tools.sandbox.child_process import ProcessOutput, run_child_process
+from holdfast.tools.sandbox.own_python import own_program
+from holdfast.tools.sandbox.process_slots import ProcessSlots, process_slots
+from holdfast.tools.sandbox.sandbox_support import find_sandbox
+from holdfast.tools.tables.duckdb_process import OUT_OF_MEMORY, TableQuery
+from holdfast.tools.tables.path_secrecy import TableSource
 from holdfast.tools.tables.table_folder import TableFile, TableFolder
 
 MAX_ROWS = 1_000
@@ -42,9 +47,12 @@ class TableColumn(Frozen):
 class QueryEngine:
     """Runs queries over the tables of a folder, each in a process of its own."""
 
-    def __init__(self, folder: TableFolder, *, timeout_s: float = 30) -> None:
+    def __init__(
+        self, folder: TableFolder, *, timeout_s: float = 30, slots: ProcessSlots | None = None
+    ) -> None:
         self._folder = folder
         self._timeout_s = timeout_s
+        self._slots = slots or process_slots()
         self._columns: dict[tuple[str, int, int], tuple[TableColumn, ...] | str] = {}
 
     async def columns(self, tables: Sequence[TableFile]) -> list[tuple[TableColumn, ...] | str]:
@@ -86,23 +94,29 @@ class QueryEngine:
 
     async def _asked(self, question: TableQuery) -> dict[str, Any]:
         """Return the answer of the process; kill it on timeout or cancellation."""
-        # Not `-m`: only this process knows the path of our modules.
-        path = f"import sys; sys.path[:] = {sys.path!r}"
-        code = f"{path}\nfrom holdfast.tools.tables.duckdb_process import main; main()"
-        said = await run_child_process(
-            [sys.executable, "-P", "-c", code],
-            question.model_dump_json().encode(),
-            within_s=self._timeout_s,
-            max_bytes=_MAX_BYTES,
-            late=f"the query ran for {self._timeout_s:g} s and was ended; ask for less",
-        )
+        said = await self._run(question)
         try:
             found: dict[str, Any] = json.loads(said.output)
         except ValueError:
-            raise BadInput("the query took more memory than it may; ask for less") from None
+            raise BadInput(OUT_OF_MEMORY) from None  # DuckDB may also end the process
         if "fault" in found:
             raise BadInput(str(found["fault"]))
         return found
+
+    async def _run(self, question: TableQuery) -> ProcessOutput:
+        """Run the process; it sees the files of its tables, and is confined where possible."""
+        own = own_program("holdfast.tools.tables.duckdb_process")
+        support = await find_sandbox()
+        grants = Grants(read=(*own.read, *(Path(table.path) for table in question.tables)))
+        with bubblewrap_launch(support.bubblewrap, own.command, grants) as launch:
+            async with self._slots:
+                return await run_child_process(
+                    launch,
+                    question.model_dump_json().encode(),
+                    within_s=self._timeout_s,
+                    max_bytes=_MAX_BYTES,
+                    late=f"the query ran for {self._timeout_s:g} s and was ended; ask for less",
+                )
 
 
 def _state(table: TableFile) -> tuple[str, int, int]:

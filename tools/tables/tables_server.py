@@ -10,6 +10,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, JsonValue
 
 from holdfast.models.errors import BadInput
+from holdfast.tools.sandbox.process_slots import ProcessSlots
 from holdfast.tools.tables.query_answer import answer_from_rows
 from holdfast.tools.tables.query_engine import MAX_ROWS, QueryEngine
 from holdfast.tools.tables.table_folder import TableFolder
@@ -29,10 +30,12 @@ InputTables = Annotated[
 RowLimit = Annotated[int, Field(description="How many rows at most.", ge=1, le=MAX_ROWS)]
 
 
-def tables_server(folder: TableFolder, *, timeout_s: float = 30) -> MCPServer:
+def tables_server(
+    folder: TableFolder, *, timeout_s: float = 30, slots: ProcessSlots | None = None
+) -> MCPServer:
     """Return the MCP server `tables` for the tables of a folder."""
     server = MCPServer("tables")
-    engine = QueryEngine(folder, timeout_s=timeout_s)
+    engine = QueryEngine(folder, timeout_s=timeout_s, slots=slots)
 
     @server.tool(name="list", annotations=_SAFE, structured_output=False)
     async def list_tables() -> CallToolResult:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ from mcp.types import Tool
 
 from holdfast.models.calls.tool_signatures import ToolAnswer
 from holdfast.models.errors import ToolFailed
+from holdfast.models.text.secret_mask import SecretMask
 from holdfast.models.text.storable_text import storable_text
 from holdfast.planning.schemas.allowed_texts import allowed_texts
 from holdfast.planning.text.nearest_values import Vocabulary
@@ -38,6 +39,8 @@ class ServerVocabularies:
 
     declared: Mapping[str, VocabularySource] = field(default_factory=dict)
     """By `parameter` or by `tool.parameter`; the latter takes precedence."""
+    secret_mask: SecretMask = field(default_factory=SecretMask)
+    """Hides secrets in descriptions; values with one are left out, since masked they are wrong."""
     _made: dict[str, Vocabulary] = field(default_factory=dict)
     _until: dict[str, float] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -59,12 +62,11 @@ class ServerVocabularies:
                 vocabulary = await self._listed(source.tool, listing, at)
             else:
                 values = source or allowed_texts(schema, tool.input_schema)
-                vocabulary = await self._fixed(f"{tool.name}.{name}", tuple(map(str, values)))
+                vocabulary = await self._fixed(f"{tool.name}.{name}", self._shown(values))
             if vocabulary.values:
                 about = schema.get("description", "") if isinstance(schema, dict) else ""
-                known_parameters[name] = KnownParameter(
-                    vocabulary, storable_text(str(about))[:1000]
-                )
+                shown = self.secret_mask.text(storable_text(str(about)))
+                known_parameters[name] = KnownParameter(vocabulary, shown[:1000])
         return known_parameters
 
     def unmatched_declarations(self, tools: Mapping[str, Tool]) -> Iterator[str]:
@@ -80,6 +82,10 @@ class ServerVocabularies:
                 yield f"vocabulary {name!r} fits no parameter of its tools"
             if isinstance(source, FromTool) and source.tool not in tools:
                 yield f"vocabulary {name!r} wants the tool {source.tool!r}, which is not there"
+
+    def _shown(self, values: Iterable[object]) -> tuple[str, ...]:
+        texts = map(str, values)
+        return tuple(text for text in texts if self.secret_mask.text(text) == text)
 
     async def _fixed(self, key: str, values: tuple[str, ...]) -> Vocabulary:
         kept = self._made.get(key)

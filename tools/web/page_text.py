@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
-from holdfast.tools.documents.mediawiki_html import article_text
+from holdfast.tools.documents.html.mediawiki_html import article_text
 from holdfast.tools.documents.pdf_reader import read_pdf
 from holdfast.tools.documents.text_decoding import clean_text
 from holdfast.tools.web.content_types import BodyKind

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from holdfast.models.errors import BadConfiguration, ToolBusy, ToolFailed
 from holdfast.tools.web.http_client.address_rules import AllowedHosts, parse_target
 from holdfast.tools.web.http_client.host_limited_client import PoliteClient
+from holdfast.tools.web.http_client.host_patterns import HostPatterns
 from holdfast.tools.web.http_client.http_exchange import Headers, HttpRequest
 from holdfast.tools.web.providers.provider_registry import PROVIDERS
 from holdfast.tools.web.providers.search_provider import SearchHit, SearchProvider, SearchQuery
@@ -84,6 +85,11 @@ class WebSearch:
         keys = (provider.key.get_secret_value() for provider in self.providers)
         return tuple(key for key in keys if key)
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Return the hosts of the providers."""
+        return frozenset(map(_host, self.providers))
+
     async def find(self, query: SearchQuery) -> tuple[str, tuple[SearchHit, ...]]:
         """Return the name of the provider that answered, and its hits, best first.
 
@@ -140,10 +146,31 @@ class WebSearch:
             ) from error
 
 
-def provider_hosts(providers: Iterable[ConfiguredProvider]) -> AllowedHosts:
+def provider_hosts(
+    providers: Iterable[ConfiguredProvider], only: HostPatterns | None = None
+) -> AllowedHosts:
     """Return the providers' configured hosts, which search may reach besides the public web."""
-    hosts = tuple(provider.url.partition("://")[2].partition("/")[0] for provider in providers)
-    return AllowedHosts.of(hosts)
+    return AllowedHosts.of(tuple(map(_host, providers)), only=only)
+
+
+def reachable_providers(
+    providers: Iterable[ConfiguredProvider], only: HostPatterns
+) -> tuple[ConfiguredProvider, ...]:
+    """Return the providers whose hosts a private job may reach."""
+    allowed = provider_hosts(providers, only)
+    return tuple(each for each in providers if _is_reachable(each, allowed))
+
+
+def _is_reachable(provider: ConfiguredProvider, allowed: AllowedHosts) -> bool:
+    try:
+        parse_target(provider.url, allowed)
+    except ToolFailed:
+        return False
+    return True
+
+
+def _host(provider: ConfiguredProvider) -> str:
+    return provider.url.partition("://")[2].partition("/")[0]
 
 
 def _nonempty_headers(headers: Headers) -> Headers:

@@ -44,6 +44,11 @@ FreshFlag = Annotated[
 ]
 
 
+_FETCH = """Reads a page of the web: HTML, PDF, plain text or JSON, as text without menus and ads.
+
+A long page comes in parts: `next_start` says where the next one starts."""
+
+
 class WebPassage(ToolPassage):
     """A passage, verbatim; `date` is when its page says it was published, as YYYY-MM-DD."""
 
@@ -76,7 +81,10 @@ def _today() -> date:
 def web_server(
     fetcher: PageFetcher, search: WebSearch | None, today: Callable[[], date] = _today
 ) -> MCPServer:
-    """Return the MCP server `web`; without `search` it only reads pages."""
+    """Return the MCP server `web`; without `search` it only reads pages.
+
+    If the fetcher reaches certain hosts only, the description of `fetch` names them.
+    """
     server = ErrorReportingServer("web")
 
     if search is not None:
@@ -102,17 +110,22 @@ def web_server(
             _, hits = await search.find(asked)
             return WebResults(passages=tuple(_result(hit) for hit in hits))
 
-    @server.tool(annotations=OPEN_WORLD_HINTS, meta={READS_KEY: "url"})
+    @server.tool(
+        description=_fetch_description(fetcher),
+        annotations=OPEN_WORLD_HINTS,
+        meta={READS_KEY: "url"},
+    )
     async def fetch(url: PageUrl, start: PagePartStart = 0, fresh: FreshFlag = "") -> WebPage:
-        """Reads a page of the web: HTML, PDF, plain text or JSON, as text without menus and ads.
-
-        A long page comes in parts: `next_start` says where the next one starts.
-        """
         is_fresh = fresh == "yes"
         kept = await fetcher.fetch(url.strip(), fresh=is_fresh)
         return _page(kept, start, WHOLE_PAGE_CHARS if is_fresh else MAX_PART_CHARS)
 
     return server
+
+
+def _fetch_description(fetcher: PageFetcher) -> str:
+    only = fetcher.polite_client.http_client.allowed.only
+    return _FETCH if only is None else f"Reads pages of these hosts alone: {only}. {_FETCH}"
 
 
 def _words(query: str) -> str:

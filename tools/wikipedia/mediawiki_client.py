@@ -52,6 +52,12 @@ class MediaWikiClient:
     readers: ReaderPool
     _kept: OrderedDict[int, PageText] = field(default_factory=OrderedDict)
 
+    @property
+    def host_and_port(self) -> tuple[str, int]:
+        """Return the host and the port of the wiki."""
+        target = parse_target(self.api, self.polite_client.http_client.allowed)
+        return target.host, target.port
+
     async def search(self, words: str, limit: int) -> WikiSearchResults:
         """Search for pages that contain the words; return the best first.
 

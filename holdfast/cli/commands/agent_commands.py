@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
@@ -12,7 +13,7 @@ from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.strategies.agent_profiles import AgentProfile, AgentTier
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_of
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import MissingServer
@@ -37,7 +38,7 @@ class AgentLine(Frozen):
 
 def agents_command(*, json_output: bool) -> None:
     """Print the agents with their tools."""
-    settings = load_settings()
+    settings = load_command_settings()
     configure_quiet_logs()
     # Only the worker can know whether there is an endpoint for an agent's model.
     agents = read_agents(settings.config_file)

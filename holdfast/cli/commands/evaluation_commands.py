@@ -43,13 +43,13 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
         BadInput: the data, a preset or a setting cannot be used, or the results in the folder come
             from other conditions.
     """
+    from holdfast.cli.options.command_settings import load_command_settings
     from holdfast.cli.render.terminal_output import print_progress, print_text
     from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
     from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
     from holdfast.evals.presets.run_records import RunRecords
-    from holdfast.settings import load_settings
 
-    settings = load_settings()
+    settings = load_command_settings()
     comparison = _comparison(options, settings)
     records = RunRecords.open(options.out / _RECORDS_FILE)
     records.begin(comparison.arms)

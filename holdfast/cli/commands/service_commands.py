@@ -4,19 +4,19 @@ import asyncio
 
 import typer
 
+from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.cli.service_start import start_installation
 from holdfast.configuration.json_logs import configure_quiet_logs
-from holdfast.services.health_checks import HealthCheckResult, run_health_checks
+from holdfast.services.checks.health_checks import HealthCheckResult, run_health_checks
 from holdfast.services.service_lifecycle import stop_services
-from holdfast.settings import load_settings
 
 _STATUS_MARKS = {"ok": "ok  ", "failed": "FAIL", "skipped": "-   "}
 
 
 def up_command(*, json_output: bool) -> None:
     """Start the embedded services and a worker, or find that they run."""
-    endpoints = asyncio.run(start_installation(load_settings()))
+    endpoints = asyncio.run(start_installation(load_command_settings(), may_interrupt=True))
     if json_output:
         # The database's address may hold a password.
         print_json(endpoints.model_dump(exclude={"database_url"}))
@@ -31,7 +31,7 @@ def up_command(*, json_output: bool) -> None:
 
 def down_command(*, json_output: bool) -> None:
     """Stop the worker and the embedded services; all data stay."""
-    stopped = stop_services(load_settings())
+    stopped = stop_services(load_command_settings())
     if json_output:
         print_json({"stopped": stopped})
     else:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.model_options import check_model_endpoint, checked_model_name
 from holdfast.cli.options.setting_options import parse_setting_changes
@@ -11,7 +12,7 @@ from holdfast.cli.options.text_options import checked_question
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def check_run(options: RunOptions) -> CheckedRun:
         BadInput: the question, the documents, the preset, the model or a setting cannot be used.
         BadConfiguration: an environment variable cannot be used.
     """
-    settings = load_settings()
+    settings = load_command_settings()
     question = checked_question(options.question)
     name = options.preset or settings.preset
     strategy = with_settings(preset(name).strategy, parse_setting_changes(options.settings))

@@ -54,8 +54,6 @@ def _activity_text(activity: PendingActivity) -> str:
         parts.append(f"on {activity.worker}")
     if activity.next_try_at is not None and activity.attempt > 1:
         parts.append(f"next try at {_time_of_day(activity.next_try_at)}")
-    if activity.gives_up_at is not None:
-        parts.append(f"gives up at {_time_of_day(activity.gives_up_at)}")
     if activity.last_failure:
         parts.append(f"last failure: {shortened_line(activity.last_failure, 120)}")
     return ", ".join(parts)

@@ -8,11 +8,11 @@ from pydantic import JsonValue
 from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
 from holdfast.models.plans.research_plan import FINAL_ANSWER
 from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.planning.plans.search_tool_choice import search_tool
 from holdfast.roles.extractive.agents.step_planner_rules import conclusion_task, retry_search
 from holdfast.roles.extractive.planning.planner_rules import search_task
 from holdfast.roles.extractive.planning.replanner_rules import MORE_HITS, replan_by_rules
 from holdfast.roles.extractive.planning.search_agenda import SearchAgenda, build_agenda
-from holdfast.roles.extractive.planning.search_tool_choice import search_tool
 
 _STEP = re.compile(r"^(?P<node>.+)\.(?P<step>\d+)(?P<again>[a-z]*)$")
 _REFERRED = re.compile(r"<JSON_PATH>T(\d+[a-z]*)\.(?!\d)")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.planning.plans.search_tool_choice import SearchTool
 from holdfast.roles.agents.stepper import DraftCall, StepperAnswer
 from holdfast.roles.extractive.agents.search_progress import (
     SearchProgress,
@@ -21,7 +22,6 @@ from holdfast.roles.extractive.planning.search_agenda import (
     agenda_for_agent,
     described_with,
 )
-from holdfast.roles.extractive.planning.search_tool_choice import SearchTool
 from holdfast.roles.extractive.text.words_and_sentences import words
 
 

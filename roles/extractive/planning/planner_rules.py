@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
 from holdfast.models.plans.research_plan import EntityType
-from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
+from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.questions.answer_kind import HOW_MUCH
 from holdfast.roles.extractive.questions.comparison_measures import side_kind, side_noun
 from holdfast.roles.extractive.questions.question_analysis import (

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from holdfast.models.plans.plan_drafts import PlanDraft
 from holdfast.models.plans.research_plan import FINAL_ANSWER, TaskStatus
 from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.planning.planner_rules import (
     SearchStep,
     answer_entity,
@@ -22,7 +23,6 @@ from holdfast.roles.extractive.planning.planner_rules import (
     steps_for,
     support_entity,
 )
-from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.questions.question_analysis import (
     ParsedQuestion,
     QuestionShape,

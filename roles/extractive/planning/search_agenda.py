@@ -8,6 +8,7 @@ from holdfast.models.plans.plan_drafts import DraftExpected
 from holdfast.models.plans.research_plan import FINAL_ANSWER, FINDINGS_ENTITY, ExpectedEntity
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
 from holdfast.models.tasks.named_value import NamedValue
+from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.planning.planner_rules import (
     SUPPORTING_PASSAGE,
     TELLING_PASSAGE,
@@ -20,7 +21,6 @@ from holdfast.roles.extractive.planning.planner_rules import (
     steps_for,
     support_entity,
 )
-from holdfast.roles.extractive.planning.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
 
 _FOUND = re.compile(r" \(found: (.*)\)$", re.DOTALL)

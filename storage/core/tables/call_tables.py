@@ -76,6 +76,13 @@ model_calls = Table(
         comment="held by the budget during the call",
     ),
     Column("reserved_cost", Numeric),
+    Column(
+        "malformed_replies",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="replies that were no chat completion",
+    ),
     UniqueConstraint("job_id", "task_id", "attempt", "role", "part", "request_hash"),
     word_constraint("status", CallStatus),
 )

@@ -91,6 +91,13 @@ tasks = Table(
     Column("contradicts_plan", Boolean, nullable=False, server_default=text("false")),
     time_column("started_at"),
     time_column("finished_at"),
+    Column(
+        "worked_s",
+        Float,
+        nullable=False,
+        server_default=text("0"),
+        comment="how long workers worked on this attempt; of an agent: its own turns",
+    ),
     UniqueConstraint("job_id", "position"),
     word_constraint("kind", TaskKind),
     word_constraint("status", TaskStatus),

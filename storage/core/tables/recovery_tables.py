@@ -1,4 +1,4 @@
-"""Define the tables of recoveries after a loss of a worker or server."""
+"""Define the tables of recoveries after a loss of a worker or server, and of stalled workers."""
 
 from sqlalchemy import (
     BigInteger,
@@ -63,4 +63,16 @@ recovered_calls = Table(
         ondelete="CASCADE",
     ),
     CheckConstraint("kind in ('model', 'tool')", name="kind"),
+)
+
+worker_stalls = Table(
+    "worker_stalls",
+    metadata,
+    Column("worker", StorableText, primary_key=True, comment="the identity of the killed worker"),
+    job_column(is_indexed=True),
+    Column("run_id", StorableText, nullable=False),
+    Column(
+        "activity_id", StorableText, nullable=False, comment="the activity that the loop ran last"
+    ),
+    Column("stalled_at", DateTime(timezone=True), nullable=False),
 )

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import pytest
+from sqlalchemy import insert
 
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.models.errors import Overtaken, StaleEpoch
@@ -13,6 +14,7 @@ from holdfast.models.jobs.activity_orders import RunOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.tables.job_tables import receipts
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
 
@@ -126,3 +128,46 @@ async def test_a_run_that_another_has_taken_over_records_nothing(db: Database) -
         await weigh(db, FIRST_RUN, Weighing())
 
     assert await recorded(db) == []
+
+
+TURN = "T3#1/4"
+"""The key of an agent's turn today."""
+
+
+async def keep_under(db: Database, key: str, body: dict[str, object]) -> None:
+    async with db.writing() as connection:
+        row = {"job_id": JOB, "key": key, "body": body}
+        await connection.execute(insert(receipts).values(row))
+
+
+@pytest.mark.conformance("REL-02")
+async def test_a_receipt_of_an_earlier_format_counts(db: Database) -> None:
+    """Until format 2 an agent's turn had the number of its answered questions."""
+    work = Weighing()
+    await keep_under(db, "T3#1/4.0", {"grams": 0, "questions": [1]})
+    await keep_under(db, "T3#1/4.1", {"grams": 7, "dropped": "a field of that release"})
+
+    found = await work_once(db, FIRST_RUN, TURN, Weight, work)
+
+    assert (found.grams, work.count) == (7, 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "facts"),
+    [
+        ("T3#1/4.0", {"questions": [1]}),
+        ("T3#1/44.0", {}),
+        ("T3#1/40", {}),
+        ("T3#2/4.0", {}),
+        ("T3.1#1/4.0", {}),
+    ],
+)
+async def test_a_question_and_other_work_are_no_receipt_of_a_turn(
+    db: Database, key: str, facts: dict[str, object]
+) -> None:
+    work = Weighing()
+    await keep_under(db, key, {"grams": 0} | facts)
+
+    found = await work_once(db, FIRST_RUN, TURN, Weight, work)
+
+    assert (found.grams, work.count) == (1, 1)

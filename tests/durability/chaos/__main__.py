@@ -1,17 +1,21 @@
-"""Run rounds of random kills: `python -m tests.durability.chaos [--rounds N] [--seed S] [--only
-ROUND] [--json FILE]`."""
+"""Run rounds of random disturbances: `python -m tests.durability.chaos [--rounds N] [--seed S]
+[--minutes M] [--only ROUND] [--kinds NAMES] [--json FILE]`."""
 
 import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable
+from itertools import takewhile
+from math import inf
 from pathlib import Path
 
 from holdfast.configuration.json_logs import configure_logs
 from tests.durability.chaos.chaos_installation import chaos_installation
 from tests.durability.chaos.chaos_results import ChaosResults, round_line
 from tests.durability.chaos.chaos_rounds import Chaos
+from tests.durability.chaos.disturbances.disturbance_kinds import DisturbanceKind
 from tests.durability.chaos.job_shapes import PlanPattern
 
 _LOGS = Path("build/chaos")
@@ -21,35 +25,43 @@ def main() -> int:
     arguments = _arguments()
     # Before any MCP server is made: the library would set up logging of its own.
     configure_logs("ERROR")
-    numbers = [arguments.only] if arguments.only else range(1, arguments.rounds + 1)
-    figures = asyncio.run(_run(arguments.seed, numbers, _patterns(arguments.patterns)))
+    figures = asyncio.run(_run(arguments))
     _say(f"\n{figures.as_table()}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures.as_data(), indent=1) + "\n")
     if not figures.findings:
         return 0
     _say(_how_to_repeat(figures))
     return 1
 
 
-def _patterns(names: str) -> tuple[PlanPattern, ...]:
-    return tuple(PlanPattern(name) for name in names.split(",")) if names else tuple(PlanPattern)
-
-
-async def _run(seed: int, numbers: Sequence[int], patterns: Sequence[PlanPattern]) -> ChaosResults:
-    figures = ChaosResults(seed)
-    async with chaos_installation(seed) as installation:
+async def _run(arguments: argparse.Namespace) -> ChaosResults:
+    figures = ChaosResults(arguments.seed)
+    async with chaos_installation(arguments.seed) as installation:
+        chaos = Chaos(installation, arguments.seed)
+        if arguments.patterns:
+            chaos.patterns = [PlanPattern(name) for name in arguments.patterns.split(",")]
+        if arguments.kinds:
+            chaos.kinds = [DisturbanceKind[name] for name in arguments.kinds.upper().split(",")]
+        figures.impossible = chaos.impossible
         try:
-            await _work(Chaos(installation, seed, patterns), numbers, figures)
+            await _work(chaos, _numbers(arguments), figures, arguments.json)
         finally:
             # Of a run that broke as well: the logs go with the installation.
-            installation.keep_logs(_LOGS)
+            installation.keep_logs(_LOGS / str(arguments.seed))
     return figures
 
 
-async def _work(chaos: Chaos, numbers: Sequence[int], figures: ChaosResults) -> None:
-    _say("every shape undisturbed first")
-    await chaos.prepare(numbers)
+def _numbers(arguments: argparse.Namespace) -> Iterable[int]:
+    """The rounds to run: one, or so many, as far as they begin within the time."""
+    if arguments.only:
+        return [arguments.only]
+    end = time.monotonic() + 60 * arguments.minutes
+    numbers = range(arguments.first, arguments.first + arguments.rounds)
+    return takewhile(lambda _: time.monotonic() < end, numbers)
+
+
+async def _work(
+    chaos: Chaos, numbers: Iterable[int], figures: ChaosResults, file: Path | None
+) -> None:
     for number in numbers:
         this = await chaos.round(number)
         figures.rounds.append(this)
@@ -58,7 +70,14 @@ async def _work(chaos: Chaos, numbers: Sequence[int], figures: ChaosResults) -> 
                 (round_line(this), *(f"      {f.job}: {f.breach.what}" for f in this.findings))
             )
         )
+        _write(figures, file)  # a long run that is ended early has its figures
     figures.installation_breaches = await chaos.check_installation()
+    _write(figures, file)
+
+
+def _write(figures: ChaosResults, file: Path | None) -> None:
+    if file:
+        file.write_text(json.dumps(figures.as_data(), indent=1) + "\n")
 
 
 def _how_to_repeat(figures: ChaosResults) -> str:
@@ -76,6 +95,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.durability.chaos", description=__doc__)
     parser.add_argument("--rounds", type=int, default=100, help="how many rounds (100)")
     parser.add_argument("--seed", type=int, default=1, help="what all dice hang on (1)")
+    parser.add_argument("--first", type=int, default=1, help="the first round (1)")
+    parser.add_argument("--minutes", type=float, default=inf, help="none begins later")
+    parser.add_argument(
+        "--kinds", default="", metavar="NAMES", help="only these, as `kills,outage` (all)"
+    )
     parser.add_argument("--only", type=int, metavar="ROUND", help="nothing but this round")
     parser.add_argument(
         "--patterns", default="", metavar="NAMES", help="only these, as `tdp,vmao` (all)"

@@ -1,30 +1,20 @@
-"""Start a real installation in a short folder: embedded services, a worker, a scripted model and
-tool."""
+"""Start an installation whose scripted model and tool play the jobs of the drawn shapes."""
 
 import asyncio
-import os
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
 
-from psycopg import AsyncConnection
-from psycopg.rows import DictRow, dict_row
+from pydantic import JsonValue
 
 from holdfast.client import open_client
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
-from holdfast.services import start_services, stop_services
 from holdfast.services.service_lifecycle import attach_to_services
-from holdfast.settings import Endpoints, Settings
-from tests.durability.chaos.job_shapes import JobShape
+from tests.durability.chaos.job_shapes import JobShape, PlanPattern
 from tests.durability.chaos.request_arrivals import RequestArrivals
+from tests.durability.chaos.running_home import RunningHome, running_home
 from tests.durability.chaos.scripted_replies import ChaosScript, shape_question
-from tests.support.endpoints.scripted_model import ScriptedModel
-from tests.support.services.bare_environment import bare_environment
-from tests.support.tools.scripted_tools import ScriptedTools
 
 
 @dataclass(frozen=True)
@@ -37,86 +27,59 @@ class SubmittedJob:
 
 
 @dataclass(frozen=True)
-class ChaosInstallation:
-    """One home folder with its services, and what has come in at the endpoint and the tool."""
+class ChaosInstallation(RunningHome):
+    """A home that is up, and what has come in at the endpoint and the tool."""
 
-    settings: Settings
-    arrivals: RequestArrivals
+    script: ChaosScript
 
-    async def up(self) -> Endpoints:
-        """Starts whatever does not run."""
-        return await start_services(self.settings)
+    @property
+    def arrivals(self) -> RequestArrivals:
+        return self.script.arrivals
 
-    async def submit(self, shapes: Mapping[str, JobShape]) -> list[SubmittedJob]:
-        """A job of each shape, stored and started at once; each has its name in its requests."""
+    async def submit(
+        self,
+        shapes: Mapping[str, JobShape],
+        settings: Mapping[str, JsonValue] | None = None,
+        *,
+        has_keys: bool = False,
+    ) -> list[SubmittedJob]:
+        """A job of each shape, stored and started at once; each has its name in its requests.
+
+        With `has_keys`, a job that was submitted before under its name is that job.
+        """
         async with open_client(self.settings, await attach_to_services(self.settings)) as holdfast:
             ids = await asyncio.gather(
-                *(holdfast.submit(_request(job, shape)) for job, shape in shapes.items())
+                *(
+                    holdfast.submit(
+                        job_request(job, shape, settings or {}), key=job if has_keys else None
+                    )
+                    for job, shape in shapes.items()
+                )
             )
         return [
             SubmittedJob(job, job_id, shapes[job]) for job, job_id in zip(shapes, ids, strict=True)
         ]
 
-    @asynccontextmanager
-    async def books(self) -> AsyncIterator[AsyncConnection[DictRow]]:
-        """PostgreSQL read directly: what is checked must not be read by what is checked."""
-        url = (await attach_to_services(self.settings)).database_url.replace("+psycopg", "")
-        async with await AsyncConnection.connect(
-            url, autocommit=True, row_factory=dict_row
-        ) as connection:
-            yield connection
-
-    def keep_logs(self, folder: Path) -> None:
-        """Copies the services' logs to where they outlive this installation."""
-        shutil.copytree(self.settings.home / "logs", folder, dirs_exist_ok=True)
-
 
 @asynccontextmanager
-async def chaos_installation(seed: int) -> AsyncIterator[ChaosInstallation]:
+async def chaos_installation(
+    seed: int, *, has_clock: bool = False
+) -> AsyncIterator[ChaosInstallation]:
     """An installation that is up; ended and removed afterwards."""
     script = ChaosScript(seed)
-    # A short path: PostgreSQL's socket lies in it, and its user must reach it.
-    with (
-        tempfile.TemporaryDirectory(prefix="hf-") as folder,
-        ScriptedModel(script.reply) as model,
-        ScriptedTools(script.page) as tools,
-        _environment(OPENAI_BASE_URL=model.url, TEMPORAL_CONFIG_FILE=os.devnull),
-    ):
-        settings = _settings(Path(folder), tools.url)
-        installation = ChaosInstallation(settings, script.arrivals)
-        try:
-            await installation.up()
-            yield installation
-        finally:
-            stop_services(settings)
+    with running_home(script.reply, script.page, has_clock=has_clock) as home:
+        parts = {each.name: getattr(home, each.name) for each in fields(RunningHome)}
+        installation = ChaosInstallation(**parts, script=script)
+        await installation.up()
+        yield installation
 
 
-def _request(job: str, shape: JobShape) -> JobRequest:
+def job_request(job: str, shape: JobShape, settings: Mapping[str, JsonValue]) -> JobRequest:
+    """The request of a job of this shape."""
     return JobRequest(
         question=shape_question(shape, job),
         preset=shape.pattern.preset,
         model="scripted",
-        strategy=with_settings(preset(shape.pattern.preset).strategy, shape.settings),
+        servers=("lab",) if shape.pattern is PlanPattern.LOOP else (),
+        strategy=with_settings(preset(shape.pattern.preset).strategy, shape.settings | settings),
     )
-
-
-def _settings(folder: Path, tools_url: str) -> Settings:
-    config = folder / "holdfast.toml"
-    config.write_text(f'[servers.lab]\nurl = "{tools_url}"\n')
-    return Settings(home=folder / "home", config_file=config)
-
-
-@contextmanager
-def _environment(**ours: str) -> Iterator[None]:
-    """An environment that names no service of somebody's own, for what is started in it."""
-    before = dict(os.environ)
-    try:
-        _replace(bare_environment() | ours)
-        yield
-    finally:
-        _replace(before)
-
-
-def _replace(environment: dict[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(environment)

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import permutations
 from typing import LiteralString
@@ -58,10 +58,12 @@ class BreachKind(StrEnum):
     PLAN = "different plans or endings"
     EVENTS = "lost or doubled events"
     ASKED_AGAIN = "finished calls asked again"
+    UNSAFE = "unsafe calls made twice"
     LEDGER = "faults of the ledger"
     COUNTS = "different counts of calls or tokens"
     LIMIT = "limits passed"
     LEFTOVER = "orphans and leftovers"
+    FOLLOWER = "entries that followers missed or saw twice"
     HUNG = "hung jobs or rounds"
 
 
@@ -81,37 +83,92 @@ class Breach:
     what: str
 
 
+@dataclass(frozen=True)
+class Circumstances:
+    """What was done to a job, as far as its record shows it even if nothing is wrong."""
+
+    has_one_clock: bool = True
+    """False: PostgreSQL's clock was set while the job ran."""
+    was_reopened: bool = False
+    """True: a person cancelled and resumed the job, so its tasks have more attempts."""
+    was_steered: bool = False
+    """True: a planning whose answer was not yet stored is asked again, with the guidance."""
+    is_unsafe: bool = False
+    """True: the job's tool may not be repeated, so an unclear call of it leads to a replan."""
+
+
+UNDISTURBED = Circumstances()
+_PLANNING = frozenset({"planner", "replanner", "gap_planner", "reviser", "loop_agent"})
+"""The roles whose requests have the user's guidance."""
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_ONCE_IF_REOPENED = frozenset({"job.submitted", "plan.stored", "plan.changed"})
+
+
 def find_breaches(
-    now: JobRecord, undisturbed: ComparableOutcome, came: ArrivalTimes
+    now: JobRecord,
+    undisturbed: ComparableOutcome,
+    came: ArrivalTimes,
+    course: Circumstances = UNDISTURBED,
 ) -> list[Breach]:
     """Everything about the job that is not as it must be."""
+    if not course.has_one_clock:
+        came = {content: [_LONG_AGO for _ in times] for content, times in came.items()}
     return [
-        *_differences(now.story, undisturbed),
-        *_event_faults(now),
-        *_ledger_faults(now.calls, came),
+        *_differences(now, undisturbed, course),
+        *_event_faults(now, course),
+        *_ledger_faults(now.calls, came, course),
         *_limits_passed(now),
         *_leftovers(now),
     ]
 
 
-def _differences(now: ComparableOutcome, undisturbed: ComparableOutcome) -> Iterator[Breach]:
-    for field in fields(ComparableOutcome):
-        is_, was = getattr(now, field.name), getattr(undisturbed, field.name)
+def _differences(
+    now: JobRecord, undisturbed: ComparableOutcome, course: Circumstances
+) -> Iterator[Breach]:
+    names = [field.name for field in fields(ComparableOutcome)]
+    if course.is_unsafe and any(not call.is_answered for call in now.calls):
+        names = ["ending"]  # an unclear call was withheld, so the rest is that of another plan
+    elif course.was_reopened and _ran_again(now, undisturbed):
+        names = ["ending", "answer"]
+    for name in names:
+        is_, was = [_as_compared(name, each, course) for each in (now.story, undisturbed)]
         if is_ != was:
-            kind = _OF_STORY.get(field.name, BreachKind.ANSWER)
-            yield Breach(kind, _first_difference(field.name, is_, was))
+            kind = _OF_STORY.get(name, BreachKind.ANSWER)
+            yield Breach(kind, _first_difference(name, is_, was))
 
 
-def _event_faults(now: JobRecord) -> Iterator[Breach]:
+def _ran_again(now: JobRecord, undisturbed: ComparableOutcome) -> bool:
+    """True if a task had failed when a person cancelled the job: resuming tries it again first."""
+    tasks, _ = undisturbed.plan
+    attempts = {task["id"]: task["attempt"] for task in tasks}
+    return any(task["attempt"] > attempts.get(task["id"], 1) for task in now.tasks)
+
+
+def _as_compared(name: str, outcome: ComparableOutcome, course: Circumstances) -> object:
+    """A part of the outcome, without what the circumstances change."""
+    value = getattr(outcome, name)
+    if name == "plan" and course.was_reopened:
+        tasks, revisions = value
+        return [[task | {"attempt": 1} for task in tasks], revisions]
+    if name == "calls" and course.was_steered:
+        return {asked: count for asked, count in value.items() if asked not in _PLANNING}
+    return value if name != "tokens" or not course.was_steered else 0
+
+
+def _event_faults(now: JobRecord, course: Circumstances) -> Iterator[Breach]:
     numbers = [event.seq for event in now.events]
     if numbers != list(range(1, now.job["last_event"] + 1)):
         yield Breach(BreachKind.EVENTS, f"the log's numbers have gaps: {numbers}")
-    counts = Counter((e.kind, e.task_id) for e in now.events if e.kind in _ONCE)
-    for (kind, task_id), count in (counts - _events_due(now)).items():
+    once = _ONCE_IF_REOPENED if course.was_reopened else _ONCE
+    counts = Counter((e.kind, e.task_id) for e in now.events if e.kind in once)
+    due = Counter({what: n for what, n in _events_due(now).items() if what[0] in once})
+    for (kind, task_id), count in (counts - due).items():
         yield Breach(BreachKind.EVENTS, f"{kind} {task_id} is there {count} times too often")
-    for (kind, task_id), count in (_events_due(now) - counts).items():
+    for (kind, task_id), count in (due - counts).items():
         yield Breach(BreachKind.EVENTS, f"{kind} {task_id} is missing {count} times")
-    yield from _started_late(now.events)
+    yield from _started_twice(now.events)
+    if not course.was_reopened:
+        yield from _started_late(now.events)
     yield from _open_tasks(now)
 
 
@@ -138,15 +195,18 @@ def _open_tasks(now: JobRecord) -> Iterator[Breach]:
             yield Breach(BreachKind.ANSWER, f"{task['id']} of an ended job is {task['status']}")
 
 
+def _started_twice(events: Sequence[RecordedEvent]) -> Iterator[Breach]:
+    counts = Counter((e.task_id, e.attempt) for e in events if e.kind == "task.started")
+    for (task_id, attempt), count in counts.items():
+        if attempt is None or count > 1:
+            what = f"{task_id} started {count} times in attempt {attempt}"
+            yield Breach(BreachKind.EVENTS, what)
+
+
 def _started_late(events: Sequence[RecordedEvent]) -> Iterator[Breach]:
     started, over = set(), set()
-    attempts: set[tuple[str, int | None]] = set()
     for event in events:
         if event.kind == "task.started":
-            attempt = (event.task_id, event.attempt)
-            if event.attempt is None or attempt in attempts:
-                yield Breach(BreachKind.EVENTS, f"{event.task_id} started twice: {attempt}")
-            attempts.add(attempt)
             started.add(event.task_id)
             if event.task_id in over:
                 yield Breach(BreachKind.EVENTS, f"{event.task_id} was started after it had ended")
@@ -156,7 +216,9 @@ def _started_late(events: Sequence[RecordedEvent]) -> Iterator[Breach]:
         yield Breach(BreachKind.EVENTS, f"{task_id} ended without having started")
 
 
-def _ledger_faults(calls: Sequence[RecordedCall], came: ArrivalTimes) -> Iterator[Breach]:
+def _ledger_faults(
+    calls: Sequence[RecordedCall], came: ArrivalTimes, course: Circumstances
+) -> Iterator[Breach]:
     rows: dict[RequestContent, list[RecordedCall]] = defaultdict(list)
     for call in calls:
         if not call.is_copy:
@@ -164,8 +226,16 @@ def _ledger_faults(calls: Sequence[RecordedCall], came: ArrivalTimes) -> Iterato
     for content in came.keys() - rows.keys():
         yield Breach(BreachKind.LEDGER, f"a request to {content.asked} left that no row announces")
     for content, found in rows.items():
-        yield from _row_faults(found, came.get(content, ()))
-    yield from _asked_in_other_words(calls, came)
+        attempts = {(call.task_id, call.attempt) for call in found}
+        # A person who resumes has failed tasks and the report made again, as the next attempt.
+        may_be_late = course.was_reopened and len(attempts) > 1
+        yield from _row_faults(found, came.get(content, ()), may_be_late=may_be_late)
+    for content, times in came.items():
+        if course.is_unsafe and content.asked == "tool" and len(times) > 1:
+            what = f"a tool that is not safe to repeat was called {len(times)} times"
+            yield Breach(BreachKind.UNSAFE, what)
+    settled = [c for c in calls if not (course.was_steered and c.content.asked in _PLANNING)]
+    yield from _asked_in_other_words(settled, came)
 
 
 def _asked_in_other_words(calls: Sequence[RecordedCall], came: ArrivalTimes) -> Iterator[Breach]:
@@ -180,12 +250,15 @@ def _asked_in_other_words(calls: Sequence[RecordedCall], came: ArrivalTimes) -> 
                 yield Breach(BreachKind.ASKED_AGAIN, what)
 
 
-def _row_faults(found: Sequence[RecordedCall], times: Sequence[datetime]) -> Iterator[Breach]:
+def _row_faults(
+    found: Sequence[RecordedCall], times: Sequence[datetime], *, may_be_late: bool
+) -> Iterator[Breach]:
     name, sends = found[0].name, sum(call.sends for call in found)
     finished = [call.finished_at for call in found if call.is_answered and call.finished_at]
     if len(times) > sends:
         yield Breach(BreachKind.ASKED_AGAIN, f"{name} came {len(times)} times, announced {sends}")
-    if finished and (late := [at for at in times if at > min(finished)]):
+    late = [at for at in times if finished and at > min(finished)]
+    if late and not may_be_late:
         after = (late[0] - min(finished)).total_seconds()
         yield Breach(
             BreachKind.ASKED_AGAIN, f"{name} was asked again {after:.3f} s after its answer"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from holdfast.models.errors import HoldfastError
 from holdfast.services.service_lifecycle import attach_to_services
@@ -51,7 +51,12 @@ async def find_open_workflows(installation: ChaosInstallation, job_ids: Iterable
 
 
 async def _is_open(client: Client, job_id: str) -> bool:
-    described = await client.get_workflow_handle(job_id).describe()
+    try:
+        described = await client.get_workflow_handle(job_id).describe()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False  # a restored backup begins with an empty Temporal
+        raise
     return described.status is WorkflowExecutionStatus.RUNNING
 
 

@@ -92,7 +92,8 @@ class ComparableOutcome:
     ending: tuple[str, str | None]
     answer: object
     memory: object
-    plan: object
+    plan: Any
+    """The tasks, and the changes of the plan."""
     evidence: object
     report: object
     calls: Counter[str]
@@ -154,7 +155,7 @@ def _call(row: dict[str, Any]) -> RecordedCall:
     request = json.loads(row["request"])
     is_tool = row["asked"] == "tool"
     return RecordedCall(
-        content=RequestContent.of_tool(request["key"])
+        content=RequestContent.of_tool(_argument(request))
         if is_tool
         else RequestContent.of_model(row["asked"], request["messages"]),
         task_id=row["task_id"],
@@ -168,6 +169,11 @@ def _call(row: dict[str, Any]) -> RecordedCall:
         is_copy=row["repeated_call_id"] is not None,
         answer=row["answer"],
     )
+
+
+def _argument(request: dict[str, Any]) -> str:
+    """The argument that says whose call this is: the lab's tools name it differently."""
+    return str(next(request[name] for name in ("key", "query", "text") if name in request))
 
 
 def _told(reports: Rows) -> object:

@@ -22,6 +22,8 @@ from holdfast.models.plans.research_plan import (
 from holdfast.models.strategies.job_strategy import GENERALIST
 
 LOOKUP_TOOL = "lab.lookup"
+NOTE_TOOL = "lab.note"
+"""Not safe to repeat."""
 FAILING_TASK = "T2"
 """The task whose first answers hold no value, in a shape with failures."""
 CHUNK_TOKENS = 200
@@ -47,12 +49,21 @@ class PlanPattern(StrEnum):
     """Agents side by side that plan their steps, verified, one of them worked again."""
     VMAO = "vmao"
     """Agents side by side that take one step after the other, likewise."""
+    AGENT = "agent"
+    """One agent with every tool that takes one step (the preset single-agent)."""
+    HORIZON = "horizon"
+    """A chain whose tools run without the model (the preset full-horizon)."""
+    PIPELINE = "pipeline"
+    """Agents in a fixed order (the preset static-pipeline)."""
+    LOOP = "loop"
+    """One agent that searches and answers in one dialogue."""
+    NOTES = "notes"
+    """A chain with a tool that is not safe to repeat; drawn for rounds of its own."""
 
     @property
     def preset(self) -> str:
         """The strategy under which such jobs are worked."""
-        names = {"single": "single-step", "tdp": "tdp", "research": "research", "vmao": "vmao"}
-        return names.get(self.value, "kpi-chain")
+        return _PRESETS.get(self.value, "kpi-chain")
 
     @property
     def is_verified(self) -> bool:
@@ -61,7 +72,24 @@ class PlanPattern(StrEnum):
 
     @property
     def has_agents(self) -> bool:
-        return self.preset != "kpi-chain"
+        return self.preset not in ("kpi-chain", "full-horizon")
+
+    @property
+    def is_chain(self) -> bool:
+        return self in (PlanPattern.CHAIN, PlanPattern.TDP, PlanPattern.HORIZON, PlanPattern.NOTES)
+
+
+_PRESETS = {
+    "single": "single-step",
+    "agent": "single-agent",
+    "horizon": "full-horizon",
+    "pipeline": "static-pipeline",
+    "tdp": "tdp",
+    "research": "research",
+    "vmao": "vmao",
+    "loop": "loop",
+}
+DRAWN_PATTERNS = tuple(each for each in PlanPattern if each is not PlanPattern.NOTES)
 
 
 @dataclass(frozen=True)
@@ -79,7 +107,7 @@ class JobShape:
     """The limit `max_tool_calls` of the job, if it has one of its own."""
 
     @classmethod
-    def drawn(cls, dice: Random, patterns: Sequence[PlanPattern] = tuple(PlanPattern)) -> Self:
+    def drawn(cls, dice: Random, patterns: Sequence[PlanPattern] = DRAWN_PATTERNS) -> Self:
         """Any shape whose course does not hang on which task happens to be quicker.
 
         Only a chain has a limit: elsewhere what ran when it was reached would be found as well.
@@ -88,6 +116,8 @@ class JobShape:
         if pattern.has_agents:
             fails = dice.choice((0, 1)) if pattern is PlanPattern.TDP else 0
             return cls(pattern, dice.randint(2, 3), fails=fails)
+        if pattern in (PlanPattern.HORIZON, PlanPattern.NOTES):
+            return cls(pattern, dice.randint(2, 4))
         tasks = dice.randint(3, 5) if pattern is not PlanPattern.LONG else 2
         limit = dice.choice(("", "", "replans", "calls")) if pattern is PlanPattern.CHAIN else ""
         if limit == "replans":
@@ -127,6 +157,8 @@ class JobShape:
             "chunk_tokens": chunks,
             "ready_threshold": share,
             "high_confidence": share,
+            # The plan of a shape is what is compared.
+            "begins_with": "plan" if self.pattern is PlanPattern.RESEARCH else None,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -154,7 +186,7 @@ class JobShape:
         return before | {f"T{self.tasks + 1}": ends}
 
     def _before(self, n: int, ids: list[str]) -> tuple[str, ...]:
-        if self.pattern in (PlanPattern.CHAIN, PlanPattern.TDP):
+        if self.pattern.is_chain:
             return tuple(ids[max(0, n - 1) : n])
         if self.pattern is PlanPattern.LAYERED:
             layer = n - n % _LAYER
@@ -198,12 +230,14 @@ def replacement_count(task_id: str) -> int:
 
 def _looking_up(task_id: str, needs: tuple[str, ...], shape: JobShape, mark: str) -> Task:
     query = " ".join((mark, shape.name, task_id, *(_value(need) for need in needs)))
+    is_note = shape.pattern is PlanPattern.NOTES
+    tool, name = (NOTE_TOOL, "text") if is_note else (LOOKUP_TOOL, "key")
     return Task(
         id=task_id,
         kind=TaskKind.TOOL,
         description=f"look up what {task_id} is about",
-        tool=LOOKUP_TOOL,
-        inputs=(TaskInput(name="key", value=query, is_reference=bool(needs)),),
+        tool=tool,
+        inputs=(TaskInput(name=name, value=query, is_reference=bool(needs)),),
         expects=(ExpectedEntity(name="value"),),
         depends_on=needs,
     )

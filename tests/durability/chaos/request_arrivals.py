@@ -9,6 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from holdfast.models.wire.role_names import RoleName
+
+LOOP_ROLE = RoleName.LOOP_AGENT.value
 _MARK = re.compile(r"\[job (\w+)\] ?")
 
 
@@ -36,7 +39,15 @@ class RequestContent:
 
     @classmethod
     def of_model(cls, role: str, turns: Sequence[dict[str, str]]) -> "RequestContent":
-        """All turns but the system's, to which the schema is added on the way."""
+        """All turns but the system's, to which the schema is added on the way.
+
+        A loop's results go out in another form than the ledger has them, so a turn of a loop is
+        known by its first message and the number of replies before it.
+        """
+        if role == LOOP_ROLE:
+            first = next(turn["content"] for turn in turns if turn["role"] == "user")
+            replies = sum(turn["role"] == "assistant" for turn in turns)
+            return cls._of(role, f"{first}\n{replies} replies")
         said = [f"{turn['role']}: {turn['content']}" for turn in turns if turn["role"] != "system"]
         return cls._of(role, "\n".join(said))
 

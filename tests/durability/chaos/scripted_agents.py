@@ -16,6 +16,8 @@ from tests.support.endpoints.scripted_roles import RoleScript, verifier_answer
 
 QUESTION_PREFIX = re.compile(r"\[job (\w+)\] (\S+):")
 """How a question begins, and what an agent is to resolve: whose it is, and of which shape."""
+_LAB_TOOLS = {LOOKUP_TOOL: "key", "lab.wikipedia_search": "query"}
+"""The tools that agents call, in the order in which they prefer them, with their argument."""
 AGAIN = "again"
 """What ends the calls of an agent that works something again, and the values they find."""
 
@@ -26,9 +28,9 @@ def _step(asked: ReceivedRequest) -> object:
     done = [step for step in task["trace"] if step["status"] == "done"]
     shape = _shape_of(task)
     wanted = shape.tasks if shape.pattern is PlanPattern.SINGLE else 1
-    if len(done) < wanted:
+    if len(done) < wanted and _tool(task):
         return {"calls": [_call(task, len(done) + 1)]}
-    (value,) = done[-1]["found"].values()
+    value = next(iter(done[-1]["found"].values())) if done else _given(task)
     outputs = [{"name": each["name"], "value": value} for each in task["expects"]]
     return {"outputs": outputs}
 
@@ -47,11 +49,23 @@ def _call(task: dict[str, Any], number: int) -> dict[str, Any]:
     assert found, task["specification"]
     words = [job_mark(found.group(1)), found.group(2), task["node"], f"step{number}"]
     key = " ".join([*words, *([AGAIN] if task["hints"] else [])])
+    tool = _tool(task)
     return {
-        "tool": LOOKUP_TOOL,
-        "inputs": [{"name": "key", "value": key}],
+        "tool": tool,
+        "inputs": [{"name": _LAB_TOOLS[tool], "value": key}],
         "expects": [{"name": "found"}],
     }
+
+
+def _tool(task: dict[str, Any]) -> str:
+    """The lab's tool that the agent may use; empty: it has none."""
+    names = {tool["name"] for tool in task["tools"]}
+    return next((name for name in _LAB_TOOLS if name in names), "")
+
+
+def _given(task: dict[str, Any]) -> str:
+    """What an agent without tools concludes from what others found."""
+    return " and ".join(sorted(str(each["value"]) for each in task["given"])) or "nothing"
 
 
 def _assessment(asked: ReceivedRequest) -> object:

@@ -1,13 +1,17 @@
 """The answers of the model and the tool, decided by the request and the seed alone."""
 
 import hashlib
+import json
 import re
 import time
 from dataclasses import dataclass, field, replace
 
-from tests.durability.chaos import scripted_agents
+from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
+from holdfast.roles.loop.loop_agent import INSTRUCTIONS
+from tests.durability.chaos import scripted_agents, scripted_loops
 from tests.durability.chaos.job_shapes import JobShape, PlanPattern, first_task_id, shape_plan
 from tests.durability.chaos.request_arrivals import (
+    LOOP_ROLE,
     RequestArrivals,
     RequestContent,
     job_mark,
@@ -20,6 +24,8 @@ from tests.support.endpoints.scripted_roles import ROLES, RoleScript, ScriptedRo
 _VALUE = re.compile(r"The value is (\w+)\.")
 _FILLER = " ".join(f"Remark {n} says nothing of any use to anybody." for n in range(60))
 _LEAST_S, _MOST_S = 0.05, 0.3
+_HELD_S = 600.0
+"""Longer than any test waits."""
 _HEARD_TOKENS = 100
 """Of every request, since what a replanner is shown hangs on what has ended by then."""
 
@@ -35,6 +41,8 @@ class ChaosScript:
 
     seed: int
     arrivals: RequestArrivals = field(default_factory=RequestArrivals)
+    held_after: int | None = None
+    """Later requests of each job wait until the model is released; None: none waits."""
     _players: ScriptedRoles = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,12 +57,20 @@ class ChaosScript:
 
     def reply(self, asked: ReceivedRequest) -> ScriptedReply:
         """The model's answer; takes part as the responder of a `ScriptedModel`."""
-        role = next(role.name for role in ROLES if asked.plays(role))
-        self.arrivals.note(RequestContent.of_model(role, asked.turns))
-        reply = self._players(asked)
-        told = without_job_mark(reply.content or "")
-        delay = self._pause_s(role + told)
+        role, reply = self._played(asked)
+        content = RequestContent.of_model(role, asked.turns)
+        self.arrivals.note(content)
+        told = without_job_mark(reply.content or json.dumps(reply.calls))
+        delay = _HELD_S if self._is_held(content.job) else self._pause_s(role + told)
         return replace(reply, delay=delay, usage=_usage(told))
+
+    def _played(self, asked: ReceivedRequest) -> tuple[str, ScriptedReply]:
+        """The role that is asked, and its reply."""
+        if asked.system.startswith(INSTRUCTIONS):
+            return LOOP_ROLE, ScriptedReply.calling(scripted_loops.loop_turn(asked))
+        if asked.plays(ANSWER_JUDGE):
+            return ANSWER_JUDGE.name, ScriptedReply.of(scripted_loops.judgement(asked))
+        return next(role.name for role in ROLES if asked.plays(role)), self._players(asked)
 
     def page(self, key: str) -> str:
         """The tool's answer; takes part as the answers of a `ScriptedTools`."""
@@ -62,13 +78,16 @@ class ChaosScript:
         query = without_job_mark(key)
         time.sleep(self._pause_s(query))
         name, task_id, *_ = query.split()
-        shape = JobShape.named(name)
+        shape = JobShape.named(name.rstrip(":"))
         is_lost = shape.fails_at(task_id) and not shape.pattern.has_agents
         found = "No value is known." if is_lost else _stated(query)
         if query.endswith(scripted_agents.AGAIN):
             found = f"{found[:-1]}{scripted_agents.AGAIN}."
         is_long = shape.pattern is PlanPattern.LONG
         return f"{_FILLER} {found} {_FILLER}" if is_long else f"Of {task_id}. {found}"
+
+    def _is_held(self, job: str) -> bool:
+        return self.held_after is not None and self.arrivals.count([job]) > self.held_after
 
     def _pause_s(self, text: str) -> float:
         share = int(_digest(f"{self.seed} {text}"), 16) / 16**8

@@ -559,7 +559,7 @@ async def test_a_lazy_plan_is_revised_only_when_a_result_contradicts_what_it_ass
     players.parts |= {"assessor": assess, "reviser": lambda asked: changes.pop()}
     tools.answers = lambda argument: f"[{argument}]"
 
-    job = await engine.run("Who guards the king?", preset_name="research")
+    job = await engine.run("Who guards the king?", preset_name="research", begins_with="plan")
 
     assert job.status == "done", job.message
     assert players.count(REVISER) == 1

@@ -18,6 +18,7 @@ from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_control_rows, job_rows
 from holdfast.storage.jobs.job_control_rows import guidance_of
 from holdfast.storage.views import job_queries
+from holdfast.temporal.workflow_handle import wait_until_closed
 from holdfast.temporal.workflow_start import start_workflow
 from holdfast.worker import build_worker, open_services
 from tests.engine.control.test_job_controls import (
@@ -473,7 +474,7 @@ async def test_a_job_reopened_by_a_client_that_died_is_started_by_the_next(
     players.plan = TWO
     finds_only(players)
     failed = await engine.run("Who?", max_replans_per_task="0")
-    await engine.temporal.get_workflow_handle(failed.job_id).result()
+    await wait_until_closed(engine.temporal, failed.job_id)
     async with job_rows.unchanged_job(
         engine.db, await job_rows.load_job(engine.db, failed.job_id)
     ) as write:

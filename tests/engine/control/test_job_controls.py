@@ -294,6 +294,8 @@ async def test_a_cancelled_job_stops_its_calls_can_be_reported_and_can_be_resume
     after = await engine.holdfast.show(job_id)
     assert [task.attempt for task in after.tasks] == [1, 1, 1]
     assert len(tools.called) == 2
+    started = [each.task for each in await events_of_kind(engine, job_id, "task.started")]
+    assert sorted(started) == ["T1", "T2", "T3"]
     assert (await events_of_kind(engine, job_id, "job.cancelling"))[0].facts["by"] == "dana"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
+from holdfast.activities.runtime.model_call import MOST_MALFORMED_REPLIES
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import FailureClass
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput
@@ -56,8 +57,8 @@ def refusal(status: int, text: str, code: str | None = None) -> ScriptedReply:
 
 REFUSALS = {
     "401": (
-        refusal(401, "Incorrect API key provided: sk-test", "invalid_api_key"),
-        "answered 401: Incorrect API key provided: [key]; check OPENAI_API_KEY",
+        refusal(401, "Incorrect API key provided: sk-test-key", "invalid_api_key"),
+        "answered 401: Incorrect API key provided: ***********; check OPENAI_API_KEY",
     ),
     "404": (
         refusal(404, "The model `scripted` does not exist", "model_not_found"),
@@ -163,23 +164,51 @@ NONSENSE = {
 }
 
 
+@pytest.mark.conformance("REL-07")
 @pytest.mark.parametrize("nonsense", NONSENSE.values(), ids=NONSENSE.keys())
-async def test_answer_that_is_no_chat_completion_ends_the_job_and_names_the_endpoint(
+async def test_answer_that_is_no_chat_completion_is_waited_out_like_an_absent_endpoint(
     engine: RunningEngine, model: ScriptedModel, nonsense: ScriptedReply
 ) -> None:
-    model.push(nonsense)
+    model.push(nonsense, *GOOD)
+
+    job = await engine.run(QUESTION)
+
+    assert (job.status, job.answer, job.message) == ("done", "1932", "")
+    (planning,) = await calls(engine, job.job_id, "planner")
+    assert (planning.status, planning.sends, planning.error) == ("done", 2, None)
+
+
+@pytest.mark.conformance("REL-07")
+async def test_endpoint_that_never_sends_a_chat_completion_ends_the_job_which_says_what_it_sent(
+    engine: RunningEngine, model: ScriptedModel
+) -> None:
+    model.push(*[NONSENSE["html"]] * MOST_MALFORMED_REPLIES)
 
     job = await engine.run(QUESTION)
 
     assert (job.status, job.stop_reason) == ("failed", "planning_failed")
-    assert f"model 'scripted' at {model.url} did not answer with a chat completion" in job.message
-    assert "check OPENAI_BASE_URL, which often ends in /v1" in job.message
-    assert model.count == 1
+    assert (
+        f"model 'scripted' at {model.url} did not answer with a chat completion but with: "
+        "<html><body>Welcome to nginx!" in job.message
+    )
+    assert "check OPENAI_BASE_URL, which often ends in /v1 (5 replies" in job.message
+    assert model.count == MOST_MALFORMED_REPLIES
+
+
+@pytest.mark.conformance("REL-07")
+async def test_fallback_is_called_instead_of_an_endpoint_that_sends_no_chat_completion(
+    engine: RunningEngine, model: ScriptedModel
+) -> None:
+    model.push(*[NONSENSE["no-choice"]] * MOST_MALFORMED_REPLIES, *GOOD)
+
+    job = await engine.run(QUESTION, fallback_model="backup", fallback_after="PT1H")
+
+    assert (job.status, job.answer) == ("done", "1932")
+    assert [asked.body["model"] for asked in model.asked[4:6]] == ["scripted", "backup"]
 
 
 UNSTORABLE = {
     "half-a-character": ScriptedReply(content='{"tasks": [], "explanation": "\\ud83d"}'),
-    "nul-in-the-body": ScriptedReply(raw=b"\x00\x01 no completion"),
     "nul-in-an-error": ScriptedReply(status=400, error={"message": "bad\x00request"}),
     "nul-in-a-refusal": ScriptedReply(content=None, refusal="I can\x00not"),
     "nul-in-the-finish": ScriptedReply(content="{}", finish="st\x00op"),
@@ -204,7 +233,8 @@ async def test_nonsense_in_mid_job_fails_the_task_which_is_replanned(
     engine: RunningEngine, model: ScriptedModel
 ) -> None:
     again = plan(lookup_task("T1a"), final_task("T2a", "T1a"))
-    model.push(planned(PLAN), NONSENSE["html"], planned(again), FOUND, REASONED, REPORT)
+    nonsense = [NONSENSE["html"]] * MOST_MALFORMED_REPLIES
+    model.push(planned(PLAN), *nonsense, planned(again), FOUND, REASONED, REPORT)
 
     job = await engine.run(QUESTION)
 

@@ -5,6 +5,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from holdfast.cli.render.status_lines import status_lines
 from holdfast.jobs.current_status import status_of
@@ -15,6 +16,7 @@ from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.storage.jobs import job_control_rows, job_rows
+from holdfast.storage.jobs.outage_rows import note_services_present
 from holdfast.storage.plans import task_queries
 from holdfast.storage.questions import question_rows
 from holdfast.storage.questions.question_rows import NewQuestion
@@ -102,6 +104,40 @@ async def test_what_nobody_answers_in_time_is_answered_by_its_default(
     )
     [note] = await events_of_kind(engine, job_id, "question.answered")
     assert note.facts["origin"] == "default"
+
+
+@pytest.mark.conformance("REL-01")
+async def test_a_question_that_became_due_in_an_outage_waits_for_people(
+    engine: RunningEngine, controller: JobController
+) -> None:
+    await note_services_present(engine.db)
+    async with engine.db.writing() as connection:
+        for statement in (
+            "alter table questions alter asked_at set default now() - interval '2 hours'",
+            "update service_presence set seen_at = now() - interval '1 hour'",
+        ):
+            await connection.execute(text(statement))
+    job_id, [number] = await submit_with_questions(engine, doubt(deadline=in_(1)))
+
+    async with asyncio.timeout(30):
+        while (await _deadline(engine, job_id, number)) < in_(1800):
+            await asyncio.sleep(0.05)
+    await all_worked(engine, job_id)
+    await controller.answer(job_id, number, "", "Ask the lighthouse keeper.")
+    job = await engine.holdfast.wait(job_id, WITHIN)
+
+    assert job.status is JobStatus.DONE
+    kept = await question_rows.load_question(engine.db, job_id, number)
+    assert kept.origin is AnswerOrigin.USER
+    history = (await engine.temporal.get_workflow_handle(job_id).fetch_history()).to_json()
+    assert history.count(f'"activityId": "default-{number}"') == 1
+
+
+async def _deadline(engine: RunningEngine, job_id: str, number: int) -> datetime:
+    question = await question_rows.load_question(engine.db, job_id, number)
+    assert question.is_open
+    assert question.deadline is not None
+    return question.deadline
 
 
 @pytest.mark.conformance("VMAO-16")

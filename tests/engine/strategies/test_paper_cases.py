@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.jobs.job_lookup import report_of
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.evidence import verification_rows
 from holdfast.storage.plans import plan_change_rows
@@ -220,3 +222,8 @@ async def test_a_verified_job_that_finds_nothing_fails_with_what_stopped_it(
     assert (job.status, job.stop_reason) == ("failed", "nothing_found")
     assert "max_rounds" in job.message or "diminishing_returns" in job.message
     assert "nobody knows" in job.message
+    report = await report_of(engine.holdfast, job.job_id)
+    assert [each.text for each in report.summary] == [
+        "Not found: nothing that was read answers the question."
+    ]
+    assert players.count(SYNTHESISER) == 0

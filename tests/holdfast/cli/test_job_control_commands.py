@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.services.service_state import home_lock
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, plan
@@ -153,11 +154,12 @@ def test_without_temporal_a_job_can_be_looked_at_and_goes_on_once_it_is_back(
     job = installation.submitted()
     installation.model.wait_for(installation.model.count + 1)
     state = json.loads((installation.here.home / "services.json").read_text())
-    os.kill(state["temporal"]["pid"], signal.SIGKILL)
-
-    shown = installation.holdfast("show", job)
-    status = installation.holdfast("status", job)
-    paused = installation.holdfast("pause", job)
+    # The lock keeps the supervisor from starting Temporal again before it was looked at.
+    with home_lock(installation.here.home):
+        os.kill(state["temporal"]["pid"], signal.SIGKILL)
+        shown = installation.holdfast("show", job)
+        status = installation.holdfast("status", job)
+        paused = installation.holdfast("pause", job)
     installation.slow(0)
     up = installation.holdfast("up")
 
@@ -166,6 +168,32 @@ def test_without_temporal_a_job_can_be_looked_at_and_goes_on_once_it_is_back(
         assert "blocked:  Temporal at" in looked.out
         assert "start it with `holdfast up`" in looked.out
     assert "embedded Temporal" in paused.refused()
+    assert installation.holdfast("wait", job).code == 0
+
+
+def test_a_run_whose_database_dies_says_that_the_job_goes_on(
+    installation: CommandInstallation,
+) -> None:
+    installation.slow(60)  # held until it is released below
+    before = installation.players.count(EXTRACTOR)
+    environment = {"OPENAI_BASE_URL": installation.model.url, "OPENAI_API_KEY": "sk-test"}
+    running = installation.here.started("run", "Who?", "--model", "scripted", **environment)
+    while installation.players.count(EXTRACTOR) == before:
+        time.sleep(0.05)
+    state = json.loads((installation.here.home / "services.json").read_text())
+
+    os.kill(state["postgres"]["pid"], signal.SIGKILL)
+    _, err = running.communicate(timeout=60)
+    installation.slow(0)
+    installation.model.release()
+
+    said = err.decode()
+    assert running.returncode == 3, said
+    job = said.partition("job ")[2].split()[0]
+    assert f"job {job} goes on" in said
+    assert "holdfast up" in said
+    assert "Traceback" not in said
+    assert installation.holdfast("up").code == 0
     assert installation.holdfast("wait", job).code == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from holdfast.cli.options.server_options import check_server_names
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
 from holdfast.models.errors import BadConfiguration, BadInput, PartMissing
-from holdfast.services.health_checks import HealthCheckResult, _builtin, _web, _wikipedia
+from holdfast.services.checks.health_checks import HealthCheckResult, _builtin, _web, _wikipedia
 from holdfast.settings import Settings
 from holdfast.tools.mcp.tool_server import BuiltinServer, MissingServer
 from holdfast.tools.optional_parts import OptionalPart

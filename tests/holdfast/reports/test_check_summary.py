@@ -29,7 +29,7 @@ def test_a_delivery_check_is_named_in_plain_words(name: str, line: str) -> None:
         (CheckSummary(checked=6, kept=6), "6 sentences checked (by rules, no model): all kept"),
         (
             CheckSummary(checked=1, dropped=1, checked_by="strict"),
-            "1 sentence checked (by strict): 0 kept, 0 hedged, 1 dropped",
+            "1 sentence checked (by strict): 0 kept, 1 dropped",
         ),
     ],
 )

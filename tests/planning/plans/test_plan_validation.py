@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.models.plans.research_plan import (
+    MAX_TASKS,
     EntityType,
     ExpectedEntity,
     Plan,
@@ -12,7 +13,7 @@ from holdfast.models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
-from holdfast.planning.plans.plan_validation import MAX_TASKS, PlanRules, plan_faults
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from tests.support.jobs.plan_builders import (
     SEARCH,
     TOOLS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.activities.runtime.heartbeat_and_error_interceptors import _temporal_error
+from holdfast.activities.runtime.error_interceptor import _temporal_error
 from holdfast.activities.runtime.task_outcome import outcome_of_error
 from holdfast.models.errors import (
     FailureClass,
@@ -11,6 +11,7 @@ from holdfast.models.errors import (
     Passing,
     ServiceDown,
     StaleEpoch,
+    StateBehind,
     Suspending,
 )
 from holdfast.models.tasks.task_failure import REMEDIES, Component, Remedy
@@ -28,7 +29,7 @@ def test_every_class_has_a_remedy() -> None:
 
 
 # Of the command line, and of a run that must not write: no task fails by them.
-OTHERS = {ServiceDown, StaleEpoch}
+OTHERS = {ServiceDown, StaleEpoch, StateBehind}
 OF_TASKS = [kind for kind in all_below(HoldfastError) if kind not in OTHERS]
 
 

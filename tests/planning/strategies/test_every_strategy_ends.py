@@ -14,6 +14,7 @@ from holdfast.models.jobs.job_state import (
     AdvanceAgentTask,
     AgentTaskReceipt,
     AnswerReceipt,
+    BeginLoop,
     EndJob,
     FillGaps,
     Halt,
@@ -30,9 +31,11 @@ from holdfast.models.jobs.job_state import (
     Verify,
     WriteReport,
 )
-from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.models.plans.research_plan import OPENING_TASK, Plan, Task, TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
 from holdfast.models.strategies.job_strategy import (
+    AgentMethod,
+    Beginning,
     Grain,
     Horizon,
     Monitoring,
@@ -44,7 +47,12 @@ from holdfast.models.strategies.job_strategy import (
 from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.planning.plans.plan_graph import dependents, find_cycle
 from holdfast.planning.scheduler import state_transitions as changes
-from holdfast.planning.scheduler.agent_scheduling import is_agent_waiting, is_running_agent
+from holdfast.planning.scheduler.agent_scheduling import (
+    agent_horizon,
+    is_agent_waiting,
+    is_running_agent,
+)
+from holdfast.planning.scheduler.job_endings import is_answered_by_loop
 from holdfast.planning.scheduler.next_actions import decide
 
 _OVER = (TaskStatus.DONE, TaskStatus.FAILED)
@@ -59,6 +67,8 @@ def strategies() -> st.SearchStrategy[Strategy]:
         agent_horizon=st.sampled_from(Horizon),
         monitoring=st.sampled_from(Monitoring),
         supervise=st.sampled_from(Supervision),
+        begins_with=st.sampled_from(Beginning),
+        agent_method=st.sampled_from(AgentMethod),
         verify=st.booleans(),
         slots=st.integers(1, 4),
         replan_scope=st.sampled_from(ReplanScope),
@@ -111,6 +121,8 @@ class World:
 
     def start(self, action: Action) -> None:
         check_start(self.state, action)
+        if isinstance(action, MakePlan):
+            assert not is_answered_by_loop(self.state), "an answer needs no plan"
         self.state = changes.start_action(self.state, action)
         is_start = isinstance(action, StartTask)
         if not (is_start and self.state.tasks[action.task_id].kind is TaskKind.AGENT):
@@ -127,7 +139,7 @@ class World:
                 self.state = changes.apply_round_receipt(self.state, self.round(round_))
             case WriteReport():
                 self.state = changes.apply_report_receipt(self.state, ReportReceipt())
-            case MakePlan() | Replan() | Revise() | FillGaps():
+            case BeginLoop() | MakePlan() | Replan() | Revise() | FillGaps():
                 self.state = changes.apply_plan_receipt(self.state, action, self.change(action))
 
     def result(self, name: str) -> TaskReceipt:
@@ -136,10 +148,12 @@ class World:
         return TaskReceipt(task_id=name, attempt=attempt, status=status, seconds=1.0)
 
     def advance(self, name: str, must_end: str) -> AgentTaskReceipt:
-        result = self.result(name).model_copy(update={"contradicts_plan": self.says()})
+        agent = self.state.tasks[name]
+        said = {"contradicts_plan": self.says(), "is_answered": agent.is_opening and self.says()}
+        result = self.result(name).model_copy(update=said)
         lost = (
             any(step.status is TaskStatus.FAILED for step in self.state.steps_of(name))
-            and self.state.strategy.agent_horizon is Horizon.FULL
+            and agent_horizon(self.state.strategy, agent) is Horizon.FULL
         )
         if must_end or lost or self.says(3):
             return AgentTaskReceipt(result=result)
@@ -185,10 +199,14 @@ class World:
         )
         return VerificationRoundReceipt(round=round_, stop=stop, questions=questions)
 
-    def change(self, action: MakePlan | Replan | Revise | FillGaps) -> PlanReceipt:
+    def change(self, action: BeginLoop | MakePlan | Replan | Revise | FillGaps) -> PlanReceipt:
         if self.says(12):
             return PlanReceipt(halt=Halt(reason=StopReason.PLANNING_FAILED, message="no plan"))
         match action:
+            case BeginLoop():
+                opening = state_of(OPENING_TASK, TaskKind.AGENT, ())
+                opening = opening.model_copy(update={"is_opening": True})
+                return PlanReceipt(change_number=1, added=(opening,))
             case MakePlan():
                 questions = (self.question("", QuestionKind.APPROVAL),) if self.says(4) else ()
                 final = not self.state.strategy.verify
@@ -226,7 +244,8 @@ class World:
         )
 
     def gaps(self) -> PlanReceipt:
-        again = [t for t in self.state.plan_tasks if t.status in _OVER and self.says()]
+        over = [t for t in self.state.plan_tasks if t.status in _OVER and not t.is_opening]
+        again = [task for task in over if self.says()]
         changed = tuple(
             t.model_copy(update={"status": TaskStatus.PENDING, "attempt": t.attempt + 1})
             for t in again

@@ -12,9 +12,9 @@ from holdfast.models.strategies.job_strategy import ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.planning.plans.plan_continuation import replaced_tasks
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.planning.plans.search_tool_choice import search_tool
 from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
 from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
-from holdfast.roles.extractive.planning.search_tool_choice import search_tool
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from tests.roles.extractive.extractive_samples import READ_TOOL, SEARCH_TOOL, role_answer
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.roles.extractive.planning.search_tool_choice import search_tool
+from holdfast.planning.plans.search_tool_choice import search_tool
 from holdfast.tools.charts.charts_server import charts_server
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import BuiltinServer

@@ -100,7 +100,7 @@ async def test_a_call_that_left_without_an_answer_is_unclear_and_one_that_failed
     db: Database,
 ) -> None:
     await job_rows.submit_job(db, "job-1", REQUEST, None)
-    keys = [CallKey(job_id="job-1", request_hash=name) for name in ("lost", "failed")]
+    keys = [CallKey(job_id="job-1", task_id=name, request_hash=name) for name in ("T1", "T2")]
     await CallLedger(db).open_tool_call(keys[0], "lab.note", {})
     failed = await CallLedger(db).open_tool_call(keys[1], "lab.note", {})
     await CallLedger(db).fail_tool_call(failed.row_id, "busy", may_repeat=True)

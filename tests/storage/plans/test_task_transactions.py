@@ -13,6 +13,7 @@ from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
 from holdfast.models.errors import NotFound, Overtaken, StaleEpoch, StorageAway
 from holdfast.models.evidence.evidence import LocatedQuote
 from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import TaskReceipt
 from holdfast.models.plans.plan_change import PlanChange
@@ -95,12 +96,13 @@ async def test_a_task_begins_with_the_entities_of_those_it_depends_on(db: Databa
 async def test_a_finished_task_gives_its_receipt_and_writes_nothing(db: Database) -> None:
     order = await begin_sample_job(db)
     await task_transactions.begin_task(db, order, "T1#1")
-    await task_transactions.finish_task(CallLedger(db), order, "T1#1", sample_attempt())
+    stored = await task_transactions.finish_task(CallLedger(db), order, "T1#1", sample_attempt())
     before = await job_queries.events_after(db, "job-1", 0)
 
     again = await task_transactions.begin_task(db, order, "T1#1")
 
-    assert again == sample_attempt().receipt
+    assert again == stored
+    assert stored.seen == EventMark(number=before[-1].seq, at=before[-1].at)
     assert await job_queries.events_after(db, "job-1", 0) == before
     assert [event.seq for event in before] == list(range(1, len(before) + 1))
 
@@ -141,7 +143,7 @@ async def test_of_an_attempt_that_was_worked_twice_one_is_stored_and_nothing_is_
         return_exceptions=True,
     )
 
-    assert sorted(type(each).__name__ for each in outcomes) == ["NoneType", *["Overtaken"] * 3]
+    assert sorted(type(each).__name__ for each in outcomes) == [*["Overtaken"] * 3, "TaskReceipt"]
     assert len(await evidence_rows.evidence_of(db, "job-1")) == 1
     log = await job_queries.events_after(db, "job-1", 0)
     assert [event.kind for event in log].count("task.done") == 1
@@ -282,7 +284,7 @@ async def test_answers_that_come_back_side_by_side_are_all_written(
 
 async def test_work_goes_on_after_every_connection_was_cut(db: Database, database_url: str) -> None:
     order = await begin_sample_job(db)
-    keys = [CallKey(job_id="job-1", request_hash=str(n)) for n in range(8)]
+    keys = [CallKey(job_id="job-1", task_id=f"T{n}", request_hash=str(n)) for n in range(8)]
     await asyncio.gather(*(CallLedger(db).open_tool_call(key, "lab.search", {}) for key in keys))
 
     await cut_off(database_url)

@@ -34,6 +34,13 @@ class ScriptedReply:
     raw: bytes | None = None
     media_type: str = "application/json"
     drop: bool = False
+    calls: tuple[tuple[str, object], ...] = ()
+    """Tool calls by name and arguments, in the form that the request asks for."""
+
+    @classmethod
+    def calling(cls, *calls: tuple[str, object], delay: float = 0.0) -> Self:
+        """A reply that calls functions: natively, or as JSON where no tools were offered."""
+        return cls(content=None, calls=calls, delay=delay)
 
     @classmethod
     def of(cls, answer: object, *, delay: float = 0.0) -> Self:
@@ -64,7 +71,9 @@ class ReceivedRequest:
 
     @property
     def rung(self) -> str:
-        """How JSON was asked for: `json_schema`, `json_object` or `text`."""
+        """How JSON was asked for: `tools`, `json_schema`, `json_object` or `text`."""
+        if self.body.get("tools"):
+            return "tools"
         return str((self.body.get("response_format") or {}).get("type", "text"))
 
     @property
@@ -92,7 +101,7 @@ class ScriptedModel(HostedApp):
         self,
         responder: Responder | None = None,
         *,
-        supports: ResponseFormats = ("json_schema", "json_object"),
+        supports: ResponseFormats = ("tools", "json_schema", "json_object"),
         refusal_status: int = 400,
     ) -> None:
         self.asked: list[ReceivedRequest] = []
@@ -149,7 +158,8 @@ class ScriptedModel(HostedApp):
         self._arrived(asked)
         try:
             if asked.rung != "text" and asked.rung not in self._supports:
-                text = f"response_format.type {asked.rung!r} is not supported"
+                what = "tools" if asked.rung == "tools" else f"response_format.type {asked.rung!r}"
+                text = f"{what} is not supported"
                 return _refused(self._refusal_status, {"message": text})
             reply = self._next(asked)
             await self._wait(reply.delay)
@@ -207,7 +217,13 @@ def _refused(status: int, error: object, headers: Mapping[str, str] | None = Non
 
 
 def _completion(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
-    message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    message: dict[str, object] = {
+        "role": "assistant",
+        "content": reply.content,
+        "refusal": reply.refusal,
+    }
+    if reply.calls:
+        message |= _called(reply, asked)
     choice = {"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}
     usage = _counted(reply, asked) if reply.usage == "counted" else reply.usage
     return {
@@ -220,9 +236,24 @@ def _completion(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, objec
     }
 
 
+def _called(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
+    if asked.rung != "tools":
+        calls = [{"name": name, "arguments": arguments} for name, arguments in reply.calls]
+        return {"content": json.dumps({"calls": calls})}
+    tool_calls = [
+        {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for n, (name, arguments) in enumerate(reply.calls)
+    ]
+    return {"tool_calls": tool_calls}
+
+
 def _counted(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
     told = estimate_tokens(reply.content or "")
-    heard = sum(estimate_tokens(turn["content"]) for turn in asked.turns)
+    heard = sum(estimate_tokens(turn["content"] or "") for turn in asked.turns)
     return {
         "prompt_tokens": heard,
         "completion_tokens": told,

@@ -10,6 +10,7 @@ from holdfast.roles.agents.answerer import ANSWERER
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
 from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.loop.compactor import COMPACTOR
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
@@ -22,6 +23,7 @@ from holdfast.roles.tasks.matcher import MATCHER
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
+from tests.support.endpoints.loop_script import LoopScript
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 
 RoleScript: TypeAlias = Callable[[ReceivedRequest], object]
@@ -44,8 +46,12 @@ class ScriptedRoles:
     continuations: list[Plan] = field(default_factory=list)
     parts: dict[str, RoleScript] = field(default_factory=dict)
     asked: dict[str, list[ReceivedRequest]] = field(default_factory=dict)
+    loop: LoopScript = field(default_factory=LoopScript)
+    """What the agent and the judge of a cited loop say."""
 
     def __call__(self, asked: ReceivedRequest) -> ScriptedReply:
+        if self.loop.plays(asked):
+            return self.loop(asked)
         role = next(role for role in ROLES if asked.plays(role))
         self.asked.setdefault(role.name, []).append(asked)
         part = self.parts.get(role.name) or getattr(self, f"_{role.name}")
@@ -192,6 +198,7 @@ ROLES: tuple[Role[Any, Any], ...] = (
     EXTRACTOR,
     REASONER,
     SYNTHESISER,
+    COMPACTOR,
     STEPPER,
     OBJECTIVES,
     REPAIRER,

@@ -67,6 +67,16 @@ class RunningEngine:
         return await self.holdfast.show(job_id)
 
 
+_LAB = """[servers.lab]
+url = "{url}"
+
+[private_jobs]
+allowed_servers = ["lab"]
+
+"""
+"""The scripted tools, which private jobs may call as well."""
+
+
 @asynccontextmanager
 async def running_engine(
     temporal: Client,
@@ -77,11 +87,11 @@ async def running_engine(
     tools_url: str | None = None,
     polls: bool = True,
     toml: str = "",
-    key: str = "sk-test",
+    key: str = "sk-test-key",
 ) -> AsyncIterator[RunningEngine]:
     """`toml` is what `holdfast.toml` says besides the tools."""
     config = home / "holdfast.toml"
-    config.write_text((f'[servers.lab]\nurl = "{tools_url}"\n' if tools_url else "") + toml)
+    config.write_text((_LAB.format(url=tools_url) if tools_url else "") + toml)
     settings = Settings(
         home=home,
         config_file=config,

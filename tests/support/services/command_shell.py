@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.support.services.bare_environment import bare_environment
 
-_PROGRESS = ("starting ", "bringing ", "note: ")
+_PROGRESS = ("starting ", "restarting ", "bringing ", "note: ")
 _WITHIN_S = 120
 
 

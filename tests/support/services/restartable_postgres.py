@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.services import detached_processes, postgres_files, postgres_server
+from holdfast.services import detached_processes
+from holdfast.services.servers import postgres_files, postgres_server
 from holdfast.services.service_state import RunningProcess, make_home
 from holdfast.storage.core.schema_migration import migrate_schema
 

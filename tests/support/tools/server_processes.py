@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,9 +20,16 @@ def stdio_server(script: str, **options: object) -> StdioServer:
 
 
 class HttpServerProcess:
-    """The lab as an HTTP server on one port, which can be killed and started again."""
+    """A script as an HTTP server on one port, which can be killed and started again."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        *,
+        script: str = "failing_tools_server.py",
+        arguments: Sequence[str] = (),
+    ) -> None:
+        self.command = (sys.executable, str(SERVER_SCRIPTS / script), *arguments)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
@@ -35,10 +42,7 @@ class HttpServerProcess:
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            str(SERVER_SCRIPTS / "failing_tools_server.py"),
-            str(self.port),
-            env=self.environment,
+            *self.command, str(self.port), env=self.environment
         )
         while not await self._answers():
             assert self.process.returncode is None
@@ -61,6 +65,6 @@ class HttpServerProcess:
 
 
 def hub_with_servers(
-    servers: Mapping[str, ServerConfig], *, patience: float = 6, **options: Path
+    servers: Mapping[str, ServerConfig], *, patience: float = 60, **options: Path
 ) -> Hub:
     return Hub(servers, {}, patience=timedelta(seconds=patience), **options)

@@ -46,7 +46,8 @@ async def open_web_hub(
     """`sites` are what the operator allows; `table` is the rest of `[web]`."""
     hosts = (*table.pop("allow_hosts", ()), *(site.host for site in sites))
     asked = WebSettings.model_validate({"allow_hosts": hosts, "delay_s": 0, **table})
-    async with open_web_resources(asked, environment or {}, resolve=resolve, trust=trust) as parts:
+    async with open_web_resources(asked, environment or {}, resolve=resolve, trust=trust) as both:
+        parts, _ = both
         server = web_server(parts.fetcher, parts.search, lambda: TODAY)
         builtin = {"web": BuiltinServer(server, {"fresh": "fresh"}, concurrency=WEB_CONCURRENCY)}
         async with Hub({}, builtin) as hub:

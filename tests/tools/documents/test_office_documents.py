@@ -18,7 +18,7 @@ from pptx.util import Inches
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.document_reader import read_document
-from holdfast.tools.documents.office_package import MAX_ENTRIES, MAX_PART
+from holdfast.tools.documents.office.office_package import MAX_ENTRIES, MAX_PART
 from holdfast.tools.documents.passage_splitter import split_passages
 from holdfast.tools.documents.table_text import MAX_COLUMNS, MAX_ROWS
 

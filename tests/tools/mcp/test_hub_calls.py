@@ -14,7 +14,6 @@ from holdfast.tools.mcp.server_config import StdioServer
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
 from holdfast.tools.mcp.tool_server import BuiltinServer
-from holdfast.tools.mcp.transports import server_connection
 
 pytestmark = pytest.mark.slow
 MINUTE = timedelta(minutes=1)
@@ -112,15 +111,15 @@ async def test_long_answer_over_stdio_is_cut(hub: Hub) -> None:
     assert len(answer.text) == len(answer.passages[0].text) == 10_000
 
 
-async def test_fifty_megabytes_are_cut_and_not_held(hub: Hub) -> None:
+async def test_fifteen_megabytes_are_cut_and_not_held(hub: Hub) -> None:
     await hub.call("web.big", {"size": 10}, timeout=MINUTE)
     before = psutil.Process().memory_info().rss
 
-    answer = await hub.call("web.big", {"size": 50_000_000}, timeout=MINUTE)
+    answer = await hub.call("web.big", {"size": 15_000_000}, timeout=MINUTE)
 
     assert answer.is_cut
     assert len(answer.text) == 1_000_000
-    assert psutil.Process().memory_info().rss - before < 150_000_000
+    assert psutil.Process().memory_info().rss - before < 120_000_000
 
 
 async def test_too_large_value_is_dropped_and_its_text_cut(hub: Hub) -> None:
@@ -260,22 +259,6 @@ async def test_a_tool_whose_name_could_be_taken_for_more_is_left_out(name: str) 
     fault = CheckedTool(Tool(name=name, input_schema={"type": "object"})).fault
 
     assert fault == "its name must be 1 to 128 signs, without spaces, quotes and angle brackets"
-
-
-async def test_of_a_server_that_lists_too_many_tools_the_first_are_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server_connection, "_MAX_TOOLS", 2)
-    server = MCPServer("many")
-    for number in range(4):
-        server.add_tool(lambda: "", name=f"t{number}", description="one of many")
-
-    async with Hub({}, {"many": BuiltinServer(server)}) as hub:
-        names = [each.name for each in await hub.signatures()]
-        (fault,) = hub.faults()
-
-    assert names == ["many.t0", "many.t1"]
-    assert fault.startswith("tool 'many.t2' was left out: the server lists more than 2 tools")
 
 
 async def test_server_cannot_take_the_name_of_a_builtin_one() -> None:

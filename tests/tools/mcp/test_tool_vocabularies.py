@@ -3,9 +3,11 @@ another tool."""
 
 import sys
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 from mcp.server import MCPServer
+from pydantic import Field
 
 from holdfast.models.errors import BadConfiguration, ToolFailed
 from holdfast.planning.schemas.allowed_texts import allowed_texts
@@ -155,6 +157,32 @@ async def test_what_is_declared_for_one_tool_goes_before_what_is_for_all(listing
     async with listing.hub(**vocabulary) as hub:
         assert await _values(hub, "kb.relate", "relation") == ("one",)
         assert await _values(hub, "kb.relate", "collection") == ()
+
+
+@pytest.mark.conformance("SAF-04")
+async def test_no_vocabulary_and_no_description_tells_a_secret() -> None:
+    server = MCPServer("kb")
+
+    @server.tool()
+    def relate(
+        kind: Annotated[Literal["plain", "key-walnut-drawer"], Field(description="walnut-drawer")],
+        relation: str,
+    ) -> str:
+        return kind + relation
+
+    @server.tool()
+    def relations() -> list[str]:
+        return ["spouse", "key-walnut-drawer"]
+
+    vocabulary = {"relation": FromTool(tool="relations")}
+    served = BuiltinServer(server, vocabulary=vocabulary, secrets=("walnut-drawer",))
+    async with Hub({}, {"kb": served}) as hub:
+        known = await hub.vocabularies("kb.relate", ("kind", "relation"), facts={})
+
+    # The server would refuse a masked value; answers of tools are masked before.
+    assert known["kind"].vocabulary.values == ("plain",)
+    assert known["kind"].description == "*" * len("walnut-drawer")
+    assert known["relation"].vocabulary.values == ("spouse", f"key-{'*' * 13}")
 
 
 async def test_a_list_that_was_cut_or_failed_is_told(listing: Listing) -> None:

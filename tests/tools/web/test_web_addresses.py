@@ -125,9 +125,25 @@ def test_operator_opens_hosts_and_ports() -> None:
 
 def test_allowed_name_never_opens_the_metadata_of_a_cloud() -> None:
     assert ip_refusal_reason("10.1.1.1", is_named=True) == ""
-    assert ip_refusal_reason("169.254.169.254", is_named=True)
+    assert ip_refusal_reason("100.64.0.1", is_named=True) == ""
+    assert ip_refusal_reason("fd00::7", is_named=True) == ""
     assert ip_refusal_reason("fe80::1", is_named=True)
     assert ip_refusal_reason("::ffff:10.1.1.1", is_named=True)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "169.254.169.254",
+        "100.100.100.200",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
+    ],
+)
+def test_metadata_of_clouds_stays_closed_for_named_hosts(metadata: str) -> None:
+    assert ip_refusal_reason(metadata, is_named=True) == f"{metadata} is not public"
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ async def test_planner_sees_neither_fresh_nor_can_it_set_it(
     signature = next(each for each in await web.hub.signatures() if each.name == "web.fetch")
     assert set(signature.input_schema["properties"]) == {"url", "start"}
     assert signature.is_repeatable
-    assert (web.hub._places["web"].link.tools["fetch"].meta or {})[READS_KEY] == "url"
+    assert (web.hub._places["web"].link.tools["fetch"].tool.meta or {})[READS_KEY] == "url"
 
 
 async def test_page_that_must_not_be_stored_is_asked_for_again(

@@ -331,7 +331,7 @@ def test_provider_that_lacks_something_says_what_to_write(
 async def test_key_is_not_shown_by_what_holds_it() -> None:
     tables = {"brave": ProviderSettings(key_env="B"), "mwmbl": ProviderSettings()}
     table = WebSettings(providers=tables)
-    async with open_web_resources(table, {"B": KEY}) as parts:
+    async with open_web_resources(table, {"B": KEY}) as (parts, _):
         assert parts.search is not None
         assert KEY not in repr(parts.search)
         assert parts.search.secrets == (KEY,)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.models.calls.tool_signatures import ToolAnswer
 from holdfast.models.errors import ToolBusy, ToolFailed
-from holdfast.tools.documents.mediawiki_html import article_text
+from holdfast.tools.documents.html.mediawiki_html import article_text
 from holdfast.tools.mcp.meta_keys import READS_KEY, REMEMBERS_KEY
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import BuiltinServer
@@ -187,8 +187,8 @@ async def test_marks_are_declared(wikipedia: Wikipedia) -> None:
     signatures = {each.name: each for each in await wikipedia.hub.signatures()}
     tools = wikipedia.hub._places["wikipedia"].link.tools
 
-    assert (tools["page"].meta or {})[READS_KEY] == "title"
-    assert (tools["lookup"].meta or {})[REMEMBERS_KEY] is True
+    assert (tools["page"].tool.meta or {})[READS_KEY] == "title"
+    assert (tools["lookup"].tool.meta or {})[REMEMBERS_KEY] is True
     assert await wikipedia.hub.depends_on_history("wikipedia.lookup")
     assert not await wikipedia.hub.depends_on_history("wikipedia.page")
     shown = {name: set(each.input_schema["properties"]) for name, each in signatures.items()}

@@ -1,11 +1,10 @@
 """Keep one long-lived connection to an MCP server and reconnect when the connection breaks."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
-from itertools import islice
 from typing import Any, TypeVar
 
 from mcp import Client, MCPError
@@ -21,16 +20,20 @@ from pydantic import ValidationError
 from holdfast.models.calls.retry_pause import retry_pause
 from holdfast.models.errors import BadConfiguration, OutcomeUnknown, ToolBusy, ToolFailed
 from holdfast.models.text.storable_text import storable_text
-from holdfast.tools.mcp.transports.message_streams import RequestTrace, WithheldTools, current_trace
-from holdfast.tools.mcp.transports.server_transports import Connect, describe_http_status
+from holdfast.tools.mcp.tool_schema_checks import CheckedTool
+from holdfast.tools.mcp.transports.request_trace import RequestTrace, current_trace
+from holdfast.tools.mcp.transports.server_transports import (
+    Connect,
+    OpenConnection,
+    describe_http_status,
+)
+from holdfast.tools.mcp.transports.tool_listing import MAX_PAGES, ToolListing
 
 _CONNECT_S = 20.0
 _RECONNECT_PAUSES_S = (0.4, 12.8)
 """Seconds of pause after the first failed connection, and the maximum."""
 _GRACE_S = 2.0
 """Extra time in which the library itself may cancel the call and inform the server."""
-_MAX_TOOLS = 1_000
-"""The limit exists because planners read all tools and every tool is checked."""
 _TRIES = 3
 """After this many failed connections in a row, callers stop waiting."""
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
@@ -61,8 +64,8 @@ class ServerConnection:
         self, name: str, connect: Connect, *, concurrency: int = 8, patience: timedelta
     ) -> None:
         self.name = name
-        self.tools: Mapping[str, Tool] = {}
-        self.refused: Mapping[str, str] = {}
+        self.tools: Mapping[str, CheckedTool] = {}
+        self.listing = ToolListing()
         self._connect = connect
         self._patience_s = patience.total_seconds()
         self._call_slots = asyncio.Semaphore(concurrency)
@@ -222,15 +225,11 @@ class ServerConnection:
         current_trace.set(RequestTrace())
         try:
             async with asyncio.timeout(_CONNECT_S) as limit, self._connect() as connection:
-                tools = await _list_all_tools(connection.client)
+                tools = await _checked_tools(connection)
                 limit.reschedule(None)
                 if self._is_stopping:
                     return
-                self.tools = {
-                    name: _with_output_schema(tool, connection.withheld)
-                    for name, tool in _first_tools(tools)
-                }
-                self.refused = dict(connection.withheld.refused) | _surplus_tools(tools)
+                self.tools, self.listing = tools, connection.listing
                 self._client, self._failures = connection.client, 0
                 self._broken.clear()
                 self._settled.set()
@@ -267,30 +266,28 @@ async def _within(seconds: float, call: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-async def _list_all_tools(client: Client) -> dict[str, Tool]:
-    tools: dict[str, Tool] = {}
+async def _checked_tools(connection: OpenConnection) -> dict[str, CheckedTool]:
+    """Return the tools of the server by name; checking one is all that is done in one turn."""
+    checked: dict[str, CheckedTool] = {}
+    async for tool in _listed_tools(connection):
+        promise = connection.listing.output_schemas.get(tool.name)
+        checked[tool.name] = CheckedTool(
+            tool if promise is None else tool.model_copy(update={"output_schema": promise})
+        )
+        await asyncio.sleep(0)
+    return checked
+
+
+async def _listed_tools(connection: OpenConnection) -> AsyncIterator[Tool]:
     cursor: str | None = None
-    while True:
-        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-        tools |= {tool.name: tool for tool in page.tools}
+    for _ in range(MAX_PAGES):
+        page = await connection.client.list_tools(cursor=cursor, cache_mode="refresh")
+        for tool in page.tools:
+            yield tool
         cursor = page.next_cursor
-        if cursor is None or len(tools) > _MAX_TOOLS:
-            return tools
-
-
-def _first_tools(tools: Mapping[str, Tool]) -> Iterator[tuple[str, Tool]]:
-    return islice(tools.items(), _MAX_TOOLS)
-
-
-def _surplus_tools(tools: Mapping[str, Tool]) -> dict[str, str]:
-    """Return the first tool beyond the limit, with the reason why it and all later ones are out."""
-    why = f"the server lists more than {_MAX_TOOLS} tools; this and all after it are not taken"
-    return dict.fromkeys(islice(tools, _MAX_TOOLS, _MAX_TOOLS + 1), why)
-
-
-def _with_output_schema(tool: Tool, withheld: WithheldTools) -> Tool:
-    promise = withheld.output_schemas.get(tool.name)
-    return tool if promise is None else tool.model_copy(update={"output_schema": promise})
+        if cursor is None or connection.listing.fault:
+            return
+    connection.listing.fault = f"its listing has over {MAX_PAGES} pages; the rest was left out"
 
 
 def _first_leaf_error(error: BaseException) -> BaseException:

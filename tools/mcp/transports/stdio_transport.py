@@ -11,47 +11,58 @@ lifecycle, shutdown.
 
 import asyncio
 import os
-import re
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple
 
 import anyio
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INTERNAL_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    jsonrpc_message_adapter,
-)
-from pydantic_core import from_json
+from mcp.types import JSONRPCMessage
 
-from holdfast.tools.mcp.transports.message_streams import MAX_MESSAGE_BYTES, MessageThrottle
+from holdfast.tools.mcp.transports.message_limits import (
+    HEAD_BYTES,
+    MAX_MESSAGE_BYTES,
+    UnreadableMessage,
+    error_reply,
+    read_message,
+    request_id_in,
+    too_long,
+)
+from holdfast.tools.mcp.transports.message_throttle import MessageThrottle
+from holdfast.tools.mcp.transports.server_log import ServerLog
+from holdfast.tools.sandbox.bubblewrap_command import Launch
+from holdfast.tools.sandbox.process_tree_watch import TreeLimits, watch_process_tree
 
 log = structlog.get_logger(__name__)
 
 _CHUNK_BYTES = 2**16
-_HEAD_BYTES = 2**12
-"""The first bytes of an oversized message, in which its id is looked for."""
 _SHOWN_BYTES = 200
 _EXIT_S = 2.0
 """Seconds in which a server must exit by itself, and again after SIGTERM."""
 _LOOK_EVERY_S = 0.01
-_ID = re.compile(rb'"id"\s*:\s*(?:(\d{1,18})|"([^"\\]{1,200})")')
 
 InboundSender = MemoryObjectSendStream[SessionMessage | Exception]
 InboundReceiver = MemoryObjectReceiveStream[SessionMessage | Exception]
 
 
+class ProgramStart(NamedTuple):
+    """How to start a program: command, whole environment, working folder, limits of its tree."""
+
+    launch: Launch
+    environment: Mapping[str, str]
+    cwd: Path | None = None
+    limits: TreeLimits | None = None
+
+
 @asynccontextmanager
 async def open_server_program(
-    name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path | None, errors: TextIO
+    name: str,
+    start: ProgramStart,
+    server_log: ServerLog | None,
 ) -> AsyncIterator[tuple[InboundReceiver, MemoryObjectSendStream[SessionMessage]]]:
     """Start the program and yield the streams from and to it.
 
@@ -59,12 +70,13 @@ async def open_server_program(
         OSError: the program cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
-        *command,
+        *start.launch.command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=errors,
-        env=get_default_environment() | dict(env),
-        cwd=cwd,
+        stderr=asyncio.subprocess.PIPE if server_log else asyncio.subprocess.DEVNULL,
+        env=start.environment,
+        cwd=start.cwd,
+        pass_fds=start.launch.descriptors,
         limit=_CHUNK_BYTES,
         start_new_session=True,  # so that its child processes can be stopped as well
     )
@@ -72,6 +84,8 @@ async def open_server_program(
     outbox, posted = anyio.create_memory_object_stream[SessionMessage](0)
     reading = asyncio.create_task(_read(name, process, inbound))
     writing = asyncio.create_task(_write(process, posted, inbound))
+    logging = asyncio.create_task(_log_errors(name, process, server_log))
+    watching = asyncio.create_task(_watch(name, process, start.limits))
     try:
         yield outbound, outbox
     finally:
@@ -81,9 +95,11 @@ async def open_server_program(
         with anyio.CancelScope(shield=True):
             await asyncio.wait({writing}, timeout=_EXIT_S)
             await _stop(process)
-            for task in (reading, writing):
+            await asyncio.wait({logging}, timeout=_EXIT_S)
+            tasks = {reading, writing, logging, watching}
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait({reading, writing})
+            await asyncio.wait(tasks)
             inbound.close()
             posted.close()
 
@@ -107,6 +123,25 @@ async def _read(name: str, process: asyncio.subprocess.Process, inbound: Inbound
         pass
 
 
+async def _log_errors(
+    name: str, process: asyncio.subprocess.Process, server_log: ServerLog | None
+) -> None:
+    """Read stderr to its end; a log that cannot be written does not stop the server."""
+    if process.stderr is None or server_log is None:
+        return
+    try:
+        await server_log.keep(process.stderr)
+    except OSError as error:
+        log.warning("mcp.log_failed", server=name, error=str(error))
+        while await process.stderr.read(_CHUNK_BYTES):
+            pass
+
+
+async def _watch(name: str, process: asyncio.subprocess.Process, limits: TreeLimits | None) -> None:
+    if limits is not None:
+        await watch_process_tree(name, process.pid, limits)
+
+
 async def _messages(stream: asyncio.StreamReader) -> AsyncIterator[JSONRPCMessage | bytes]:
     """Yield each line; of an oversized line only the first bytes."""
     pieces: list[bytes] = []
@@ -115,44 +150,32 @@ async def _messages(stream: asyncio.StreamReader) -> AsyncIterator[JSONRPCMessag
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             # Free a long line before its message is passed on.
-            read, pieces = _read_line([*pieces, end], size + len(end)), []
-            size = 0
-            yield read
+            line, pieces = [*pieces, end], []
+            length, size = size + len(end), 0
+            yield await _read_line(line, length)
         size += len(rest)
         if size > MAX_MESSAGE_BYTES:
-            pieces = [b"".join(pieces[:1])[:_HEAD_BYTES]]
+            pieces = [b"".join(pieces[:1])[:HEAD_BYTES]]
         elif rest:
             pieces.append(rest)
 
 
-def _read_line(pieces: list[bytes], size: int) -> JSONRPCMessage | bytes:
+async def _read_line(pieces: list[bytes], size: int) -> JSONRPCMessage | bytes:
     if size > MAX_MESSAGE_BYTES:
-        return _oversize_error(pieces[0]) or pieces[0]
+        return _error_in_place_of(pieces[0], too_long(MAX_MESSAGE_BYTES))
     line = b"".join(pieces)
     pieces.clear()
-    with suppress(ValueError):
-        return _parsed(line)
-    with suppress(ValueError):  # bytes that are not UTF-8 affect only their own characters
-        return _parsed(line.decode("utf-8", "replace"))
-    return line[:_HEAD_BYTES]
+    try:
+        return await read_message(line)
+    except UnreadableMessage as fault:
+        is_noise = not line[:HEAD_BYTES].lstrip().startswith(b"{")
+        return line[:HEAD_BYTES] if is_noise else _error_in_place_of(line[:HEAD_BYTES], str(fault))
 
 
-def _parsed(line: bytes | str) -> JSONRPCMessage:
-    # Not `validate_json`: it would copy the message for each kind of message that it tries.
-    return jsonrpc_message_adapter.validate_python(from_json(line), by_name=False)
-
-
-def _oversize_error(head: bytes) -> JSONRPCError | None:
-    """Build a JSON-RPC error for an oversized message; None if its id cannot be read."""
-    match = _ID.search(head[:_HEAD_BYTES])
-    if match is None:
-        return None
-    request_id = int(match[1]) if match[1] else match[2].decode("utf-8", "replace")
-    why = ErrorData(
-        code=INTERNAL_ERROR,
-        message=f"the answer is over {MAX_MESSAGE_BYTES} bytes and was not read",
-    )
-    return JSONRPCError(jsonrpc="2.0", id=request_id, error=why)
+def _error_in_place_of(head: bytes, why: str) -> JSONRPCMessage | bytes:
+    """Return an error for the request that the line answers; the line's head if it names none."""
+    request_id = request_id_in(head)
+    return head if request_id is None else error_reply(request_id, why)
 
 
 async def _write(

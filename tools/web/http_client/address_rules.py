@@ -12,6 +12,7 @@ from typing import NamedTuple
 import httpx2
 
 from holdfast.models.errors import ToolFailed
+from holdfast.tools.web.http_client.host_patterns import HostPatterns
 
 _MAX_ADDRESS_CHARS = 4_000
 # Browsers read a backslash as a slash; only some parsers drop blanks and control characters.
@@ -52,7 +53,9 @@ _NEVER = tuple(
     ipaddress.ip_network(each)
     for each in (
         "0.0.0.0/8",
+        "100.100.100.200/32",  # metadata of Alibaba Cloud
         "169.254.0.0/16",
+        "192.0.0.192/32",  # metadata of Oracle Cloud
         "224.0.0.0/4",
         "240.0.0.0/4",
         "::/128",
@@ -60,6 +63,8 @@ _NEVER = tuple(
         "64:ff9b::/96",
         "64:ff9b:1::/48",
         "2002::/16",
+        "fd00:ec2::/32",  # metadata and other services of AWS
+        "fd20:ce::254/128",  # metadata of Google Cloud
         "fe80::/10",
         "ff00::/8",
     )
@@ -103,11 +108,18 @@ class AllowedHosts:
     hosts: frozenset[str] = frozenset()
     """`host` or `host:port`, in lower case; IPv6 in brackets where a port follows."""
     ports: frozenset[int] = frozenset({80, 443})
+    only: HostPatterns | None = None
+    """In private jobs: the hosts that may be reached at all. None: every public host."""
 
     @classmethod
-    def of(cls, hosts: tuple[str, ...], ports: tuple[int, ...] = (80, 443)) -> "AllowedHosts":
+    def of(
+        cls,
+        hosts: tuple[str, ...],
+        ports: tuple[int, ...] = (80, 443),
+        only: HostPatterns | None = None,
+    ) -> "AllowedHosts":
         """Build the rules from the operator's settings."""
-        return cls(frozenset(host.lower().rstrip(".") for host in hosts), frozenset(ports))
+        return cls(frozenset(host.lower().rstrip(".") for host in hosts), frozenset(ports), only)
 
     def names(self, host: str, port: int) -> bool:
         """Return True if the operator named this host, or this host with this port."""
@@ -134,6 +146,9 @@ def parse_target(address: str, allowed: AllowedHosts) -> RequestTarget:
         raise _refused(address, "it holds a user name or a password; leave them out")
     host = _host(address, url)
     port = url.port or _USUAL_PORTS[url.scheme]
+    if allowed.only is not None and not allowed.only.matches(host, port):
+        # Before any look-up: the name of a host can carry text as well.
+        raise _refused(address, _private_job_refusal(host, allowed.only))
     if not allowed.allows_port(host, port):
         raise _refused(address, f"port {port} is not one of those that are read")
     if is_ip_address(host) and (why := ip_refusal_reason(host, is_named=allowed.names(host, port))):
@@ -213,6 +228,14 @@ def _host(address: str, url: httpx2.URL) -> str:
     if len(host) > 253 or not _NAME.fullmatch(host):
         raise _refused(address, "its host is not a name")
     return host
+
+
+def _private_job_refusal(host: str, only: HostPatterns) -> str:
+    return (
+        f"this job may read private documents, and {host!r} is not among the hosts that such a job "
+        f"may reach: {only}. Use a source there, or go on without it; the operator may add the "
+        "host to allowed_hosts under [private_jobs] in holdfast.toml"
+    )
 
 
 def _refused(address: str, why: str) -> ToolFailed:

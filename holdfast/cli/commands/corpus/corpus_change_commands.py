@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from holdfast.cli.commands.jobs.job_preparation import EXIT_INTERRUPTED
 from holdfast.cli.installation_access import run_with_client
+from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.options.corpus_options import check_collection
 from holdfast.cli.render.terminal_output import (
     count_with_noun,
@@ -26,7 +27,6 @@ from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ProgressCallback
 from holdfast.corpus.passage_embedding import EmbeddingResult
 from holdfast.models.errors import BadInput, NotFound
-from holdfast.settings import load_settings
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
 _MAX_PROGRESS_LINES = 20
@@ -39,7 +39,7 @@ def add_documents_command(
     """Read and embed new documents; 1 if passages lack vectors, 130 if interrupted."""
 
     async def add(on_progress: ProgressCallback) -> tuple[IngestResult, EmbeddingResult | None]:
-        settings = load_settings()
+        settings = load_command_settings()
         endpoints = await start_installation(settings)
         async with open_client(settings, endpoints) as holdfast:
             options = IngestOptions(metadata=metadata, replaces_collection=False, tell=on_progress)

@@ -22,17 +22,24 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.models.errors import StorageAway
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.views.job_views import JobView
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.views.job_queries import events_after
 
+EXIT_JOB_GOES_ON = 3
+"""The command has ended before the job."""
+
 _POLL_INTERVAL_S = 0.15
 
 
 async def watch_job(holdfast: Holdfast, job_id: str, *, json_output: bool) -> int:
-    """Watch the job and print its report; 0 when the job is done, 130 when interrupted."""
+    """Watch the job and print its report; 0 when the job is done, 130 when interrupted.
+
+    3 if PostgreSQL goes away: the job has not ended.
+    """
     try:
         watch = _watch_on_terminal if sys.stdout.isatty() and not json_output else _watch_as_lines
         view = await watch(holdfast, job_id)
@@ -41,11 +48,22 @@ async def watch_job(holdfast: Holdfast, job_id: str, *, json_output: bool) -> in
             f"\njob {job_id} continues without you; come back with `holdfast wait {job_id}`"
         )
         return EXIT_INTERRUPTED
+    except StorageAway:
+        return print_that_job_goes_on(job_id)
     if json_output:
         print_json(view)
     else:
         await _print_outcome(holdfast, view)
     return 0 if view.status == JobStatus.DONE else 1
+
+
+def print_that_job_goes_on(job_id: str) -> int:
+    """Print how to come back to a job that cannot be watched now; return the exit code."""
+    print_progress(
+        f"PostgreSQL stopped answering, so the job cannot be watched now; job {job_id} goes on "
+        f"once it is back: run `holdfast up`, then `holdfast wait {job_id}`"
+    )
+    return EXIT_JOB_GOES_ON
 
 
 async def _watch_on_terminal(holdfast: Holdfast, job_id: str) -> JobView:

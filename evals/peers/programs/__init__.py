@@ -1,0 +1,1 @@
+"""Programs that run in the peers' environment: they read an order and print what they deliver."""

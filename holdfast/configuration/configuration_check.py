@@ -1,0 +1,46 @@
+"""Check everything in `holdfast.toml` that a worker reads, before a worker has to stop for it."""
+
+from pathlib import Path
+
+from holdfast.configuration.configured_agents import read_agents
+from holdfast.configuration.embedding_settings import read_embeddings_with_key
+from holdfast.configuration.price_settings import read_prices
+from holdfast.settings import Settings
+from holdfast.tools.holdfast_toml import check_toml_tables
+from holdfast.tools.mcp.server_config import check_own_names, read_servers
+from holdfast.tools.private_job_settings import read_private_job_settings
+from holdfast.tools.python.python_settings import read_python_settings
+from holdfast.tools.tables.table_folder import read_table_folder
+from holdfast.tools.web.web_settings import read_web_settings, read_wikipedia_settings
+
+
+def check_configuration(settings: Settings) -> None:
+    """Read every table of the file; nothing is opened or started.
+
+    Raises:
+        BadConfiguration: a table is wrong; names file, table and key, and the right form.
+    """
+    file = settings.config_file
+    if file is None:
+        return
+    check_toml_tables(file)
+    servers = read_servers(file)
+    read_prices(file)
+    read_agents(file, has_endpoint=settings.has_model_endpoint)
+    read_embeddings_with_key(settings)
+    read_private_job_settings(file, servers)
+    check_own_names(servers, _builtin_names(file))
+
+
+def _builtin_names(file: Path) -> set[str]:
+    """Return the names of the built-in servers that the file leaves or turns on."""
+    python = read_python_settings(file)
+    is_on = {
+        "corpus": True,
+        "charts": True,
+        "python": python is None or python.enabled,
+        "tables": read_table_folder(file) is not None,
+        "web": read_web_settings(file) is not None,
+        "wikipedia": read_wikipedia_settings(file) is not None,
+    }
+    return {name for name, on in is_on.items() if on}

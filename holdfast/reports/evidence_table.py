@@ -1,0 +1,53 @@
+"""Lay out the proof of a report as a table: step, finding, quotes, sources, strength.
+
+A report has the table if a judge said of each of several findings how strongly its quotes show it.
+Then the table has the quotes, and the list of sources only says where they stand.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+
+_STRENGTH_WORDS = {"implied": "implied, not stated", "weak": "a weak link"}
+
+
+class EvidenceRow(NamedTuple):
+    """A finding with its quotes."""
+
+    step: int
+    finding: ReportStatement
+    citations: tuple[Citation, ...]
+
+    @property
+    def marks_by_title(self) -> Mapping[str, tuple[int, ...]]:
+        """The marks of each cited document, by its title."""
+        titles = dict.fromkeys(each.title for each in self.citations)
+        return {
+            title: tuple(each.mark for each in self.citations if each.title == title)
+            for title in titles
+        }
+
+
+def evidence_rows(report: Report) -> tuple[EvidenceRow, ...]:
+    """Return the rows of the table; none for a report without it."""
+    if len(report.findings) < 2 or not all(each.strength for each in report.findings):
+        return ()
+    by_mark = {each.mark: each for each in report.citations}
+    return tuple(
+        EvidenceRow(step, finding, tuple(by_mark[mark] for mark in finding.marks))
+        for step, finding in enumerate(report.findings, start=1)
+    )
+
+
+def confidence_line(report: Report) -> str:
+    """Return the confidence of the answer with the steps that are not stated; empty: unknown."""
+    if report.confidence is None:
+        return ""
+    reasons = [
+        f"step {step} is {_STRENGTH_WORDS[each.strength]}"
+        for step, each in enumerate(report.findings, start=1)
+        if each.strength in _STRENGTH_WORDS
+    ]
+    because = f" ({'; '.join(reasons)})" if reasons and evidence_rows(report) else ""
+    return f"Confidence: {report.confidence:.0%}{because}"

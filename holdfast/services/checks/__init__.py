@@ -1,0 +1,1 @@
+"""Check an installation for `holdfast doctor`."""

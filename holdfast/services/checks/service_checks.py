@@ -1,0 +1,140 @@
+"""Check the services of an installation: database, Temporal, worker and model endpoint."""
+
+import asyncio
+
+from holdfast.models.errors import ServiceDown
+from holdfast.services import service_discovery
+from holdfast.services.checks.check_outcome import BUSY_HINT, START_HINT, TIMEOUT_S, CheckOutcome
+from holdfast.services.service_state import load_state
+from holdfast.services.worker.worker_process import current_worker
+from holdfast.settings import Endpoints, Settings
+
+_TIMED_OUT = "timeout"
+
+
+async def check_database(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:
+    state = load_state(settings.home)
+    if endpoints is None or not service_discovery.is_postgres_running(settings, state):
+        return CheckOutcome(False, "the embedded PostgreSQL is not running", START_HINT)
+    import psycopg
+
+    plain = endpoints.database_url.replace("postgresql+psycopg://", "postgresql://", 1)
+    # The embedded server has just accepted a connection, so it is not down.
+    remedy = BUSY_HINT if endpoints.embedded_database else "check HOLDFAST_DATABASE_URL"
+    try:
+        revision = await asyncio.to_thread(_revision, plain)
+    except psycopg.errors.UndefinedTable:
+        return CheckOutcome(False, "PostgreSQL answers, but has no schema yet", START_HINT)
+    except psycopg.OperationalError as error:
+        # Only the first line, and never the address, which may contain a password.
+        first_line = str(error).partition("\n")[0]
+        return CheckOutcome(False, f"PostgreSQL does not answer: {first_line}", remedy)
+    from holdfast.storage.core.schema_migration import newest_schema_version
+
+    if revision != (head := await asyncio.to_thread(newest_schema_version)):
+        return CheckOutcome(
+            False, f"the schema is {revision}, this version needs {head}", START_HINT
+        )
+    return CheckOutcome(True, f"PostgreSQL answers, schema {revision}")
+
+
+def _revision(plain_url: str) -> str:
+    import psycopg
+
+    with psycopg.connect(plain_url, connect_timeout=int(TIMEOUT_S)) as connection:
+        row = connection.execute("select version_num from alembic_version").fetchone()
+    return str(row[0]) if row else "empty"
+
+
+async def check_temporal(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:
+    if endpoints is None or not _is_temporal_running(settings):
+        return CheckOutcome(False, "the embedded Temporal is not running", START_HINT)
+    from holdfast.temporal.temporal_connection import connect, missing_search_attributes
+
+    at = f"{endpoints.temporal_address}, namespace {endpoints.temporal_namespace}"
+    try:
+        client = await connect(settings, endpoints)
+    except ServiceDown:
+        if not endpoints.embedded_temporal:
+            raise
+        # The embedded server has just accepted a connection, so it is not down.
+        return CheckOutcome(False, f"{at}: listens, but a client got no answer", BUSY_HINT)
+    if missing := await missing_search_attributes(client):
+        return CheckOutcome(
+            False, f"{at}: search attributes {', '.join(missing)} are missing", START_HINT
+        )
+    return CheckOutcome(True, f"{at}: answers, search attributes are registered")
+
+
+def _is_temporal_running(settings: Settings) -> bool:
+    return service_discovery.is_temporal_running(settings, load_state(settings.home))
+
+
+async def check_temporal_ui(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:
+    from holdfast.temporal.temporal_connection import ui_base
+
+    if endpoints is None or not _is_temporal_running(settings):
+        return CheckOutcome(None, "not checked: Temporal is not running")
+    base = ui_base(settings, endpoints)
+    if base is None:
+        return CheckOutcome(None, "no address known; HOLDFAST_TEMPORAL_UI_URL would add links")
+    status = await _get(base)
+    if isinstance(status, int):
+        return CheckOutcome(True, f"{base} answers")
+    return CheckOutcome(
+        False, f"{base} does not answer ({status})", "check the address, or " + START_HINT
+    )
+
+
+async def check_worker(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:
+    log = settings.home / "logs" / "worker.log"
+    if service_discovery.is_worker_running(settings):
+        if worker := current_worker(settings.home):
+            return CheckOutcome(True, f"this machine's worker runs (pid {worker.pid}), supervised")
+        remedy = f"see why in its log, {log}"
+        return CheckOutcome(
+            False, "the worker died, and its supervisor is starting another", remedy
+        )
+    if endpoints and not (endpoints.embedded_database or endpoints.embedded_temporal):
+        return CheckOutcome(None, "none on this machine; `holdfast up` starts one")
+    return CheckOutcome(False, "no worker runs on this machine", f"{START_HINT}; its log is {log}")
+
+
+async def check_model(settings: Settings, _: Endpoints | None) -> CheckOutcome:
+    if not settings.has_model_endpoint:
+        return CheckOutcome(None, "`extractive` is built in and needs no endpoint")
+    key = settings.openai_api_key
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    base = settings.openai_base_url.rstrip("/")
+    status = await _get(f"{base}/models", headers)
+    if status == _TIMED_OUT:
+        remedy = "jobs wait longer than this check; if they wait too, look at the endpoint itself"
+        return CheckOutcome(False, f"{base} did not answer within {TIMEOUT_S:g} s", remedy)
+    if isinstance(status, str):
+        return CheckOutcome(False, f"{base} does not answer ({status})", "check OPENAI_BASE_URL")
+    if status in {401, 403}:
+        wrong = "refuses the key" if key else "needs a key"
+        return CheckOutcome(
+            False, f"{base} {wrong} ({status})", "set OPENAI_API_KEY to a valid key"
+        )
+    if status == 404:
+        # Not every OpenAI-compatible server lists its models.
+        return CheckOutcome(True, f"{base} answers, without a list of models")
+    if status >= 400:
+        return CheckOutcome(
+            False, f"{base} answers {status}", "check OPENAI_BASE_URL, or try later"
+        )
+    return CheckOutcome(True, f"{base} answers and takes {'the key' if key else 'no key'}")
+
+
+async def _get(address: str, headers: dict[str, str] | None = None) -> int | str:
+    """Return the status of the response, or the reason why there is no response."""
+    import httpx2
+
+    try:
+        async with asyncio.timeout(TIMEOUT_S), httpx2.AsyncClient(timeout=None) as client:
+            return (await client.get(address, headers=headers)).status_code
+    except TimeoutError:
+        return _TIMED_OUT
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        return type(error).__name__

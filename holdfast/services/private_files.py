@@ -1,0 +1,29 @@
+"""Write files that only their owner may read, whatever the umask is, and follow no link."""
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+_MODE = 0o600
+
+
+def write_private_file(path: Path, text: str) -> None:
+    """Replace the file in one operation, so that no reader sees an incomplete file."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)  # of a process that died; a link is removed and not followed
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    new.replace(path)
+
+
+def open_private_log(path: Path) -> BinaryIO:
+    """Open the file to append to it.
+
+    Raises:
+        OSError: the file cannot be written, or is a link.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, _MODE)
+    os.fchmod(descriptor, _MODE)
+    return os.fdopen(descriptor, "ab")

@@ -1,0 +1,1 @@
+"""Run the embedded servers: PostgreSQL and Temporal, with their files."""

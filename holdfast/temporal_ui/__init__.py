@@ -1,0 +1,1 @@
+"""Guard the embedded Temporal UI: only pages of the UI itself reach its API."""

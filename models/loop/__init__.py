@@ -1,0 +1,1 @@
+"""The cited loop: its functions, messages, answers and results."""

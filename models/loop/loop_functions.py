@@ -1,0 +1,94 @@
+"""Define what the agent of a cited loop may call: search, use a tool, or answer."""
+
+from pydantic import AliasChoices, Field
+
+from holdfast.models.answer_draft import Draft, DraftValue
+
+SEARCH = "search"
+USE = "use"
+ASK = "ask"
+SPLIT = "split"
+ANSWER = "answer"
+MOST_QUERIES = 4
+"""Queries of one `search` call."""
+
+
+class SearchArguments(Draft):
+    """The arguments of `search`."""
+
+    queries: list[str] = Field(
+        validation_alias=AliasChoices("queries", "query"),
+        description="plain phrases, no operators",
+    )
+
+
+class UseInput(Draft):
+    """One parameter of the tool."""
+
+    name: str
+    value: DraftValue
+
+
+class UseArguments(Draft):
+    """The arguments of `use`, which calls one tool."""
+
+    tool: str
+    inputs: list[UseInput] = Field(default_factory=list)
+
+
+class AskArguments(Draft):
+    """The arguments of `ask`, which asks the user."""
+
+    question: str
+    default: str = ""
+    """What is assumed if nobody answers."""
+
+
+class SplitArguments(Draft):
+    """The arguments of `split`, which ends the loop: the question is too wide for one agent."""
+
+    sub_questions: list[str] = Field(
+        validation_alias=AliasChoices("sub_questions", "questions"),
+        description="each stands alone: who reads nothing else knows what to find out",
+    )
+
+
+class Cite(Draft):
+    """A passage, and the words in it that show the sentence."""
+
+    passage: int = Field(validation_alias=AliasChoices("passage", "p"))
+    quote: str
+
+
+class AnswerSentence(Draft):
+    """One step of the reasoning, with its proof."""
+
+    text: str
+    cites: list[Cite] = Field(default_factory=list)
+    replaces: int | None = None
+    """In a correction: the number of the refused sentence."""
+
+
+class PromisedValue(Draft):
+    """A value that the task promises, with its proof."""
+
+    name: str
+    value: DraftValue
+    cites: list[Cite] = Field(default_factory=list)
+    confidence: float | None = Field(default=None, description="0 to 1")
+
+
+class LoopAnswer(Draft):
+    """The arguments of `answer`, which ends the loop."""
+
+    short: str = Field(
+        description="the answer in the form that the question asks for; empty if unknown",
+    )
+    sentences: list[AnswerSentence]
+    open: list[str] = Field(default_factory=list)
+
+
+class PromisingAnswer(LoopAnswer):
+    """The arguments of `answer` where the task promises values."""
+
+    values: list[PromisedValue] = Field(description="each value in `expects`, by its name")

@@ -1,0 +1,67 @@
+"""Name the places of calls in the ledger: where in an attempt a call was made.
+
+A place is found again after a crash and by a later release: with the job, the attempt, and the role
+or tool it identifies a call, whatever the words of the request are (docs/changing-workflows.md).
+Calls of a task have the task's id as `task_id`; calls of the job have a label there, which is the
+key of the receipt except for planning. `part` is the dialogue's place within the attempt, and the
+number of the request in the dialogue.
+
+No other module builds these names.
+"""
+
+REPORT_LABEL = "report"
+"""The label of the calls that write and check the report."""
+CORRECTED_REPORT = "again"
+"""The place of the report's second version, and of its checks."""
+_LONGEST_PLACE = 200
+
+
+def planning_label(discarded_tasks: int) -> str:
+    """The label of the planner's calls: another one for each discarded plan."""
+    return f"plan:{discarded_tasks}" if discarded_tasks else ""
+
+
+def chunk_place(number: int, chunks: int) -> str:
+    """The place of the extraction from one chunk of an answer."""
+    return f"chunk{number}" if chunks > 1 else ""
+
+
+def match_place(parameter: str) -> str:
+    """The place of the search for a value that a tool's parameter knows."""
+    return f"match:{parameter}"[:_LONGEST_PLACE]
+
+
+def turn_place(turn: int, answers: int, *more: str) -> str:
+    """The place of a decision in an agent's turn; each answered question begins another place."""
+    asked = f"+{answers}" if answers else ""
+    return "/".join((f"{turn}{asked}", *more))
+
+
+def loop_place(turn: int, reply: int, *, is_judge: bool = False) -> str:
+    """The place of a reply of a loop's agent, counted from 1, or of the judge of that reply."""
+    return f"{turn}/{'judge' if is_judge else 'reply'}{reply}"
+
+
+def compaction_place(turn: int) -> str:
+    """The place of the choice of what a loop's transcript keeps."""
+    return f"{turn}/compaction"
+
+
+def turn_of_loop(part: str) -> int:
+    """The agent's turn in which a part of a loop was asked."""
+    return int(part.partition("/")[0])
+
+
+def answer_place(question_key: str, where: str, routings: int) -> str:
+    """The place of the search for an answer to an agent's question, in memory or in evidence."""
+    return f"{question_key}/{where}{routings}"
+
+
+def group_place(number: int) -> str:
+    """The place of the summary of one group of results."""
+    return f"group{number}"
+
+
+def call_part(place: str, number: int) -> str:
+    """The part of a request: the place of its dialogue, and its number there, from 1."""
+    return f"{place}/{number}" if place else str(number)

@@ -1,0 +1,1 @@
+"""Decide in the cited loop: prompts, passage numbers, proof of sentences, when to stop."""

@@ -1,0 +1,129 @@
+"""Prove the sentences of a loop's answer by rules: quotes, numbers, names and passage numbers.
+
+A sentence is proven by rules if it cites at least one passage that was shown, if each quote stands
+in its passage word for word (white space, typography and case aside), and if its numbers, dates and
+names stand in the cited passages or in the question. Whether the quotes show what the sentence says
+is the judge's work.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.models.loop.loop_functions import AnswerSentence, Cite
+from holdfast.models.loop.loop_results import NumberedPassage, ProvenQuote, ProvenSentence
+from holdfast.models.text.reference_marks import disarm_references
+from holdfast.models.text.sentences import sentence_spans
+from holdfast.models.text.words import shared_share, words_of
+from holdfast.planning.loop.passage_numbers import passage_title
+from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.planning.text.folded_text import FoldedText, fold_text
+
+_SHORTEST_QUOTE = 3
+"""Characters; a shorter quote is in every passage."""
+_LONGEST_QUOTE = 1_500
+_MAX_SENTENCE = 1_000
+_MAX_CITES = 12
+_MIN_LETTERS = 3
+_LEAST_SHARE = 0.5
+"""Of the words of a quote: a sentence with fewer of them is not the one that is meant."""
+_LONGEST_HINT = 250
+_QUOTE_MARKS = "\"'“”‘’«» "
+
+
+class SentenceProof(NamedTuple):
+    """A proven sentence, or why it is refused."""
+
+    proven: ProvenSentence | None
+    why: str = ""
+
+
+class ProofGround:
+    """The passages that sentences may cite, and the question; each passage is folded once."""
+
+    def __init__(self, question: str, passages: Sequence[NumberedPassage]) -> None:
+        self._question = question
+        self._passages: Mapping[int, NumberedPassage] = {each.number: each for each in passages}
+        self._folded: dict[int, FoldedText] = {}
+
+    def prove(self, sentence: AnswerSentence) -> SentenceProof:
+        """Return the sentence with its quotes located, or why it is refused."""
+        text = " ".join(sentence.text.split())[:_MAX_SENTENCE]
+        if not text:
+            return SentenceProof(None, "the sentence is empty")
+        if not sentence.cites:
+            return SentenceProof(None, "it cites no passage: cite one, or name it in `open`")
+        quotes: list[ProvenQuote] = []
+        faults: list[str] = []
+        for cite in sentence.cites[:_MAX_CITES]:
+            found = self._locate(cite)
+            if isinstance(found, str):
+                faults.append(found)
+            else:
+                quotes.append(found)
+        if not faults:
+            faults = self._unsupported(text, quotes, sentence.cites[:_MAX_CITES])
+        if faults:
+            return SentenceProof(None, "; ".join(faults)[:500])
+        return SentenceProof(ProvenSentence(text=text, quotes=tuple(dict.fromkeys(quotes))))
+
+    def quote_of(self, cite: Cite) -> ProvenQuote | None:
+        """Return the located quote, or None if it does not stand in its passage."""
+        found = self._locate(cite)
+        return None if isinstance(found, str) else found
+
+    def _locate(self, cite: Cite) -> ProvenQuote | str:
+        held = self._passages.get(cite.passage)
+        if held is None:
+            last = max(self._passages, default=0)
+            return f"there is no passage {cite.passage}; the last one is {last}"
+        quote = cite.quote.strip(_QUOTE_MARKS)[:_LONGEST_QUOTE]
+        if len(quote) < _SHORTEST_QUOTE:
+            return f"the quote from passage {cite.passage} is too short"
+        span = self._span(cite.passage, cite.quote.strip()) or self._span(cite.passage, quote)
+        if span is None:
+            return self._not_found(cite.passage, quote)
+        text = held.passage.text[span[0] : span[1]]
+        return ProvenQuote(
+            source_id=held.source_id,
+            step_id=held.step_id,
+            attempt=held.attempt,
+            start=span[0],
+            end=span[1],
+            quote=text,
+        )
+
+    def _span(self, number: int, quote: str) -> tuple[int, int] | None:
+        return self._fold(number).find(fold_text(quote[:_LONGEST_QUOTE]))
+
+    def _not_found(self, number: int, quote: str) -> str:
+        """Why the quote is refused, with the passage or the words that are meant perhaps."""
+        fault = f"the quote {quote[:80]!r} does not stand in passage {number}"
+        others = (n for n in self._passages if n != number and self._span(n, quote))
+        other = next(others, None)
+        if other is not None:
+            return f"{fault}, but in passage {other}"
+        near = _nearest_sentence(self._passages[number].passage.text, quote)
+        return f"{fault}; copy its words, such as: {near}" if near else f"{fault}; copy its words"
+
+    def _unsupported(
+        self, text: str, quotes: Sequence[ProvenQuote], cites: Sequence[Cite]
+    ) -> list[str]:
+        cited = [self._passages[each.passage] for each in cites]
+        texts = [f"{passage_title(each.passage)}\n{each.passage.text}" for each in cited]
+        shown = [each.quote for each in quotes]
+        return unsupported_parts(text, texts, [self._question], quotes_shown=shown)
+
+    def _fold(self, number: int) -> FoldedText:
+        if number not in self._folded:
+            self._folded[number] = fold_text(self._passages[number].passage.text)
+        return self._folded[number]
+
+
+def _nearest_sentence(text: str, quote: str) -> str:
+    """The sentence that shares most words with the quote; empty if it shares few."""
+    wanted = words_of(quote, _MIN_LETTERS)
+    sentences = [text[a:b] for a, b in sentence_spans(text)]
+    shares = [(shared_share(wanted, words_of(each, _MIN_LETTERS)), each) for each in sentences]
+    share, sentence = max(shares, default=(0.0, ""))
+    hint = " ".join(sentence.split())[:_LONGEST_HINT]
+    return str(disarm_references(hint)) if share >= _LEAST_SHARE else ""

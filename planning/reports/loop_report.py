@@ -1,0 +1,71 @@
+"""Make the report of a job that one cited loop answered: its sentences are the report.
+
+No model writes it again: each sentence was proven when the loop answered.
+"""
+
+from collections.abc import Sequence
+
+from holdfast.models.evidence.evidence import (
+    CheckSummary,
+    Report,
+    ReportStatement,
+    StoredEvidence,
+)
+from holdfast.models.loop.loop_results import LoopResult, ProvenSentence
+from holdfast.models.text.report_marks import without_marks
+from holdfast.planning.reports.citation_marks import CitationMarks
+
+_NO_ANSWER = "The documents do not state the answer."
+
+
+def loop_report(
+    question: str, result: LoopResult, found: Sequence[StoredEvidence], gaps: Sequence[str]
+) -> Report:
+    """Return the report: the short answer, the proven sentences, and what is not stated.
+
+    A sentence whose evidence was retracted since is left out, and named as a gap. An answer that
+    its sentences do not give is named as possible, apart from the answer.
+    """
+    marks = CitationMarks(found)
+    active = {item.id: item for item in found}
+    kept = [each for each in result.sentences if set(each.evidence_ids) <= set(active)]
+    findings = tuple(_finding(each, active, marks) for each in kept)
+    is_whole = len(kept) == len(result.sentences)
+    is_proven = result.follows and result.handover is None
+    is_shown = bool(result.short) and is_proven and bool(kept) and is_whole
+    answer = without_marks(result.short) if is_shown else None
+    return Report(
+        question=question,
+        answer=answer,
+        summary=(ReportStatement(text=answer or _NO_ANSWER),),
+        findings=findings,
+        gaps=tuple(dict.fromkeys((*gaps, *_gaps(result, answer)))),
+        citations=marks.citations,
+        confidence=result.confidence if answer else None,
+        check_summary=CheckSummary(
+            checked=len(result.sentences) + len(result.dropped),
+            kept=len(kept),
+            dropped=len(result.dropped) + len(result.sentences) - len(kept),
+            checked_by=result.judged_by,
+        ),
+    )
+
+
+def _finding(
+    sentence: ProvenSentence, active: dict[int, StoredEvidence], marks: CitationMarks
+) -> ReportStatement:
+    items = [active[number] for number in dict.fromkeys(sentence.evidence_ids)]
+    statement = marks.of(sentence.text, items)
+    return statement.model_copy(update={"strength": sentence.strength.value})
+
+
+def _gaps(result: LoopResult, answer: str | None) -> list[str]:
+    gaps = [without_marks(line) for line in result.open]
+    if result.short and answer is None:
+        how = "not shown by" if not result.follows or not result.sentences else "not sure from"
+        gaps.append(f"Possible, but {how} the sources: {without_marks(result.short)}")
+    gaps += [
+        f"Left out, because its quotes do not show it: {without_marks(each.text)}"
+        for each in result.dropped
+    ]
+    return gaps

@@ -1,0 +1,1 @@
+"""Play the cited loop by rules."""

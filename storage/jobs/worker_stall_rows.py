@@ -1,0 +1,43 @@
+"""Store which activity a worker ran when its event loop stood still, and count these stalls."""
+
+from datetime import datetime
+
+from sqlalchemy import DateTime, exists, func, literal, select
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from holdfast.models.jobs.activity_key import ActivityKey
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.recovery_tables import worker_stalls
+
+
+async def record_stall(db: Database, worker: str, key: ActivityKey, at: datetime) -> None:
+    """Store the stall of a worker once; nothing happens if the job has been deleted.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    values = [literal(each) for each in (worker, key.job_id, key.run_id, key.activity_id)]
+    row = select(*values, literal(at, DateTime(timezone=True))).where(
+        exists().where(jobs.c.id == key.job_id)
+    )
+    columns = ["worker", "job_id", "run_id", "activity_id", "stalled_at"]
+    async with db.writing() as connection:
+        insertion = upsert(worker_stalls).from_select(columns, row)
+        await connection.execute(insertion.on_conflict_do_nothing())
+
+
+async def count_stalls(db: Database, key: ActivityKey) -> int:
+    """Return how many workers have stood still while they ran this activity.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    stalls = worker_stalls.c
+    query = select(func.count()).where(
+        stalls.job_id == key.job_id,
+        stalls.run_id == key.run_id,
+        stalls.activity_id == key.activity_id,
+    )
+    async with db.reading() as connection:
+        return int((await connection.execute(query)).scalar_one())

@@ -1,0 +1,286 @@
+"""Tests that a finished call is found by its place and content, whatever words a release changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.activities.runtime.tool_call import ToolCaller
+from holdfast.models.calls.call_records import CallKey, CallView
+from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import BudgetReached, ModelRefused, OutcomeUnknown, ToolFailed
+from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.planning.planner import PLANNER, PlannerTask
+from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.views import job_queries
+from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_roles import planner_answer
+from tests.support.jobs.plan_builders import final_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+TASK = ReasonerTask(question="Who?", description="deduce", inputs=(), outputs=())
+ANSWER = {"status": "completed", "reasoning_steps": ["therefore"]}
+
+
+class WiderAnswer(ReasonerAnswer):
+    """The reasoner's answer in a release that also asks for doubts."""
+
+    doubts: list[str] = Field(default_factory=list, description="what speaks against it")
+
+
+class WiderTask(ReasonerTask):
+    """The reasoner's task in a release that also gives hints."""
+
+    hints: tuple[str, ...] = ("mind the dates",)
+
+
+LATER = replace(REASONER, instructions="Reason with care.", answer=WiderAnswer, task=WiderTask)
+"""The reasoner of a later release: other instructions, answer schema and fields."""
+WIDER_TASK = WiderTask(**TASK.model_dump())
+
+
+@dataclass
+class Bench:
+    """A job whose calls the tests make one by one, as activities of several releases would."""
+
+    engine: RunningEngine
+    job_id: str
+
+    async def ask(
+        self, role: Role[Any, Any], task: Any, *, attempt: int = 1, check: Any = None
+    ) -> tuple[Any, int]:
+        """Return the answer, and how many requests the dialogue took."""
+        job = await job_rows.load_job(self.engine.db, self.job_id)
+        order = AttemptOrder(job_id=self.job_id, epoch=1, attempt=attempt)
+        caller = ModelCaller.of(self.engine.parts, order, job.request, "T1")
+        dialogue = await caller.ask(role, task, check=check)
+        return dialogue.answer, dialogue.attempts
+
+    async def call(self, tool: str, argument: str, *, attempt: int = 1) -> Any:
+        name = "text" if tool == "lab.note" else "key"
+        return await ToolCaller(
+            CallLedger(self.engine.db),
+            self.engine.parts.hub,
+            self.job_id,
+            "T1",
+            attempt,
+            facts={},
+            timeout=timedelta(seconds=9),
+        ).call(tool, {name: argument})
+
+    async def calls(self) -> list[CallView]:
+        return list(await job_queries.job_calls(self.engine.db, self.job_id))
+
+
+async def bench_of(engine: RunningEngine, **settings: str) -> Bench:
+    return Bench(engine, await engine.submit("Who?", start_delay=timedelta(hours=1), **settings))
+
+
+@pytest.fixture
+async def bench(scripted_engine: RunningEngine) -> Bench:
+    return await bench_of(scripted_engine)
+
+
+@pytest.mark.conformance("REL-02")
+@pytest.mark.parametrize("settings", [{}, {"max_tokens": "100000"}], ids=["", "with a budget"])
+async def test_an_answer_is_found_under_the_words_of_a_later_release(
+    scripted_engine: RunningEngine, model: ScriptedModel, settings: dict[str, str]
+) -> None:
+    bench = await bench_of(scripted_engine, **settings)
+    model.push(ScriptedReply.of(ANSWER))
+    first, _ = await bench.ask(REASONER, TASK)
+
+    later, _ = await bench.ask(LATER, WIDER_TASK)
+
+    assert model.count == 1
+    assert later.reasoning_steps == first.reasoning_steps
+    (call,) = await bench.calls()
+    assert (call.sends, call.reused) == (1, 1)
+
+
+async def test_a_recorded_answer_is_found_although_the_budget_is_used_up(
+    scripted_engine: RunningEngine, model: ScriptedModel
+) -> None:
+    bench = await bench_of(scripted_engine, max_tokens="2000", report_reserve="0")
+    large = {"prompt_tokens": 5000, "completion_tokens": 5000}
+    model.push(replace(ScriptedReply.of(ANSWER), usage=large))
+    await bench.ask(REASONER, TASK)
+
+    await bench.ask(LATER, WIDER_TASK)
+
+    assert model.count == 1
+    with pytest.raises(BudgetReached):
+        await bench.ask(LATER, WIDER_TASK.model_copy(update={"question": "Where?"}))
+
+
+@pytest.mark.conformance("REL-02")
+async def test_an_answer_is_found_under_another_list_of_tools(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    task = PlannerTask(question="Who?", tools=(ToolSignature(name="lab.lookup"),))
+    more = (*task.tools, ToolSignature(name="charts.draw"))
+    agents = (AgentBrief(name="scout", description="looks around"),)
+    model.push(ScriptedReply.of(planner_answer(plan(final_task("T1")))))
+    await bench.ask(PLANNER, task)
+
+    answer, _ = await bench.ask(PLANNER, task.model_copy(update={"tools": more, "agents": agents}))
+
+    assert model.count == 1
+    assert [each.id for each in answer.tasks] == ["T1"]
+
+
+async def test_other_content_is_asked_under_the_same_and_under_other_words(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    """A later attempt, and in the same attempt other inputs, for example after steering."""
+    model.push(*[ScriptedReply.of(ANSWER | {"explanation": str(n)}) for n in range(5)])
+    await bench.ask(REASONER, TASK)
+
+    other = {"question": "Where?"}
+    asked = [
+        await bench.ask(REASONER, TASK.model_copy(update=other)),
+        await bench.ask(REASONER, TASK, attempt=2),
+        await bench.ask(LATER, WIDER_TASK, attempt=3),
+        await bench.ask(LATER, WIDER_TASK.model_copy(update={"description": "deduce more"})),
+    ]
+
+    assert [answer.explanation for answer, _ in asked] == ["1", "2", "3", "4"]
+    again, _ = await bench.ask(LATER, WIDER_TASK.model_copy(update=other))
+    assert (again.explanation, model.count) == ("1", 5)
+
+
+def refuse_first(words: str) -> Any:
+    """A check that refuses the explanation `first` with these words."""
+
+    def check(answer: ReasonerAnswer) -> Sequence[str]:
+        return [words] if answer.explanation == "first" else []
+
+    return check
+
+
+FIRST, SECOND, OTHER = (ANSWER | {"explanation": name} for name in ("first", "second", "other"))
+
+
+@pytest.mark.conformance("REL-02")
+async def test_every_turn_of_a_dialogue_is_found_although_its_faults_are_worded_otherwise(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(SECOND))
+    assert (await bench.ask(REASONER, TASK, check=refuse_first("too vague")))[1] == 2
+
+    answer, requests = await bench.ask(LATER, WIDER_TASK, check=refuse_first("be exact"))
+
+    assert (answer.explanation, requests, model.count) == ("second", 2, 2)
+
+
+async def test_a_dialogue_that_was_cut_goes_on_in_the_words_of_today(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    model.push(ScriptedReply.of(FIRST), ScriptedReply(status=401, error={"message": "no"}))
+    with pytest.raises(ModelRefused):
+        await bench.ask(REASONER, TASK, check=refuse_first("too vague"))
+
+    model.push(ScriptedReply.of(SECOND))
+    answer, _ = await bench.ask(LATER, WIDER_TASK, check=refuse_first("be exact"))
+
+    assert (answer.explanation, model.count) == ("second", 3)
+    turns = model.asked[-1].turns
+    assert model.asked[-1].system.startswith("Reason with care.")
+    assert "first" in turns[2]["content"]
+    assert "be exact" in turns[3]["content"]
+
+
+async def test_a_later_turn_is_not_taken_from_a_dialogue_with_another_first_turn(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(SECOND))
+    await bench.ask(REASONER, TASK, check=refuse_first("too vague"))
+    steered = WIDER_TASK.model_copy(update={"question": "Who, as of today?"})
+
+    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(OTHER))
+    answer, _ = await bench.ask(LATER, steered, check=refuse_first("too vague"))
+
+    assert (answer.explanation, model.count) == ("other", 4)
+
+
+async def test_an_unfinished_call_is_sent_in_the_words_of_today(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    model.push(ScriptedReply(status=401, error={"message": "no"}), ScriptedReply.of(ANSWER))
+    with pytest.raises(ModelRefused):
+        await bench.ask(REASONER, TASK)
+
+    await bench.ask(LATER, WIDER_TASK)
+
+    assert [asked.system[:17] for asked in model.asked][1] == "Reason with care."
+    assert sorted(call.status for call in await bench.calls()) == ["done", "failed"]
+
+
+@pytest.mark.conformance("REL-02")
+@pytest.mark.parametrize("settings", [{}, {"max_tokens": "100000"}], ids=["", "with a budget"])
+async def test_a_call_in_flight_that_is_sent_in_other_words_has_an_outcome(
+    scripted_engine: RunningEngine, model: ScriptedModel, settings: dict[str, str]
+) -> None:
+    """A report is delivered only if every call has an outcome."""
+    bench = await bench_of(scripted_engine, **settings)
+    prompt = Message(role="user", content=TASK.model_dump_json())
+    request = ModelRequest(model="scripted", role="reasoner", messages=(prompt,))
+    key = CallKey(job_id=bench.job_id, task_id="T1", request_hash=request.hash)
+    sent = await CallLedger(scripted_engine.db).open_model_call(key, request)
+    model.push(ScriptedReply.of(ANSWER))
+
+    await bench.ask(LATER, WIDER_TASK)
+
+    assert sorted(call.status for call in await bench.calls()) == ["done", "unknown"]
+    late = Completion(text="{}", model="scripted")
+    await CallLedger(scripted_engine.db).close_model_call(sent.row_id, late)
+    assert [call.status for call in await bench.calls()] == ["done", "done"]
+
+
+@pytest.mark.conformance("REL-02")
+async def test_one_attempt_calls_its_tool_once_with_the_recorded_arguments(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    """A later release replaces arguments by another rule."""
+    tools.answers = lambda argument: f"found {argument}"
+    await bench.call("lab.lookup", "Ada")
+
+    later = await bench.call("lab.lookup", "ada")
+
+    assert (later.answer.text, later.arguments) == ("found Ada", {"key": "Ada"})
+    assert tools.called == [("lookup", "Ada")]
+    assert (await bench.call("lab.lookup", "ada", attempt=2)).answer.text == "found ada"
+    assert [call.reused for call in await bench.calls()] == [1, 0]
+
+
+async def test_a_tool_that_may_not_be_repeated_is_not_called_with_other_arguments(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    """Its first call was sent, and the worker died."""
+    key = CallKey(job_id=bench.job_id, task_id="T1", request_hash="of an earlier release")
+    await CallLedger(bench.engine.db).open_tool_call(key, "lab.note", {"text": "Ada"})
+
+    with pytest.raises(OutcomeUnknown):
+        await bench.call("lab.note", "ada")
+
+    assert tools.called == []
+
+
+async def test_an_error_of_a_tool_stays_its_error_under_other_arguments(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    for argument in ("Ada", "ada"):
+        with pytest.raises(ToolFailed, match="no page for 'Ada'"):
+            await bench.call("lab.lookup", argument)
+
+    assert tools.called == [("lookup", "Ada")]

@@ -1,0 +1,1 @@
+"""What a round does to an installation while its jobs run."""

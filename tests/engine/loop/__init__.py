@@ -1,0 +1,1 @@
+"""Tests of jobs that a cited loop works."""

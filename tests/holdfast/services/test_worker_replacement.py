@@ -1,0 +1,74 @@
+"""Tests that a command in one folder does not stop the work of another."""
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from holdfast.models.errors import BadConfiguration
+from holdfast.services import attach_to_services, start_services
+from holdfast.services.worker.worker_process import current_worker
+from holdfast.services.worker.worker_settings import OWN_CODE, changed_settings
+from holdfast.settings import Settings
+from tests.support.services.service_installation import ServiceInstallation
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.conformance("REL-10")]
+
+_RUNNING_JOB = """
+insert into jobs (id, question, preset, model, strategy, config_hash, request_hash, status)
+values ('job-x', 'Why?', 'research', 'extractive', '{}', '', '', 'running')
+"""
+
+
+async def begin_job(installation: ServiceInstallation) -> None:
+    """Store a job that is under way in another folder."""
+    url = (await attach_to_services(installation.settings)).database_url.replace("+psycopg", "")
+    with psycopg.connect(url, autocommit=True) as database:
+        database.execute(_RUNNING_JOB)
+
+
+async def test_other_settings_do_not_stop_a_worker_that_is_at_work(
+    running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await running.up(worker=True)
+    worker = current_worker(running.home)
+    await begin_job(running)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+
+    with pytest.raises(BadConfiguration, match=r"1 job.*OPENAI_BASE_URL.*holdfast up"):
+        await start_services(running.settings, may_interrupt=False)
+
+    assert current_worker(running.home) == worker
+    await running.up(worker=True)
+    [said] = running.said
+    assert said.startswith("restarting the worker, because of a change of OPENAI_BASE_URL; 1 job")
+    assert current_worker(running.home) != worker
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("[webb]\nx = 1\n", "unknown table 'webb'"),
+        ('[servers.corpus]\ncommand = ["true"]\n', "'corpus' comes with Holdfast"),
+        ("[agents.patents]\ntier = 'dta'\n", "agents.patents"),
+    ],
+)
+async def test_a_wrong_file_leaves_the_running_worker_alone(
+    running: ServiceInstallation, tmp_path: Path, content: str, fault: str
+) -> None:
+    await running.up(worker=True)
+    worker = current_worker(running.home)
+    file = tmp_path / "holdfast.toml"
+    file.write_text(content)
+
+    with pytest.raises(BadConfiguration, match=fault):
+        await start_services(Settings(home=running.home, config_file=file))
+
+    assert worker
+    assert current_worker(running.home) == worker
+
+
+def test_a_setting_that_appears_changes_or_goes_is_named() -> None:
+    before = {"A": "1", "B": "1", OWN_CODE: "1"}
+
+    assert changed_settings(before, {"A": "1", "B": "2", "C": "1"}) == ["B", "C", OWN_CODE]

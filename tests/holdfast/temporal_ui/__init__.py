@@ -1,0 +1,1 @@
+"""Tests for the guard of the embedded Temporal UI."""

@@ -1,0 +1,1 @@
+"""Tests of the decisions of the cited loop."""

@@ -1,0 +1,105 @@
+"""Tests of the rules that prove a loop's sentences: planted faults are refused, true ones pass."""
+
+import pytest
+
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.loop.loop_functions import AnswerSentence, Cite
+from holdfast.models.loop.loop_results import NumberedPassage
+from holdfast.planning.loop.answer_proof import ProofGround
+
+QUESTION = "When was the Teal Bridge opened, and by whom?"
+TEXTS = (
+    "The Teal Bridge was opened on 23 May 1911 by Ada Lindqvist – its designer.",
+    "“Nobody **expected** it,” said the mayor’s clerk. It cost\n1,200 crowns.",
+    "| ship | built |\n| --- | --- |\n| Osprey | 1874 |",
+)
+PASSAGES = tuple(
+    NumberedPassage(
+        number=n,
+        source_id=n,
+        step_id="T1.1",
+        attempt=1,
+        passage=SourcePassage(address=f"doc{n}.md", title=f"Document {n}", text=text),
+    )
+    for n, text in enumerate(TEXTS, start=1)
+)
+
+
+def prove(text: str, *cites: tuple[int, str]) -> str:
+    """Why the sentence is refused; empty if it is proven."""
+    said = AnswerSentence(text=text, cites=[Cite(passage=n, quote=quote) for n, quote in cites])
+    return ProofGround(QUESTION, PASSAGES).prove(said).why
+
+
+@pytest.mark.conformance("LOOP-03")
+@pytest.mark.parametrize(
+    ("text", "passage", "quote"),
+    [
+        (
+            "Ada Lindqvist opened the Teal Bridge in 1911.",
+            1,
+            "opened on 23 May 1911 by Ada Lindqvist",
+        ),
+        ("It was opened by its designer.", 1, "by Ada Lindqvist - its designer"),
+        ("Nobody expected it.", 2, '"Nobody expected it," said the mayor\'s clerk.'),
+        ("It cost 1200 crowns.", 2, "it cost 1,200 crowns"),
+        ("The Osprey was built in 1874.", 3, "| Osprey | 1874 |"),
+    ],
+)
+def test_a_quote_counts_in_other_typography(text: str, passage: int, quote: str) -> None:
+    assert prove(text, (passage, quote)) == ""
+
+
+@pytest.mark.conformance("LOOP-03")
+@pytest.mark.parametrize(
+    ("text", "cites", "why"),
+    [
+        ("It opened in 1921.", [(1, "opened on 23 May 1911")], "number 1921"),
+        ("It opened in 1911.", [(1, "was inaugurated on 23 May 1911")], "does not stand"),
+        ("It opened in 1911.", [(9, "opened on 23 May 1911")], "no passage 9"),
+        ("It is the longest bridge of the country.", [], "cites no passage"),
+        ("It opened in 1911.", [(2, "opened on 23 May 1911")], "does not stand in passage 2"),
+        ("Olof Berg opened it in 1911.", [(1, "opened on 23 May 1911")], "name 'Olof'"),
+        ("It opened in 1911.", [(1, "“”")], "too short"),
+        ("", [(1, "opened on 23 May 1911")], "empty"),
+    ],
+)
+def test_planted_faults_are_refused(text: str, cites: list[tuple[int, str]], why: str) -> None:
+    assert why in prove(text, *cites)
+
+
+@pytest.mark.parametrize(
+    ("passage", "quote", "hint"),
+    [
+        (2, "opened on 23 May 1911", "but in passage 1"),
+        (2, "the clerk said that nobody expected it", "such as: “Nobody **expected** it,”"),
+        (1, "it cost a fortune", "copy its words"),
+        (7, "opened on 23 May 1911", "there is no passage 7; the last one is 3"),
+    ],
+)
+def test_a_refusal_says_where_the_words_are_or_which_are_meant(
+    passage: int, quote: str, hint: str
+) -> None:
+    assert hint in prove("It opened in 1911.", (passage, quote))
+
+
+def test_a_quote_keeps_the_quotation_mark_that_it_begins_with() -> None:
+    said = AnswerSentence(
+        text="Nobody expected it.", cites=[Cite(passage=2, quote='"Nobody expected it," said')]
+    )
+    proven = ProofGround(QUESTION, PASSAGES).prove(said).proven
+
+    assert proven is not None
+    assert proven.quotes[0].quote == "“Nobody **expected** it,” said"
+
+
+def test_the_located_quote_is_the_sources_own_text() -> None:
+    said = AnswerSentence(
+        text="Nobody expected it.", cites=[Cite(passage=2, quote="nobody expected it")]
+    )
+    proven = ProofGround(QUESTION, PASSAGES).prove(said).proven
+
+    assert proven is not None
+    (quote,) = proven.quotes
+    assert quote.quote == "Nobody **expected** it"
+    assert TEXTS[1][quote.start : quote.end] == quote.quote

@@ -1,0 +1,47 @@
+"""Tests that a quote is widened to its sentence, its table row with header, or its list item."""
+
+import pytest
+
+from holdfast.planning.loop.quote_context import widened_quote
+
+PROSE = "Ada Lindqvist was a designer. Born in Malmo, she studied in Lund. She left in 1911."
+TABLE = (
+    "Ships of the yard\n\n| ship | built |\n| --- | --- |\n| Heron | 1870 |\n| Osprey | 1874 |\n"
+)
+CUT_TABLE = "| Heron | 1870 |\n| Osprey | 1874 |\n| Tern | 1880 |\n"
+WRAPPED = "The key is a hash. If the ledger has an answer,\nit is used and nothing\nis called. Only then.\n"
+LIST = "The bridge needs:\n\n- 40 tons of steel\n- two towers\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "widened"),
+    [
+        (
+            PROSE,
+            "Born in Malmo",
+            "Ada Lindqvist was a designer. Born in Malmo, she studied in Lund.",
+        ),
+        (TABLE, "1874", "| ship | built |\n| Osprey | 1874 |"),
+        (CUT_TABLE, "1874", "| Osprey | 1874 |"),
+        (
+            WRAPPED,
+            "is used and nothing",
+            "The key is a hash. If the ledger has an answer, it is used and nothing is called.",
+        ),
+        (LIST, "two towers", "The bridge needs:\n- two towers"),
+    ],
+)
+def test_a_quote_gets_what_names_its_subject(text: str, quote: str, widened: str) -> None:
+    start = text.index(quote)
+
+    assert widened_quote(text, start, start + len(quote)) == widened
+
+
+def test_a_long_sentence_is_cut_around_the_quote() -> None:
+    text = "x " * 5_000 + "the point " + "y " * 5_000
+    start = text.index("the point")
+
+    widened = widened_quote(text, start, start + 9)
+
+    assert "the point" in widened
+    assert len(widened) < 1_000

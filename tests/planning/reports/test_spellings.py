@@ -1,0 +1,94 @@
+"""Tests of numbers and names in other spellings: the same ones are known, similar ones are not."""
+
+import pytest
+
+from holdfast.planning.reports.name_forms import KnownNames
+from holdfast.planning.reports.number_spellings import (
+    derived_numbers,
+    numbers_in,
+    unknown_numbers,
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("its 7th lake", "the seventh largest lake"),
+        ("59 districts", "one of the fifty-nine districts"),
+        ("21 of them", "the twenty-first of them"),
+        ("31 000 km", "31,000 square kilometres"),
+        ("31,000 km", "31 000 square kilometres"),
+        ("3 million people", "3,000,000 people"),
+        ("2,500,000 people", "2.5 million people"),
+        ("12 eggs", "a dozen eggs"),
+    ],
+)
+def test_a_number_in_another_spelling_is_known(said: str, text: str) -> None:
+    assert unknown_numbers(said, numbers_in(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("in 1921", "in 1911"),
+        ("the 8th", "the seventh"),
+        ("58 districts", "fifty-nine districts"),
+        ("31 500 km", "31,000 km"),
+        ("3 million", "3 thousand and 30 million"),
+    ],
+)
+def test_another_number_is_unknown(said: str, text: str) -> None:
+    known = numbers_in(text) - {"3"}  # the `3` of "3 thousand" stands there
+
+    assert unknown_numbers(said, known)
+
+
+def test_plain_arithmetic_over_the_quotes_is_shown() -> None:
+    assert "67" in derived_numbers(["750, down from 817"])
+    assert "79" in derived_numbers(["October 14, 1844 - May 4, 1924"]), "before the birthday"
+    assert "68" not in derived_numbers(["750, down from 817"])
+
+
+def test_many_numbers_derive_none() -> None:
+    assert derived_numbers([" ".join(map(str, range(100, 120)))]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Québec", "in Quebec"),
+        ("Napoleon", "when Napoléon seized power"),
+        ("ASEE", "the American Society for Engineering Education"),
+        ("UK", "in the United Kingdom"),
+        ("USA", "a citizen of the United States"),
+        ("SC", "in Columbia, South Carolina"),
+        ("Brazilian", "a player from Brazil"),
+        ("Dutchman", "a Dutch physician"),
+        ("Britain", "the British Empire"),
+        ("Ottomans", "the Ottoman Empire"),
+        ("Austria-Hungary", "the Austro-Hungarian Empire"),
+        ("France", "a French city"),
+        ("First", "World War I"),
+        ("II", "the Second World War"),
+    ],
+)
+def test_a_name_in_another_form_is_known(name: str, text: str) -> None:
+    assert KnownNames([text]).has(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Austria", "in Australia"),
+        ("Slovakia", "in Slovenia"),
+        ("Johnson", "Mr Johnston"),
+        ("Colombia", "in Columbia"),
+        ("Roberts", "Robert"),
+        ("NATO", "the National Health Service"),
+        ("Second", "World War I"),
+        ("Mali", "in Malta"),
+        ("Niger", "in Nigeria"),
+    ],
+)
+def test_a_similar_name_is_unknown(name: str, text: str) -> None:
+    assert not KnownNames([text]).has(name)

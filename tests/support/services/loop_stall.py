@@ -1,0 +1,43 @@
+"""Measure the longest time that one turn of the running event loop occupies it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+_BEAT_S = 0.005
+
+
+class LoopStall:
+    """The longest turn so far, in CPU seconds of this process, so a busy machine changes nothing.
+
+    Time of the process and not of the thread: a thread that keeps the interpreter's lock stops the
+    loop as well.
+    """
+
+    def __init__(self) -> None:
+        self.longest_s = 0.0
+        self._seen_s = time.process_time()
+
+    def beat(self) -> None:
+        now = time.process_time()
+        self.longest_s = max(self.longest_s, now - self._seen_s)
+        self._seen_s = now
+
+
+@asynccontextmanager
+async def measured_stall() -> AsyncIterator[LoopStall]:
+    """Yield the stall of the running loop, measured until the block ends."""
+    stall = LoopStall()
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(_BEAT_S)
+            stall.beat()
+
+    task = asyncio.create_task(beat())
+    try:
+        yield stall
+    finally:
+        task.cancel()
+        stall.beat()

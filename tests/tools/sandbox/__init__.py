@@ -1,0 +1,1 @@
+"""Tests of reading documents and splitting them into passages."""

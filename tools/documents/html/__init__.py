@@ -1,0 +1,1 @@
+"""Read pages of HTML and of MediaWiki into text with headings and tables."""

@@ -1,0 +1,1 @@
+"""Read office documents: unpack them within limits, then read text, slides or sheets."""
