@@ -11,7 +11,7 @@ from tests.durability.chaos.job_shapes import DRAWN_PATTERNS, PlanPattern
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-_SEED = 8
+_SEED = 17
 _KINDS = (
     DisturbanceKind.KILLS,
     DisturbanceKind.CONTROLS,

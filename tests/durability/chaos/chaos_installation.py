@@ -11,7 +11,7 @@ from holdfast.client import open_client
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.services.service_lifecycle import attach_to_services
-from tests.durability.chaos.job_shapes import JobShape, PlanPattern
+from tests.durability.chaos.job_shapes import JobShape
 from tests.durability.chaos.request_arrivals import RequestArrivals
 from tests.durability.chaos.running_home import RunningHome, running_home
 from tests.durability.chaos.scripted_replies import ChaosScript, shape_question
@@ -80,6 +80,6 @@ def job_request(job: str, shape: JobShape, settings: Mapping[str, JsonValue]) ->
         question=shape_question(shape, job),
         preset=shape.pattern.preset,
         model="scripted",
-        servers=("lab",) if shape.pattern is PlanPattern.LOOP else (),
+        servers=("lab",) if shape.pattern.begins_with_loop else (),
         strategy=with_settings(preset(shape.pattern.preset).strategy, shape.settings | settings),
     )

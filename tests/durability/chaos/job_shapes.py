@@ -45,8 +45,11 @@ class PlanPattern(StrEnum):
     """One agent that takes a step for each task (the preset single-step)."""
     TDP = "tdp"
     """A chain of agents that are judged after each step."""
+    OPENING = "opening"
+    """The preset research where its first loop answers the question."""
     RESEARCH = "research"
-    """Agents side by side that plan their steps, verified, one of them worked again."""
+    """The preset research where its first loop hands over: agents side by side that plan their
+    steps, verified, one of them worked again."""
     VMAO = "vmao"
     """Agents side by side that take one step after the other, likewise."""
     AGENT = "agent"
@@ -71,6 +74,11 @@ class PlanPattern(StrEnum):
         return self in (PlanPattern.RESEARCH, PlanPattern.VMAO)
 
     @property
+    def begins_with_loop(self) -> bool:
+        """Whether one cited loop takes the whole question first."""
+        return self.preset in ("loop", "research")
+
+    @property
     def has_agents(self) -> bool:
         return self.preset not in ("kpi-chain", "full-horizon")
 
@@ -85,6 +93,7 @@ _PRESETS = {
     "horizon": "full-horizon",
     "pipeline": "static-pipeline",
     "tdp": "tdp",
+    "opening": "research",
     "research": "research",
     "vmao": "vmao",
     "loop": "loop",
@@ -157,8 +166,6 @@ class JobShape:
             "chunk_tokens": chunks,
             "ready_threshold": share,
             "high_confidence": share,
-            # The plan of a shape is what is compared.
-            "begins_with": "plan" if self.pattern is PlanPattern.RESEARCH else None,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -171,9 +178,9 @@ class JobShape:
 
     @property
     def revisions(self) -> int:
-        """How often the plan itself is made: once, after each failure, and to fill gaps."""
+        """How often the plan itself is made: once, after a loop, after each failure, for gaps."""
         if self.pattern.is_verified:
-            return 2
+            return 3 if self.pattern.begins_with_loop else 2
         return 1 + (self.fails if self.replans is None else self.replans)
 
     @property

@@ -113,8 +113,11 @@ def _asked_for(asked: ReceivedRequest) -> tuple[str, JobShape]:
 
 
 def _plan(asked: ReceivedRequest) -> object:
+    """The plan of the shape; after a loop, its first task builds on what the loop proved."""
     job, shape = _asked_for(asked)
-    return planner_answer(shape_plan(shape.graph, shape, job_mark(job)))
+    loop = asked.task.get("found", {}).get("task")
+    graph = shape.graph | ({"T1": (loop,)} if loop else {})
+    return planner_answer(shape_plan(graph, shape, job_mark(job)))
 
 
 def _continuation(asked: ReceivedRequest) -> object:

@@ -27,6 +27,8 @@ from tests.support.endpoints.loop_script import LoopScript
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 
 RoleScript: TypeAlias = Callable[[ReceivedRequest], object]
+GAP_HINT = "look again"
+"""What the gap planner tells an agent whose result was not enough."""
 
 
 def planner_answer(plan: Plan) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class ScriptedRoles:
         return verifier_answer(0.9)
 
     def _gap_planner(self, asked: ReceivedRequest) -> object:
-        again = [{"id": name, "hint": "look again"} for name in asked.task["incomplete"]]
+        again = [{"id": name, "hint": GAP_HINT} for name in asked.task["incomplete"]]
         return {"explanation": "gaps", "retry_sub_questions": again, "new_sub_questions": []}
 
 
