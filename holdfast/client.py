@@ -19,6 +19,7 @@ from holdfast.storage.jobs.job_estimates import load_estimate
 from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
+from holdfast.storage.views.job_stage_queries import load_job_stages
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
 
@@ -63,6 +64,7 @@ class Holdfast:
             job=job,
             tasks=await task_queries.load_tasks(self.db, job_id),
             spending=await job_queries.job_spending(self.db, job_id),
+            stages=await load_job_stages(self.db, job),
             plan_changes=await plan_change_rows.load_plan_changes(self.db, job_id),
             estimate=await load_estimate(self.db, job_id),
             recoveries=await job_recovery_rows.recoveries_of(self.db, job_id),

@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from holdfast.models.budget.cost_estimates import EstimateComparison
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.jobs.job_recovery import Recovery
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.views.job_views import JobLine, JobView, TaskView, TemporalView
 from holdfast.planning.budget.estimate_comparison import compare_with_estimate
 from holdfast.storage.jobs.job_estimates import StoredEstimate
-from holdfast.storage.plans.plan_change_rows import StoredPlanChange
 from holdfast.storage.views.job_queries import JobSpending
 
 
@@ -24,6 +25,7 @@ class JobRecords:
     job: Job
     tasks: Sequence[StoredTask]
     spending: JobSpending
+    stages: Sequence[Stage]
     plan_changes: Sequence[StoredPlanChange]
     estimate: StoredEstimate | None
     recoveries: Sequence[Recovery]
@@ -50,6 +52,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         cost=spending.spent.total.cost,
         currency=currency,
         spent=spending.spent,
+        stages=tuple(records.stages),
         estimate=_comparison(job, records.estimate, spending),
         calls=spending.calls,
         repeated_calls=spending.repeated_calls,

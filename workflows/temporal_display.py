@@ -9,6 +9,7 @@ from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire.search_attributes import SearchAttribute
 from holdfast.planning.plans.task_display_order import in_display_order
+from holdfast.planning.scheduler.current_stage import current_stage
 
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.STATUS.value)
 PRESET_ATTRIBUTE = SearchAttributeKey.for_keyword(SearchAttribute.PRESET.value)
@@ -35,7 +36,8 @@ def plan_table(state: JobState) -> str:
         tasks = sorted(tasks, key=lambda task: task.status is TaskStatus.DONE)[:_MAX_ROWS]
     done = state.count(TaskStatus.DONE)
     live = len(state.tasks) - state.count(TaskStatus.SUPERSEDED)
-    head = f"**{done} of {live} tasks done**, {state.total_replans} replans\n\n"
+    stage = current_stage(state)
+    head = f"**{done} of {live} tasks done**, {state.total_replans} replans, stage: {stage}\n\n"
     lines = ["| | task | description | depends on | result |", "|---|---|---|---|---|"]
     lines += [_row(task) for task in tasks]
     left_out = len(state.tasks) - len(tasks)

@@ -30,6 +30,7 @@ from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
 from holdfast.storage.views import job_queries
+from holdfast.storage.views.job_stage_queries import load_job_stages
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
 
@@ -47,6 +48,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     spending = (await job_queries.job_spending(holdfast.db, job_id)).spent.total
     report = await load_report(holdfast.db, job_id)
     questions = await open_questions_of(holdfast.db, job_id)
+    currency = read_prices(holdfast.settings.config_file).currency
     running = {pending.what for pending in activity.pending}
     return StatusDocument(
         job_id=job_id,
@@ -58,9 +60,9 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         questions=questions,
         warnings=() if report is None else report.warnings,
         next=() if is_over else expected_actions(state, running),
-        allowances=_limit_usages(
-            state, spending, read_prices(holdfast.settings.config_file).currency
-        ),
+        allowances=_limit_usages(state, spending, currency),
+        stages=await load_job_stages(holdfast.db, job),
+        currency=currency,
         at=datetime.now(UTC),
     )
 

@@ -11,6 +11,7 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
+from holdfast.storage.views.job_stage_queries import load_job_stages
 
 _MAX_LISTED = 5
 
@@ -65,7 +66,7 @@ async def report_of(holdfast: Holdfast, job_id: str) -> Report:
     report = await load_report(holdfast.db, job_id)
     if report is None:
         raise NotFound(_missing_report_message(job))
-    return report
+    return report.with_stages(await load_job_stages(holdfast.db, job))
 
 
 def _missing_report_message(job: Job) -> str:

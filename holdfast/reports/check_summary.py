@@ -1,20 +1,11 @@
-"""Describe how a report was checked: sentences, verification, delivery checks."""
+"""Describe how a report was made and checked: stages, sentences, verification, delivery checks."""
 
 from collections.abc import Iterable
 
+from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
-from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.reports.evidence_table import confidence_line, evidence_rows
-
-_STOP_WORDS = {
-    StopCondition.READY: "enough of the sub-questions were complete",
-    StopCondition.CONFIDENT: "the results were sure enough",
-    StopCondition.DIMINISHING: "another round improved too little",
-    StopCondition.TOKENS: "the token budget was spent",
-    StopCondition.MAX_ROUNDS: "the rounds were used up",
-    StopCondition.NOTHING_LEFT: "there was nothing left to do",
-}
 
 _CHECK_LABELS = {"questions": "Open questions", "spend": "Accounting"}
 
@@ -35,11 +26,25 @@ def check_lines(report: Report) -> list[str]:
     return lines
 
 
+def stage_lines(report: Report) -> list[str]:
+    """Return a line for each stage of a job that was planned after its loop; else none."""
+    begun = {stage.name for stage in report.stages}
+    if not begun >= {StageName.LOOP, StageName.PLAN}:
+        return []
+    return [f"{_stage_amounts(stage)}. {stage.why}" for stage in report.stages]
+
+
+def _stage_amounts(stage: Stage) -> str:
+    calls, tokens = stage.model_calls + stage.tool_calls, stage.input_tokens + stage.output_tokens
+    counted = "1 call" if calls == 1 else f"{calls:,} calls"
+    return f"{stage.name.capitalize()}: {counted}, {tokens:,} tokens"
+
+
 def check_summary_lines(summary: CheckSummary) -> list[str]:
     """Return lines that say how sentences were checked and why verification stopped."""
     lines = [_sentences_line(summary)]
     if summary.stop is not None:
-        lines.append(f"Verification stopped: {_STOP_WORDS[summary.stop]} ({summary.stop.value})")
+        lines.append(f"Verification stopped: {summary.stop.in_words}")
     return lines
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.terminal_text import single_line
-from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.check_summary import author_line, check_lines, stage_lines
 from holdfast.reports.evidence_table import confidence_line, evidence_rows
 from holdfast.reports.report_text import (
     NOT_STATED,
@@ -39,6 +39,7 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
         report=report,
         address=address,
         check_lines=check_lines(report),
+        stage_lines=stage_lines(report),
         author=author_line(report),
         origin=origin_line(report),
         rows=evidence_rows(report),

@@ -14,7 +14,7 @@ from holdfast.models.evidence.evidence import (
     ReportStatement,
 )
 from holdfast.models.text.terminal_text import single_line
-from holdfast.reports.check_summary import author_line, check_lines
+from holdfast.reports.check_summary import author_line, check_lines, stage_lines
 from holdfast.reports.evidence_table import EvidenceRow, confidence_line, evidence_rows
 from holdfast.reports.report_text import (
     NOT_STATED,
@@ -60,6 +60,9 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts += _section("Sources", map(source, report.citations))
     parts += _section(
         "How it was checked", (f"- {_escaped_line(line)}" for line in check_lines(report))
+    )
+    parts += _section(
+        "How it was made", (f"- {_escaped_line(line)}" for line in stage_lines(report))
     )
     parts.append(f"*{_escaped_line(author_line(report))}*")
     return "\n".join(parts).rstrip() + "\n"

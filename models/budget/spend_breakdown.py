@@ -26,16 +26,19 @@ class Tokens(Frozen):
 
 
 class Bill(Frozen):
-    """The model calls of one role, for one task, by one model."""
+    """The model calls of one role, for one attempt at one task, by one model."""
 
     role: str
     task: str = ""
+    attempt: int = 1
     model: str
     calls: int
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Money | None = None
     """None if a call has an unknown price."""
+    seconds: float = 0.0
+    """The sum of the times of the calls that were sent once."""
 
 
 class Spend(Frozen):

@@ -3,9 +3,11 @@
 import hashlib
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.frozen_model import Frozen
@@ -179,6 +181,11 @@ class Report(Frozen):
     """Filled in when the report is read."""
     delivered_at: datetime | None = None
     """Filled in when the report is read."""
+    stages: tuple[Stage, ...] = ()
+    """Filled in when the report is read: what the job's stages spent, and why they were needed."""
+
+    def with_stages(self, stages: tuple[Stage, ...]) -> Self:
+        return self.model_copy(update={"stages": stages})
 
     @property
     def sentences(self) -> tuple[ReportStatement, ...]:

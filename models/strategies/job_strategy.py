@@ -193,6 +193,11 @@ class Strategy(Frozen):
         return self.begins_with is Beginning.LOOP and is_planned and not self.plan_only
 
     @property
+    def is_one_loop(self) -> bool:
+        """True if one cited loop is the whole plan."""
+        return self.agent_method is AgentMethod.LOOP and len(self.agents) == 1
+
+    @property
     def has_fixed_plan(self) -> bool:
         """True if the strategy has a fixed plan, without planner and replanner."""
         return bool(self.agents)

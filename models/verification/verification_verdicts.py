@@ -60,6 +60,21 @@ class StopCondition(StrEnum):
     NOTHING_LEFT = "nothing_left"
     """Another round would change nothing. Not one of VMAO's five."""
 
+    @property
+    def in_words(self) -> str:
+        """The reason as a clause, for people."""
+        return _STOP_WORDS[self]
+
+
+_STOP_WORDS = {
+    StopCondition.READY: "enough of the sub-questions were complete",
+    StopCondition.CONFIDENT: "the results were sure enough",
+    StopCondition.DIMINISHING: "another round improved too little",
+    StopCondition.TOKENS: "the token budget was spent",
+    StopCondition.MAX_ROUNDS: "the rounds were used up",
+    StopCondition.NOTHING_LEFT: "there was nothing left to do",
+}
+
 
 class ConditionOutcome(Frozen):
     """The result of one stop condition after a round."""

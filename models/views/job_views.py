@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field, JsonValue
 
 from holdfast.models.budget.cost_estimates import EstimateComparison
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
 from holdfast.models.budget.token_prices import Money
 from holdfast.models.frozen_model import Frozen
@@ -72,6 +73,8 @@ class JobView(Frozen):
     currency: str
     spent: SpendBreakdown
     """The spend by phase, role, task and model."""
+    stages: tuple[Stage, ...] = ()
+    """The stages that have begun, with what they spent and why they were needed."""
     estimate: EstimateComparison | None
     """The estimate made with the plan, and the amounts used."""
     calls: CallCounts

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import Field, computed_field
 
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.frozen_model import Frozen
 
 
@@ -77,4 +78,8 @@ class StatusDocument(Frozen):
     next: tuple[str, ...] = ()
     """The actions that start next."""
     allowances: tuple[LimitUsage, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    """The stages that have begun, with what they spent and why they were needed."""
+    currency: str
+    """The currency of the stages' costs."""
     at: datetime

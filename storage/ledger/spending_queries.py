@@ -1,19 +1,21 @@
-"""Sum up the tokens and costs of recorded model calls, for one job or for all jobs."""
+"""Sum up the tokens, costs and times of recorded calls, for one job or for all jobs."""
 
-from sqlalchemy import and_, case, func, literal, or_, select
+from sqlalchemy import ColumnElement, Table, and_, case, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from holdfast.models.budget.job_stages import ToolBill
 from holdfast.models.budget.spend_breakdown import Bill, Tokens
 from holdfast.models.calls.call_status import CallStatus
-from holdfast.storage.core.tables.call_tables import model_calls
+from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 
 
 async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill]:
     """Return what the model calls of a job, or of all jobs, used and cost, by role and model.
 
-    For all jobs, tasks are not distinguished: their ids mean nothing across jobs.
+    For all jobs, tasks and attempts are not distinguished: their ids mean nothing across jobs.
     """
     task = literal("") if job_id is None else model_calls.c.task_id
+    attempt = literal(1) if job_id is None else model_calls.c.attempt
     was_paid = or_(
         model_calls.c.status == CallStatus.DONE.value,
         model_calls.c.input_tokens + model_calls.c.output_tokens > 0,
@@ -23,6 +25,7 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
     query = select(
         model_calls.c.role,
         task.label("task"),
+        attempt.label("attempt"),
         model_calls.c.model,
         func.count().label("calls"),
         func.sum(model_calls.c.input_tokens).label("input_tokens"),
@@ -30,13 +33,41 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
         case(
             (func.bool_or(is_unknown), None), else_=func.coalesce(func.sum(model_calls.c.cost), 0)
         ).label("cost"),
+        _seconds_of(model_calls),
     )
     keys = [model_calls.c.role, model_calls.c.model]
     if job_id is not None:
         query = query.where(model_calls.c.job_id == job_id)
-        keys.append(model_calls.c.task_id)
+        keys += [model_calls.c.task_id, model_calls.c.attempt]
     rows = (await connection.execute(query.group_by(*keys))).mappings().all()
     return [Bill.model_validate(dict(row)) for row in rows]
+
+
+async def tool_bills_of(connection: AsyncConnection, job_id: str) -> list[ToolBill]:
+    """Return the tool calls of a job by attempt, without those that an earlier call answered."""
+    query = (
+        select(
+            tool_calls.c.task_id.label("task"),
+            tool_calls.c.attempt,
+            func.count().label("calls"),
+            _seconds_of(tool_calls),
+        )
+        .where(tool_calls.c.job_id == job_id, tool_calls.c.repeated_call_id.is_(None))
+        .group_by(tool_calls.c.task_id, tool_calls.c.attempt)
+    )
+    rows = (await connection.execute(query)).mappings().all()
+    return [ToolBill.model_validate(dict(row)) for row in rows]
+
+
+def _seconds_of(calls: Table) -> ColumnElement[float]:
+    """Return the sum of the times of the calls that were sent once.
+
+    The row of a call that was sent again began with the first sending, perhaps before an outage.
+    """
+    took = func.extract("epoch", calls.c.finished_at - calls.c.started_at)
+    # A clock that was set back while a call ran must not give negative time.
+    total = func.sum(func.greatest(took, 0)).filter(calls.c.sends == 1)
+    return func.coalesce(total, 0).label("seconds")
 
 
 async def tokens_of(

@@ -6,10 +6,9 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import delete, func, insert, select, update
 
-from holdfast.models.frozen_model import Frozen
-from holdfast.models.plans.plan_change import FieldChange, PlanChange
-from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.plans.plan_graph import PlanExtent, plan_extent
@@ -17,22 +16,6 @@ from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.tables.job_tables import jobs, receipts
 from holdfast.storage.core.tables.plan_tables import plan_changes, tasks
 from holdfast.storage.questions.question_rows import withdraw_questions_of_tasks
-
-
-class StoredPlanChange(Frozen):
-    """A plan change as PostgreSQL has it: with its number and the extent of the plan after it."""
-
-    number: int
-    cause: PlanChangeCause
-    scope: str = ""
-    """The agent whose steps changed; empty for the plan itself."""
-    failed_task: str | None = None
-    explanation: str = ""
-    added: tuple[str, ...] = ()
-    superseded: tuple[str, ...] = ()
-    changed: tuple[FieldChange, ...] = ()
-    depth: int = 0
-    breadth: float = 0.0
 
 
 async def store_change(

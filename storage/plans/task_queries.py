@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import Row, and_, case, func, or_, select
+from sqlalchemy import Row, Select, and_, case, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.models.jobs.job_state import TaskState
 from holdfast.models.plans.research_plan import (
+    OPENING_FINDINGS,
+    OPENING_TASK,
     ExpectedEntity,
     Plan,
     Task,
@@ -23,6 +26,14 @@ AGENT_ATTEMPT_NOTE = "agent_attempt"
 """In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
 ANSWERED_NOTE = "is_answered"
 """In the notes of an opening loop: true if it answered the whole question."""
+
+
+def select_opening_task(job_id: str) -> Select[tuple[str]]:
+    """Return the query for the id of the cited loop that the job began with; one row or none."""
+    findings = literal([OPENING_FINDINGS.model_dump(mode="json")], JSONB)
+    return select(tasks.c.id).where(
+        tasks.c.job_id == job_id, tasks.c.id == OPENING_TASK, tasks.c.expects == findings
+    )
 
 
 async def load_tasks(db: Database, job_id: str) -> list[StoredTask]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sqlalchemy import Numeric, Table, cast, exists, func, literal, null, select, union_all
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
@@ -11,7 +10,7 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_state import JobCounts, VerificationProgress
-from holdfast.models.plans.research_plan import OPENING_FINDINGS, OPENING_TASK, TaskKind, TaskStatus
+from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import OpenQuestion, QuestionStatus
 from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.models.views.job_views import CallCounts, EventView
@@ -24,6 +23,7 @@ from holdfast.storage.core.tables.plan_tables import plan_changes, tasks
 from holdfast.storage.core.tables.question_tables import questions
 from holdfast.storage.core.tables.verification_tables import stop_log
 from holdfast.storage.ledger.spending_queries import bills_of, tokens_of
+from holdfast.storage.plans.task_queries import select_opening_task
 
 
 async def job_counts(db: Database, job_id: str) -> JobCounts:
@@ -51,10 +51,7 @@ async def job_counts(db: Database, job_id: str) -> JobCounts:
         .where(receipts.c.key.contains(stored_keys.ATTEMPT_SEPARATOR))
     )
     # Not counted by plan changes: a discarded plan is no replan, and an opening loop no plan.
-    findings = literal([OPENING_FINDINGS.model_dump(mode="json")], JSONB)
-    opening = select(tasks.c.id).where(
-        tasks.c.job_id == job_id, tasks.c.id == OPENING_TASK, tasks.c.expects == findings
-    )
+    opening = select_opening_task(job_id)
     has_plan = select(func.count()).where(
         tasks.c.job_id == job_id,
         tasks.c.status != TaskStatus.SUPERSEDED.value,
@@ -233,10 +230,12 @@ async def events_after(db: Database, job_id: str, after: int, limit: int = 1000)
     )
     async with db.reading() as connection:
         rows = (await connection.execute(query)).all()
-    return [
-        EventView(seq=row.seq, at=row.at, kind=row.kind, task=row.task_id, facts=row.facts)
-        for row in rows
-    ]
+    return [event_view(row) for row in rows]
+
+
+def event_view(row: Any) -> EventView:  # noqa: ANN401 - a row of `events`
+    """Return the entry of the log that a row of the table `events` has."""
+    return EventView(seq=row.seq, at=row.at, kind=row.kind, task=row.task_id, facts=row.facts)
 
 
 async def load_workflow_run_id(db: Database, job_id: str) -> str | None:

@@ -49,6 +49,9 @@ def _job_event_line(event: EventView, job_id: str) -> str | None:
             is_database = event.facts.get("cause") == "database"
             loss = "PostgreSQL was away" if is_database else "a worker died"
             return f"  recovery {loss}; its work continues"
+        case EventKind.LOOP_HANDED_OVER:
+            why = shortened_line(str(event.facts.get("why")), _MAX_FAILURE)
+            return f"  loop     leaves the rest to a plan: {why}"
         case EventKind.QUESTION_ASKED:
             return f"  asks     {event.facts.get('kind')}: answer with `holdfast answer {job_id}`"
         case EventKind.QUESTION_ANSWERED:

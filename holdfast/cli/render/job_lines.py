@@ -1,9 +1,14 @@
-"""Format a job as a few lines of text."""
+"""Format a job, and what its stages spent, as a few lines of text."""
 
-from holdfast.cli.render.amount_text import comparison_lines, format_money
+from collections.abc import Iterable, Iterator
+
+from holdfast.cli.render.amount_text import comparison_lines, format_money, format_seconds
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.views.job_views import JobView
+
+_MAX_WHY = 200
 
 
 def job_lines(view: JobView) -> list[str]:
@@ -19,6 +24,7 @@ def job_lines(view: JobView) -> list[str]:
     if view.message:
         lines.append(f"message:  {shortened_line(view.message, 600)}")
     lines.append(f"spent:    {spending_text(view)}")
+    lines += stage_lines(view.stages, view.currency)
     if view.estimate is not None:
         lines += comparison_lines(view.estimate, view.currency)
     for recovery in view.recoveries:
@@ -35,4 +41,22 @@ def spending_text(view: JobView) -> str:
         f"{count_with_noun(view.calls.tool, 'tool call')}, {view.tokens.input} tokens in, "
         f"{view.tokens.output} out, {count_with_noun(view.replans, 'replan')}, "
         f"cost {format_money(view.cost, view.currency)}"
+    )
+
+
+def stage_lines(stages: Iterable[Stage], currency: str) -> Iterator[str]:
+    """Two lines for each stage: what it spent, and why it was needed."""
+    for stage in stages:
+        yield f"{f'{stage.name}:':<9} {_stage_text(stage, currency)}"
+        yield f"{'':<9} {shortened_line(stage.why, _MAX_WHY)}"
+
+
+def _stage_text(stage: Stage, currency: str) -> str:
+    if not stage.model_calls and not stage.tool_calls:
+        return "no calls"
+    return (
+        f"{count_with_noun(stage.model_calls, 'model call')}, "
+        f"{count_with_noun(stage.tool_calls, 'tool call')}, {stage.input_tokens} tokens in, "
+        f"{stage.output_tokens} out, cost {format_money(stage.cost, currency)}, "
+        f"{format_seconds(stage.seconds)} in calls"
     )

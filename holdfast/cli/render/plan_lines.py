@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from holdfast.cli.render.plain_table import PlainTable, plain_table
 from holdfast.cli.render.terminal_output import shortened_line
 from holdfast.models.plans.research_plan import Plan, Task
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.planning.plans.task_display_order import in_display_order
-from holdfast.storage.plans.plan_change_rows import StoredPlanChange
 
 _MAX_VALUE = 120
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from holdfast.cli.render.job_lines import stage_lines
 from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import shortened_line
 from holdfast.models.views.status_views import LimitUsage, PendingActivity, StatusDocument
@@ -22,6 +23,7 @@ def status_lines(document: StatusDocument) -> Iterator[str]:
         yield f"next:     {action}"
     yield from _waiting_lines(document)
     yield "used:     " + ", ".join(_limit_text(usage) for usage in document.allowances)
+    yield from stage_lines(document.stages, document.currency)
 
 
 def _blocker_lines(document: StatusDocument) -> Iterator[str]:

@@ -314,7 +314,7 @@ async def test_the_last_verdicts_name_what_is_missing_and_why_verifying_stopped(
     }
     assert "T1: find value for T1 (partial; missing: the month)" in report.gaps
     assert report.confidence == 0.7
-    assert "Verification stopped: the rounds were used up (max_rounds)" in to_markdown(report)
+    assert "Verification stopped: the rounds were used up" in to_markdown(report)
 
 
 def verdict(

@@ -13,8 +13,8 @@ from holdfast.cli.render.plan_lines import plan_change_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.plans.research_plan import Plan
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.views.job_views import EventView, JobView
-from holdfast.storage.plans.plan_change_rows import StoredPlanChange
 from tests.support.jobs.plan_builders import lookup_task
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

@@ -15,6 +15,7 @@ from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import plan_of
 from holdfast.models.plans.kpi_chain_format import memory_document
 from holdfast.models.plans.research_plan import Plan
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.storage.plans import plan_change_rows, task_queries
 
 
@@ -44,7 +45,7 @@ def memory_command(job: str) -> None:
 def _plan_changes_command(job: str, *, json_output: bool) -> None:
     async def read(
         holdfast: Holdfast, job_id: str
-    ) -> tuple[Plan, dict[str, str], list[plan_change_rows.StoredPlanChange]]:
+    ) -> tuple[Plan, dict[str, str], list[StoredPlanChange]]:
         stored = await task_queries.load_tasks(holdfast.db, job_id)
         changes = await plan_change_rows.load_plan_changes(holdfast.db, job_id)
         plan = Plan(tasks=tuple(each.task for each in stored))
