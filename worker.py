@@ -21,7 +21,7 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from holdfast.activities.registration import activities_by_type
-from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.error_interceptor import ErrorInterceptor
 from holdfast.activities.runtime.recovery_interceptor import RecoveryInterceptor
 from holdfast.activities.runtime.stall_interceptor import StallInterceptor
@@ -29,12 +29,11 @@ from holdfast.activities.runtime.work_time_interceptor import WorkTimeIntercepto
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_logs, hide_secrets
+from holdfast.configuration.known_models import check_agent_models
 from holdfast.configuration.known_secrets import known_secrets
-from holdfast.configuration.price_settings import read_prices
+from holdfast.configuration.opened_models import open_models
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
-from holdfast.roles.endpoints.chat_endpoint import EndpointModel
-from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.worker.environment_block import hide_environment
 from holdfast.services.worker.loop_pulse import LoopPulse
@@ -77,24 +76,14 @@ async def open_services(settings: Settings, database_url: str) -> AsyncIterator[
         servers = read_servers(settings.config_file) if settings.config_file else {}
         secrets = known_secrets(settings, database_url, servers)
         hide_secrets(secrets)
-        endpoint = _endpoint_model(settings, SecretMask(secrets))
-        if endpoint is not None:
-            stack.push_async_callback(endpoint.aclose)
+        models = await stack.enter_async_context(open_models(settings, SecretMask(secrets)))
         builtin = await stack.enter_async_context(open_builtin_servers(settings, CorpusStore(db)))
-        prices = read_prices(settings.config_file)
-        agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint)
+        agents = read_agents(settings.config_file)
+        check_agent_models(agents, settings)
         private_jobs = read_private_job_settings(settings.config_file, servers)
         hub = Hub(servers, builtin, secrets=secrets, private_jobs=private_jobs)
         await stack.enter_async_context(hub)
-        yield Services(db, ModelRegistry(ExtractiveModel(), endpoint, prices), hub, agents)
-
-
-def _endpoint_model(settings: Settings, mask: SecretMask) -> EndpointModel | None:
-    if not settings.has_model_endpoint:
-        return None
-    return EndpointModel(
-        base_url=settings.openai_base_url, api_key=settings.openai_api_key, mask=mask
-    )
+        yield Services(db, models, hub, agents)
 
 
 def build_worker(

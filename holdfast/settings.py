@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     model: str = Field(
         default="extractive",
         min_length=1,
-        description="the model's name at the endpoint; `extractive` needs no endpoint",
+        description="the model of a job that names none; `extractive` needs no endpoint",
     )
     preset: str = Field(
         default="research", min_length=1, description="the preset of a job that names no preset"

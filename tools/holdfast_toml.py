@@ -16,9 +16,12 @@ ShapeT = TypeVar("ShapeT", bound=Frozen)
 _TABLES = (
     "agents",
     "embeddings",
+    "models",
+    "presets",
     "prices",
     "private_jobs",
     "python",
+    "roles",
     "servers",
     "tables",
     "web",
@@ -33,7 +36,7 @@ def check_toml_tables(path: Path) -> None:
         BadConfiguration: a table is unknown; names it and the most similar known table.
     """
     if odd := [name for name in read_toml(path) if name not in _TABLES]:
-        near = nearest_names(odd[0].lower(), _TABLES, 1)
+        near = nearest_names(odd[0].lower(), _TABLES, 1, min_similarity=0.7)
         meant = f"; write [{near[0]}]" if near else ""
         names = ", ".join(_TABLES)
         raise BadConfiguration(f"{path}: unknown table {odd[0]!r}{meant}; known here: {names}")

@@ -41,6 +41,7 @@ from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.loop.handover import open_links
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
 from holdfast.planning.strategies.agent_catalogue import tools_of
@@ -132,12 +133,13 @@ class AgentActivities:
     def _judge(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges answers; None if rules alone do.
 
-        It is the verifier's model, or the job's model unless that is the built-in one.
+        Rules alone judge where the judge would be the built-in model.
         """
-        model = request.strategy.verifier_model or request.model
-        if not request.strategy.check_sentences or model == EXTRACTIVE_MODEL:
+        strategy = request.strategy
+        model = strategy.model_of_role(RoleName.ANSWER_JUDGE, request.model)
+        if not strategy.check_sentences or model == EXTRACTIVE_MODEL:
             return None
-        return ModelCaller.of(self.services, order, request, order.task_id, model=model)
+        return ModelCaller.of(self.services, order, request, order.task_id)
 
     async def _answers(self, order: AgentTaskOrder) -> tuple[AnsweredQuestion, ...]:
         questions = await question_rows.answers_to_task(
@@ -161,10 +163,10 @@ class AgentActivities:
         return build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
 
     async def _model_caller(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller:
-        services, model = self.services, request.model
+        services, model = self.services, ""
         if services.agents.has_own_models:
             stored = await task_queries.load_task(services.db, order.job_id, order.task_id)
-            model = services.agents.model_of(stored.task.agent, model)
+            model = services.agents.own_model(stored.task.agent)
         return ModelCaller.of(services, order, request, order.task_id, model=model)
 
 

@@ -108,7 +108,7 @@ class CitedLoop:
         """The decision of the model's next reply; a failure if no reply is valid."""
         rules, transcript = self._rules, self.transcript
         request = ModelRequest(
-            model=self.turn.model_caller.model,
+            model=self.turn.model_caller.model_of(ROLE),
             role=ROLE,
             messages=transcript.as_messages,
             functions=offered_functions(rules.functions),

@@ -38,7 +38,7 @@ async def keep_sentences(
     """
     about = " ".join((question, *tried))
     chosen: dict[int, list[str]] = {}
-    if model_caller.model != EXTRACTIVE_MODEL:
+    if model_caller.model_of(COMPACTOR.name) != EXTRACTIVE_MODEL:
         task = CompactorTask(
             question=question, tried=tuple(tried), passages=tuple(map(_read_text, passages))
         )

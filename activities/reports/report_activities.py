@@ -41,6 +41,7 @@ from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.value_text import value_as_text
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
 from holdfast.planning.reports.delivery_checks import (
     failed_checks,
@@ -111,20 +112,17 @@ class ReportActivities:
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges sentences, if a model judges them.
 
-        It is the verifier's model, or the job's model unless that is the built-in one.
+        The built-in model judges only where it was named as the verifier.
         """
-        chosen = request.strategy.verifier_model
-        if not request.strategy.check_sentences or not (
-            chosen or request.model != EXTRACTIVE_MODEL
-        ):
+        strategy = request.strategy
+        model = strategy.model_of_role(RoleName.SENTENCE_CHECKER, request.model)
+        is_a_model = strategy.verifier_model or model != EXTRACTIVE_MODEL
+        if not strategy.check_sentences or not is_a_model:
             return None
-        return self._model_caller(order, request, chosen or "")
+        return self._model_caller(order, request)
 
-    def _model_caller(
-        self, order: AttemptOrder, request: JobRequest, model: str = ""
-    ) -> ModelCaller:
-        services = self.services
-        return ModelCaller.of(services, order, request, call_places.REPORT_LABEL, model=model)
+    def _model_caller(self, order: AttemptOrder, request: JobRequest) -> ModelCaller:
+        return ModelCaller.of(self.services, order, request, call_places.REPORT_LABEL)
 
 
 def _reporting_loop(inputs: ReportInputs) -> Task | None:
@@ -163,7 +161,9 @@ async def _record_delivery(
 
 def _report_of_loop(inputs: ReportInputs, loop: LoopResult) -> Report:
     gaps = unfinished_task_gaps(inputs.plan)
-    question, model = inputs.job.request.question, inputs.job.request.model
+    request = inputs.job.request
+    question = request.question
+    model = request.strategy.model_of_role(RoleName.LOOP_AGENT, request.model)
     report = loop_report(question, loop, inputs.found, gaps)
     return report.model_copy(update={"model": model})
 

@@ -1,8 +1,10 @@
 """Services that all activities share: database, models, tools, agents, and the jobs' requests."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from holdfast.models.budget.token_prices import PriceList
+from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.jobs.activity_orders import RunOrder
 from holdfast.models.jobs.job_record import JobRequest
@@ -17,25 +19,38 @@ _MAX_CACHED_REQUESTS = 500
 
 
 @dataclass(frozen=True)
+class ConfiguredModel:
+    """A model with a table `[models.NAME]`."""
+
+    model: Model
+    config: ModelConfig
+
+
+@dataclass(frozen=True)
 class ModelRegistry:
-    """The models that a worker can use: the built-in model, and the models of its endpoint."""
+    """The models that a worker can use: built in, configured by name, or at its endpoint."""
 
     extractive: Model
     endpoint: Model | None = None
+    """Plays every model that has no table in `holdfast.toml`."""
     prices: PriceList = field(default_factory=PriceList)
+    configured: Mapping[str, ConfiguredModel] = field(default_factory=dict)
 
     def named(self, name: str) -> Model:
         """The model that plays the roles of a job with the model `name`.
 
         Raises:
-            BadConfiguration: this worker has no endpoint.
+            BadConfiguration: this worker has no endpoint for the name, or lacks the model's key.
         """
         if name == EXTRACTIVE_MODEL:
             return self.extractive
+        if name in self.configured:
+            return self.configured[name].model
         if self.endpoint is None:
             raise BadConfiguration(
-                f"model {name!r} needs an endpoint, and this worker has none: set OPENAI_API_KEY "
-                f"or OPENAI_BASE_URL for the worker, or use --model {EXTRACTIVE_MODEL}"
+                f"model {name!r} needs an endpoint, and this worker has none: write "
+                f"[models.{name}] in its holdfast.toml, set OPENAI_API_KEY or OPENAI_BASE_URL for "
+                f"the worker, or use --model {EXTRACTIVE_MODEL}"
             )
         return self.endpoint
 

@@ -57,6 +57,8 @@ class ModelCaller:
     seen: EventMark | None = None
     task_id: str = ""
     attempt: int = 1
+    plays_all_roles: bool = False
+    """True if `model` is an agent's own, which plays whatever the strategy says of roles."""
     tokens: int = field(default=0, init=False)
     answered_by: str = field(default="", init=False)
     """The model of the last answer."""
@@ -74,8 +76,8 @@ class ModelCaller:
     ) -> Self:
         """The caller of one attempt; `place` is the task, or the label of its calls in the ledger.
 
-        `model` defaults to the job's model. A ledger that may wait writes the beginning of a call
-        together with its answer if nothing is lost by it.
+        `model` is an agent's own model; empty lets the strategy choose one for each role. A ledger
+        that may wait writes the beginning of a call together with its answer if nothing is lost.
         """
         return cls(
             ledger=CallLedger(services.db, may_wait=may_wait, recovery=current_recovery_id()),
@@ -87,7 +89,12 @@ class ModelCaller:
             seen=order.seen,
             task_id=place,
             attempt=order.attempt,
+            plays_all_roles=bool(model),
         )
+
+    def model_of(self, role: str) -> str:
+        """Return the model that plays the role."""
+        return self.model if self.plays_all_roles else self.strategy.model_of_role(role, self.model)
 
     async def ask(
         self,
@@ -114,7 +121,7 @@ class ModelCaller:
         return await ask_role(
             role,
             task,
-            model_name=self.model,
+            model_name=self.model_of(role.name),
             send=send,
             tries=self.strategy.plan_tries,
             check=check,

@@ -128,10 +128,10 @@ class TaskActivities:
         self, order: TaskOrder, begun: RunningTask, request: JobRequest
     ) -> ModelCaller:
         """The caller of the agent's own model if it has one, or of the job's model."""
-        services, model = self.services, request.model
+        services, model = self.services, ""
         if begun.task.parent and services.agents.has_own_models:
             agent_task = await task_queries.load_task(services.db, order.job_id, begun.task.parent)
-            model = services.agents.model_of(agent_task.task.agent, model)
+            model = services.agents.own_model(agent_task.task.agent)
         return ModelCaller.of(
             services,
             order,

@@ -97,7 +97,9 @@ class VerificationActivities:
             raise
         except Lasting as error:
             # Only this result has no verdict, for example one too long for the model's context.
-            return verdict_without_answer(stored, str(error), caller.model, caller.tokens)
+            return verdict_without_answer(
+                stored, str(error), caller.model_of(VERIFIER.name), caller.tokens
+            )
         if dialogue.answer is None:
             faults = "; ".join(dialogue.faults)
             return verdict_without_answer(stored, faults, caller.answered_by, caller.tokens)
@@ -107,8 +109,7 @@ class VerificationActivities:
 
     def _model_caller(self, order: VerificationRoundOrder, request: JobRequest) -> ModelCaller:
         label = stored_keys.verification_receipt(order.round)
-        verifier = request.strategy.verifier_model or ""
-        return ModelCaller.of(self.services, order, request, label, model=verifier)
+        return ModelCaller.of(self.services, order, request, label)
 
     async def _closed_round(
         self,

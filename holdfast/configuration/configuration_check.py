@@ -4,6 +4,7 @@ from pathlib import Path
 
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.embedding_settings import read_embeddings_with_key
+from holdfast.configuration.known_models import check_agent_models, check_role_models
 from holdfast.configuration.price_settings import read_prices
 from holdfast.settings import Settings
 from holdfast.tools.holdfast_toml import check_toml_tables
@@ -26,7 +27,8 @@ def check_configuration(settings: Settings) -> None:
     check_toml_tables(file)
     servers = read_servers(file)
     read_prices(file)
-    read_agents(file, has_endpoint=settings.has_model_endpoint)
+    check_agent_models(read_agents(file), settings)
+    check_role_models(settings)
     read_embeddings_with_key(settings)
     read_private_job_settings(file, servers)
     check_own_names(servers, _builtin_names(file))

@@ -9,7 +9,6 @@ from pydantic_core import ErrorDetails
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.strategies.agent_profiles import AgentProfile
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
 from holdfast.planning.text.nearest_values import nearest_names
 from holdfast.tools.holdfast_toml import read_toml
@@ -20,28 +19,21 @@ _EXAMPLES = {
     "description": 'description = "Finds and compares patents."',
     "tools": 'tools = ["patents.*", "corpus.search"]',
     "instructions": 'instructions = "Name the patent\'s number."',
-    "model": 'model = "a-model-of-your-endpoint"',
+    "model": 'model = "the-name-of-a-model"',
     "max_steps": "max_steps = 8",
 }
 
 
-def read_agents(path: Path | None, *, has_endpoint: bool = True) -> AgentCatalogue:
+def read_agents(path: Path | None) -> AgentCatalogue:
     """Return the built-in agents, changed and extended by the file at `path`.
 
     Raises:
-        BadConfiguration: an entry is wrong (the message names file, agent and key, and an example),
-            or an agent names a model and no endpoint is configured.
+        BadConfiguration: an entry is wrong; the message names file, agent and key, and an example.
     """
     known = dict(built_in_agents().profiles)
     if path is not None and path.exists():
         for name, entry in _tables(path).items():
-            agent = _agent(path, name, entry, known.get(name))
-            if agent.model not in (None, EXTRACTIVE_MODEL) and not has_endpoint:
-                raise BadConfiguration(
-                    f"{path}: agents.{name}.model {agent.model!r} needs an endpoint: set "
-                    "OPENAI_API_KEY or OPENAI_BASE_URL, or leave the key out"
-                )
-            known[name] = agent
+            known[name] = _agent(path, name, entry, known.get(name))
     return AgentCatalogue(known)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from holdfast.models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
+from holdfast.models.calls.model_config import OPENAI_KEY_VARIABLE
+from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
 from holdfast.models.errors import BadConfiguration
 from holdfast.settings import Settings
 from holdfast.tools.holdfast_toml import read_toml_table

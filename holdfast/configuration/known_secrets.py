@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from holdfast.configuration.embedding_settings import read_embeddings
+from holdfast.configuration.model_settings import read_models
 from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import ServerConfig
 from holdfast.tools.mcp.server_secrets import server_secrets
@@ -28,6 +29,8 @@ def _endpoint_secrets(settings: Settings) -> Iterator[str]:
     if settings.openai_api_key is not None:
         yield settings.openai_api_key.get_secret_value()
     yield urlsplit(settings.openai_base_url).password or ""
+    for model in read_models(settings.config_file).values():
+        yield urlsplit(model.url or "").password or ""
 
 
 def _database_secrets(database_url: str) -> Iterator[str]:
@@ -37,8 +40,10 @@ def _database_secrets(database_url: str) -> Iterator[str]:
 
 
 def _named_variables(settings: Settings) -> Iterator[str]:
-    """Return the variables with keys of Temporal, of embeddings and of search providers."""
+    """Return the variables with keys of Temporal, models, embeddings and search providers."""
     yield "TEMPORAL_API_KEY"
+    for model in read_models(settings.config_file).values():
+        yield model.key_variable or ""
     embeddings = read_embeddings(settings.config_file)
     if embeddings is not None:
         yield embeddings.key_env

@@ -1,4 +1,4 @@
-"""Read and check the model prices in the `[prices]` table of `holdfast.toml`."""
+"""Read and check the prices of models in `holdfast.toml`: `[prices]` and `[models.NAME]`."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from holdfast.configuration.model_settings import read_models
 from holdfast.models.budget.token_prices import Price, PriceList
 from holdfast.models.errors import BadConfiguration
 from holdfast.planning.text.nearest_values import nearest_names
@@ -30,7 +31,13 @@ def read_prices(path: Path | None) -> PriceList:
         raise BadConfiguration(f"{path}: 'prices' must be tables; write {_EXAMPLE}")
     entries = {name: entry for name, entry in tables.items() if name != _CURRENCY}
     models = {name: _price(path, name, entry) for name, entry in entries.items()}
-    return PriceList(currency=_currency(path, tables), models=models)
+    own = {name: each.price for name, each in read_models(path).items() if each.price is not None}
+    if twice := sorted(models.keys() & own.keys()):
+        raise BadConfiguration(
+            f"{path}: the model {twice[0]!r} has a price in [prices] and in [models.{twice[0]}]; "
+            "keep one of them"
+        )
+    return PriceList(currency=_currency(path, tables), models=models | own)
 
 
 def _check_top(path: Path, content: dict[str, Any]) -> None:

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from holdfast.models.calls.model_config import OPENAI_KEY_VARIABLE
 from holdfast.models.frozen_model import Frozen
-
-OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 class EmbeddingsConfig(Frozen):

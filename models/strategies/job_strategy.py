@@ -1,18 +1,23 @@
 """Define the strategy of a job: all settings of the engine, validated together."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.wire.role_names import RoleName
 
 EXTRACTIVE_MODEL = "extractive"
 """The name of the built-in model."""
 
 GENERALIST = "generalist"
 """The agent with all tools."""
+
+_JUDGES = frozenset({RoleName.VERIFIER, RoleName.SENTENCE_CHECKER, RoleName.ANSWER_JUDGE})
+"""The roles that `verifier_model` plays."""
 
 
 class ReplanScope(StrEnum):
@@ -134,8 +139,10 @@ class Strategy(Frozen):
     """Stop when a round improved the completeness by less than this (VMAO)."""
     token_budget: int = Field(default=1_000_000, ge=1)
     """Stop verifying and go on to the report once this many tokens are spent (VMAO)."""
+    role_models: Mapping[RoleName, str] = Field(default_factory=dict)
+    """The models of single roles, instead of the job's model; also written `planner=big,...`."""
     verifier_model: str | None = None
-    """The model that verifies, instead of the job's model, at the same endpoint."""
+    """The model that verifies and judges, instead of the job's model; wins over `role_models`."""
     check_sentences: bool = True
     """True: a model checks each sentence of the report; False: only rules do."""
     max_tokens: int | None = Field(default=None, ge=1)
@@ -167,7 +174,7 @@ class Strategy(Frozen):
     task_patience: timedelta = Field(default=timedelta(hours=2), gt=timedelta(0))
     """The maximum time of a task with all retries of its activity."""
     fallback_model: str | None = None
-    """The fallback model at the same endpoint; None or empty: no fallback."""
+    """The fallback model, at the same or at another endpoint; None or empty: no fallback."""
     fallback_after: timedelta = Field(default=timedelta(seconds=60), ge=timedelta(0))
     """The time that the job's model may be busy before the fallback is called."""
     robust_tools: bool = True
@@ -175,11 +182,40 @@ class Strategy(Frozen):
     max_identical_calls: int | None = Field(default=2, ge=0, le=10_000)
     """The maximum of identical tool calls in a job; the second gets a warning. 0: no limit."""
 
+    @field_validator("role_models", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+        if odd := [role for role, _, model in pairs if not role.strip() or not model.strip()]:
+            raise ValueError(f"write role=model, with commas between them; {odd[0]!r} is not that")
+        return {role.strip(): model.strip() for role, _, model in pairs}
+
+    @field_validator("role_models")
+    @classmethod
+    def _are_names(cls, models: Mapping[RoleName, str]) -> Mapping[RoleName, str]:
+        for role, model in models.items():
+            if not model or any(sign.isspace() for sign in model):
+                raise ValueError(f"{model!r} for the role {role.value} is not the name of a model")
+        return models
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.horizon is Horizon.STEP and self.grain is Grain.AGENTS:
             raise ValueError("horizon=step researches call by call; it needs grain=tasks")
         return self
+
+    def model_of_role(self, role: str, usual: str) -> str:
+        """Return the model that plays the role in a job whose model is `usual`."""
+        if self.verifier_model and role in _JUDGES:
+            return self.verifier_model
+        return next((model for own, model in self.role_models.items() if own == role), usual)
+
+    def named_models(self) -> frozenset[str]:
+        """Return all models that the settings name."""
+        names = (self.verifier_model, self.fallback_model, *self.role_models.values())
+        return frozenset(name for name in names if name)
 
     @property
     def is_capped(self) -> bool:

@@ -40,7 +40,7 @@ class ReplanTarget:
     """The tasks of this scope alone."""
     extent: ReplanScope
     model: str
-    """Who replans it: the job's model, or that of the agent."""
+    """The agent's own model, which replans its steps; empty: the job's model does."""
     kind: ReplanKind
     task: ReplannerTask
     ground: PlanRules
@@ -103,7 +103,7 @@ def find_replan_target(
     )
     task = _replanner_task(request.question, ground, known, failed, replaced, able, guidance)
     kind = ReplanKind.AGENT_TASKS if is_graph else ReplanKind.PLAN
-    return ReplanTarget(parent, plan, extent, request.model, kind, task, ground)
+    return ReplanTarget(parent, plan, extent, "", kind, task, ground)
 
 
 def _agent_task_target(
@@ -130,7 +130,7 @@ def _agent_task_target(
     task = _replanner_task(view.task.description, ground, mine, failed, replaced, (), ())
     scoped = {"expects": promise, "given": view.given}
     extent = ReplanScope.DEPENDENTS
-    model = view.agent.model or request.model
+    model = view.agent.model or ""
     asked = task.model_copy(update=scoped)
     return ReplanTarget(parent, plan, extent, model, ReplanKind.STEPS, asked, ground)
 

@@ -28,9 +28,9 @@ class AgentCatalogue:
             return ""
         return f"there is no agent {name!r} any more; agents: {', '.join(sorted(self.profiles))}"
 
-    def model_of(self, name: str, usual: str) -> str:
-        """Return the model for the agent's roles: its own, or the job's."""
-        return self.profile(name).model or usual
+    def own_model(self, name: str) -> str:
+        """Return the agent's own model for its roles; empty if it has none."""
+        return self.profile(name).model or ""
 
     @property
     def has_own_models(self) -> bool:

@@ -1,43 +1,37 @@
 """Play roles by calling `/chat/completions` of an OpenAI-compatible endpoint."""
 
 import asyncio
-import json
-import os
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import cast
-from urllib.parse import urlsplit, urlunsplit
 
-from openai import APIStatusError, AsyncOpenAI, Omit, OpenAIError, Timeout, omit
-from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
-from openai.types.chat.completion_create_params import ResponseFormat
+import httpx2
+from openai import APIStatusError, OpenAIError
 from pydantic import SecretStr
 
+from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
-from holdfast.models.errors import MalformedReply
+from holdfast.models.errors import ContextTooLong, MalformedReply
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.planning.text.token_estimates import estimate_tokens
-from holdfast.roles.endpoints.bounded_replies import bounded_http_client
 from holdfast.roles.endpoints.chat_replies import ChatReply, parse_reply
+from holdfast.roles.endpoints.chat_request import (
+    chat_body,
+    messages_with_schema,
+    output_limit_key,
+    request_parameters,
+    rungs_of,
+    schema_words,
+)
+from holdfast.roles.endpoints.endpoint_client import address_without_secrets, openai_client
 from holdfast.roles.endpoints.endpoint_errors import (
+    EndpointName,
     is_filtered,
     is_format_unsupported,
     printable_text,
     server_text,
     translate_error,
 )
-from holdfast.roles.endpoints.native_functions import (
-    function_lines,
-    functions_schema,
-    native_messages,
-    tools_parameter,
-)
-
-RESPONSE_FORMATS = ("json_schema", "json_object", "text")
-"""Ways to ask for JSON, strictest first; what an endpoint refuses is not tried again."""
-NATIVE_FUNCTIONS = "tools"
-"""The first way to offer functions: native tool calling; the others follow."""
+from holdfast.roles.endpoints.remembered_rungs import RememberedRungs
 
 _LARGE = 100_000  # characters of a reply that a thread reads, so that the event loop goes on
 _PER_MESSAGE = 4  # tokens that a chat template adds to each turn
@@ -46,8 +40,8 @@ _PER_MESSAGE = 4  # tokens that a chat template adds to each turn
 class EndpointModel:
     """Play any role by one call of `/chat/completions`: a `Model` of `role_definition`.
 
-    Remembers per model how far down the ladder the endpoint made it go. Nothing is retried here:
-    retries belong to Temporal.
+    Remembers per model and role how far down the ladder the endpoint made it go. Nothing is
+    retried here: retries belong to Temporal.
     """
 
     def __init__(
@@ -56,19 +50,37 @@ class EndpointModel:
         base_url: str,
         api_key: SecretStr | None = None,
         mask: SecretMask | None = None,
-        timeout: timedelta = timedelta(minutes=10),
+        timeout: timedelta | None = None,
+        config: ModelConfig | None = None,
+        table: str = "",
     ) -> None:
-        """`mask` hides what the endpoint may repeat; by default that is its key."""
+        """`mask` hides what the endpoint may repeat; by default that is its key.
+
+        `config` is the table `[models.TABLE]`; without one, a request's model is the name at the
+        endpoint.
+        """
         key = api_key if api_key and api_key.get_secret_value() else None
         self._mask = mask or SecretMask([key.get_secret_value()] if key else ())
-        self._timeout_per_call = timeout
-        self._format_index_by_model: dict[tuple[str, bool], int] = {}
-        self._client = openai_client(base_url, key, timeout)
-        self.address = address_without_secrets(base_url)
+        self._config = config or ModelConfig()
+        self._timeout = timeout or timedelta(seconds=self._config.timeout_s)
+        self._rungs = RememberedRungs()
+        self._limit_key = output_limit_key(self._config, base_url)
+        self._client = openai_client(base_url, key, self._timeout)
+        self._at = _endpoint_name(base_url, self._config, table)
+
+    @property
+    def address(self) -> str:
+        """The endpoint as messages may name it."""
+        return self._at.address
 
     async def complete(self, request: ModelRequest) -> Completion:
-        """The reply to one request; goes down the ladder where the endpoint refuses a rung."""
-        messages = _with_schema(request)
+        """The reply to one request; goes down the ladder where the endpoint refuses a rung.
+
+        Raises:
+            ContextTooLong: the request exceeds the configured context, so it was not sent.
+        """
+        messages = messages_with_schema(request)
+        self._check_context(request, messages)
         outcome = await self._try_response_formats(request, messages)
         if isinstance(outcome, str):
             if len(outcome) <= _LARGE:
@@ -79,31 +91,40 @@ class EndpointModel:
         # Raised outside `except`: a cause would take the server's text, and perhaps the key in
         # it, into Temporal's history.
         raise translate_error(
-            outcome,
-            address=self.address,
-            model=request.model,
-            mask=self._mask,
-            now=datetime.now(UTC),
+            outcome, at=self._at, model=request.model, mask=self._mask, now=datetime.now(UTC)
         )
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
+    def _check_context(self, request: ModelRequest, messages: Sequence[Message]) -> None:
+        context = self._config.context_tokens
+        if context is None:
+            return
+        asked = _input_tokens(messages)
+        kept = self._config.max_output_tokens or 0
+        if asked + kept > context:
+            output = f" and up to {kept:,} of output" if kept else ""
+            raise ContextTooLong(
+                f"model {request.model!r} has a context of {context:,} tokens, and the request of "
+                f"the {request.role} has about {asked:,}{output}; it was not sent. Raise "
+                "`context_tokens` if the model takes more, or give the role another model"
+            )
+
     async def _try_response_formats(
         self, request: ModelRequest, messages: Sequence[Message]
     ) -> str | OpenAIError | TimeoutError:
-        asked = (request.model, bool(request.functions))
-        rungs = (NATIVE_FUNCTIONS, *RESPONSE_FORMATS) if request.functions else RESPONSE_FORMATS
-        for rung in range(self._format_index_by_model.get(asked, 0), len(rungs)):
+        model, role, has_functions = request.model, request.role, bool(request.functions)
+        rungs = rungs_of(request)
+        first = self._rungs.first(model, role, has_functions=has_functions)
+        for rung in range(first, len(rungs)):
             outcome = await self._post(request, messages, rungs[rung])
             is_asked = request.answer_schema or request.functions
             if not (is_asked and is_format_unsupported(outcome)):
                 # Not before: an error that quotes our text may only look like such a refusal.
-                # max: another call may have gone further meanwhile.
-                self._format_index_by_model[asked] = max(
-                    self._format_index_by_model.get(asked, 0), rung
-                )
+                if rung:
+                    self._rungs.remember(model, role, rung, has_functions=has_functions)
                 break
         return outcome
 
@@ -111,24 +132,16 @@ class EndpointModel:
         self, request: ModelRequest, messages: Sequence[Message], rung: str
     ) -> str | OpenAIError | TimeoutError:
         """The body of the answer, whatever it is, or why there is none."""
-        is_native = rung == NATIVE_FUNCTIONS
-        turns = (
-            native_messages(request.messages)
-            if is_native
-            else [message.model_dump() for message in messages]
-        )
+        parameters = request_parameters(self._config, self._limit_key)
+        name = self._config.id or request.model
+        body = chat_body(request, messages, rung, parameters, name)
         try:
             # The client's own timeout is per read: a server that trickles would hold us forever.
-            async with asyncio.timeout(self._timeout_per_call.total_seconds()):
-                reply = await self._client.chat.completions.with_raw_response.create(
-                    model=request.model,
-                    # our messages are of this shape; the client's union cannot be told so
-                    messages=cast("list[ChatCompletionMessageParam]", turns),
-                    response_format=_response_format(request, rung),
-                    tools=_tools(request) if is_native else omit,
-                    tool_choice="required" if is_native else omit,
+            async with asyncio.timeout(self._timeout.total_seconds()):
+                response = await self._client.post(
+                    "/chat/completions", cast_to=httpx2.Response, body=body
                 )
-                return reply.text
+                return response.text
         except (OpenAIError, TimeoutError) as error:
             return error
 
@@ -139,10 +152,10 @@ class EndpointModel:
             came = printable_text(body, self._mask) or "nothing"
             raise MalformedReply(
                 f"model {request.model!r} at {self.address} did not answer with a chat completion "
-                f"but with: {came}; check OPENAI_BASE_URL, which often ends in /v1"
+                f"but with: {came}; check {self._at.url}, which often ends in /v1"
             ) from None  # for the reason in `complete`
         completion = _completion(reply, request, messages)
-        return _masked(completion, self._mask.outside(_schema_words(request)))
+        return _masked(completion, self._mask.outside(schema_words(request)))
 
     def _filtered(self, error: APIStatusError, request: ModelRequest) -> Completion:
         return Completion(
@@ -152,6 +165,15 @@ class EndpointModel:
             is_estimated=True,
             refusal=server_text(error, mask=self._mask),
         )
+
+
+def _endpoint_name(base_url: str, config: ModelConfig, table: str) -> EndpointName:
+    address = address_without_secrets(base_url)
+    if not table:
+        return EndpointName(address)
+    key = config.key_variable or f"`key_env` in [models.{table}]"
+    url = f"`url` in [models.{table}]" if config.url else "OPENAI_BASE_URL"
+    return EndpointName(address, key=key, url=url)
 
 
 def _masked(completion: Completion, mask: SecretMask) -> Completion:
@@ -167,7 +189,7 @@ def _completion(reply: ChatReply, request: ModelRequest, messages: Sequence[Mess
     asked, told = usage.prompt_tokens, usage.completion_tokens
     is_estimated = not asked or bool(text and not told)
     if is_estimated:
-        asked = sum(estimate_tokens(each.content) + _PER_MESSAGE for each in messages)
+        asked = _input_tokens(messages)
         told = estimate_tokens(text)
     return Completion(
         text=text,
@@ -182,77 +204,6 @@ def _completion(reply: ChatReply, request: ModelRequest, messages: Sequence[Mess
     )
 
 
-def _with_schema(request: ModelRequest) -> tuple[Message, ...]:
-    """The messages with the schema in the system turn.
-
-    At every rung, since some servers take a schema and then do not enforce it; and only here,
-    since it is not part of the work that the request's hash names.
-    """
-    schema = functions_schema(request) if request.functions else request.answer_schema
-    if not schema:
-        return request.messages
-    text = json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
-    line = f"Answer with one JSON object that fits this JSON Schema, and nothing else:\n{text}"
-    if request.functions:
-        line = f"{function_lines(request.functions)}\n{line}"
-    first, *rest = request.messages or (Message(role="system", content=""),)
-    if first.role != "system":
-        return (Message(role="system", content=line), *request.messages)
-    return (Message(role="system", content=f"{first.content}\n\n{line}".strip()), *rest)
-
-
-def _schema_words(request: ModelRequest) -> str:
-    """The names that a reply has to repeat as they are."""
-    offered = [each.model_dump(mode="json") for each in request.functions]
-    return json.dumps([dict(request.answer_schema), offered])
-
-
-def _tools(request: ModelRequest) -> list[ChatCompletionToolUnionParam]:
-    return cast("list[ChatCompletionToolUnionParam]", tools_parameter(request.functions))
-
-
-def _response_format(request: ModelRequest, rung: str) -> ResponseFormat | Omit:
-    schema = functions_schema(request) if request.functions else dict(request.answer_schema)
-    if rung in ("text", NATIVE_FUNCTIONS) or not schema:
-        return omit
-    if rung == "json_object":
-        return {"type": "json_object"}
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", request.role)[:64] or "answer"
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": schema},
-    }
-
-
-def openai_client(base_url: str, key: SecretStr | None, timeout: timedelta) -> AsyncOpenAI:
-    """A client that sends only this key and does not retry."""
-    # A key that is None would be read from OPENAI_API_KEY, and sent to whatever base_url names.
-    secret = key.get_secret_value() if key else "none"
-    return AsyncOpenAI(
-        base_url=base_url,
-        api_key=secret,
-        max_retries=0,
-        timeout=Timeout(timeout.total_seconds(), connect=5),
-        http_client=bounded_http_client(),
-        default_headers=cast("dict[str, str]", _headers(secret)),  # `omit` is allowed, not typed
-    )
-
-
-def _headers(secret: str) -> dict[str, str | Omit]:
-    """Headers that undo those which the client adds from the environment."""
-    ours = {
-        "authorization": f"Bearer {secret}",
-        "content-type": "application/json",
-        "accept": "application/json",
-        "accept-encoding": "gzip",
-    }
-    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    names = [line.partition(":")[0].strip() for line in lines if ":" in line]
-    names += ["OpenAI-Organization", "OpenAI-Project"]
-    return {name: ours.get(name.lower(), omit) for name in names}
-
-
-def address_without_secrets(base_url: str) -> str:
-    """The endpoint as messages may name it: without a password or a key in the query."""
-    parts = urlsplit(base_url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+def _input_tokens(messages: Sequence[Message]) -> int:
+    """Estimate the tokens of the messages."""
+    return sum(estimate_tokens(each.content) + _PER_MESSAGE for each in messages)

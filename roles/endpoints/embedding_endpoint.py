@@ -10,12 +10,12 @@ from typing import Annotated
 from openai import AsyncOpenAI, OpenAIError, omit
 from pydantic import BaseModel, Field, SecretStr
 
-from holdfast.models.corpus.embeddings_config import OPENAI_KEY_VARIABLE, EmbeddingsConfig
+from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
 from holdfast.models.corpus.search_criteria import QueryVector
 from holdfast.models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelUnusable
 from holdfast.models.text.secret_mask import SecretMask
-from holdfast.roles.endpoints.chat_endpoint import address_without_secrets, openai_client
-from holdfast.roles.endpoints.endpoint_errors import translate_error
+from holdfast.roles.endpoints.endpoint_client import address_without_secrets, openai_client
+from holdfast.roles.endpoints.endpoint_errors import EndpointName, translate_error
 
 _MOST_ATTEMPTS = 4
 _LONGEST_PAUSE_S = 60.0
@@ -105,11 +105,11 @@ class Embedder:
             return error
 
     def _translated_error(self, error: OpenAIError | TimeoutError) -> HoldfastError:
+        at = EndpointName(self.address, key=self.config.key_env)
         told = translate_error(
-            error, address=self.address, model=self.model, mask=self.mask, now=datetime.now(UTC)
+            error, at=at, model=self.model, mask=self.mask, now=datetime.now(UTC)
         )
-        words = str(told).replace(OPENAI_KEY_VARIABLE, self.config.key_env)
-        told.args = (f"embedding {words} (see [embeddings] in holdfast.toml)",)
+        told.args = (f"embedding {told} (see [embeddings] in holdfast.toml)",)
         return told
 
     def _read(self, body: str, count: int) -> list[Vector]:

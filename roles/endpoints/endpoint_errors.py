@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TypeGuard
@@ -25,10 +26,10 @@ _LONGEST_PRINTED = 300  # characters of the server's text
 
 _OUT_OF_QUOTA = {"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"}
 _ADVICE = {
-    401: "check OPENAI_API_KEY",
-    402: "the account is out of credit: top it up, or name another endpoint in OPENAI_BASE_URL",
-    403: "check that OPENAI_API_KEY may use this model",
-    404: "check the model name and OPENAI_BASE_URL, which often ends in /v1",
+    401: "check the key in {key}",
+    402: "the account is out of credit: top it up, or name another endpoint in {url}",
+    403: "check that {key} may use this model",
+    404: "check the model name and {url}, which often ends in /v1",
 }
 _MAY_PASS = {408, 409, 425}
 _TOO_LONG_STATUS = {400, 413, 422, 500}  # 500: older forks of llama.cpp
@@ -58,27 +59,37 @@ _FORMAT = (
 )
 
 
+@dataclass(frozen=True)
+class EndpointName:
+    """How messages name an endpoint, and where its key and its address are configured."""
+
+    address: str
+    """Without a password."""
+    key: str = "OPENAI_API_KEY"
+    url: str = "OPENAI_BASE_URL"
+
+
 def translate_error(
     error: OpenAIError | TimeoutError,
     *,
-    address: str,
+    at: EndpointName,
     model: str,
     mask: SecretMask,
     now: datetime,
 ) -> HoldfastError:
     """Our error for the client's; the message names endpoint and model and never holds a secret."""
-    where = f"model {model!r} at {address}"
+    where = f"model {model!r} at {at.address}"
     match error:
         case APIStatusError():
             told = f"{where} answered {error.status_code}: {server_text(error, mask=mask)}"
-            return _by_status(error, told, now)
+            return _by_status(error, told, at, now)
         case TimeoutError() | APITimeoutError():
             return ModelBusy(f"{where} gave no answer in time")
         case ReplyRefused():
-            return ModelUnusable(f"{where} cannot be used: {error}; check OPENAI_BASE_URL")
+            return ModelUnusable(f"{where} cannot be used: {error}; check {at.url}")
         case APIConnectionError():
             cause = printable_text(str(error.__cause__ or error), mask)
-            return ModelBusy(f"{where} cannot be reached ({cause}); check OPENAI_BASE_URL")
+            return ModelBusy(f"{where} cannot be reached ({cause}); check {at.url}")
     return ModelUnusable(f"{where} cannot be used: {printable_text(str(error), mask)}")
 
 
@@ -99,14 +110,15 @@ def server_text(error: APIStatusError, *, mask: SecretMask) -> str:
     return printable_text(_error_message(error), mask)
 
 
-def _by_status(error: APIStatusError, told: str, now: datetime) -> HoldfastError:
+def _by_status(error: APIStatusError, told: str, at: EndpointName, now: datetime) -> HoldfastError:
     status = error.status_code
     if _is_too_long(error):
         return ContextTooLong(told)
     if _is_out_of_quota(error):
-        return QuotaExhausted(f"{told}; {_ADVICE[402]}")
+        return QuotaExhausted(f"{told}; {_ADVICE[402].format(url=at.url)}")
     if status in _ADVICE:
-        return ModelRefused(f"{told}; {_ADVICE[status]}", status=status)
+        advice = _ADVICE[status].format(key=at.key, url=at.url)
+        return ModelRefused(f"{told}; {advice}", status=status)
     if status == 429 or _may_pass(error):
         return ModelBusy(told, after=_retry_after(error.response.headers, now))
     return ModelUnusable(told)

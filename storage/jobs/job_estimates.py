@@ -35,14 +35,13 @@ async def estimate_job(
     typical = await load_usage_medians(db, request.model)
     async with db.reading() as connection:
         spent = spend_breakdown(await bills_of(connection, job_id)).total
-    price = prices.of(request.model)
-    verifier = request.strategy.verifier_model
+    roles = {role.value: request.strategy.model_of_role(role, request.model) for role in RoleName}
     return estimate_plan(
         plan,
         request.strategy,
         typical,
         Tokens(input=spent.input_tokens, output=spent.output_tokens),
-        pricing={"": price, RoleName.VERIFIER.value: prices.of(verifier) if verifier else price},
+        pricing={role: prices.of(model) for role, model in roles.items()},
         spent_cost=spent.cost,
     )
 

@@ -73,7 +73,7 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
 
 def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":
     """The comparison, checked as far as that is possible before a service is started."""
-    from holdfast.cli.options.model_options import check_model_endpoint
+    from holdfast.cli.options.model_options import check_models
     from holdfast.cli.options.setting_options import parse_setting_changes
     from holdfast.evals.measures.question_files import read_questions
     from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
@@ -87,10 +87,14 @@ def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComp
     model = options.model or settings.model
     changes = parse_setting_changes(options.changes)
     arms = preset_arms(options.presets, model, options.judge or "", changes)
-    check_model_endpoint(model, settings)
-    if options.judge:
-        check_model_endpoint(options.judge, settings)
+    names = [model, *([options.judge] if options.judge else [])]
+    check_models(names, _own_settings(options, settings))
     return PresetComparison(questions, arms, slots=options.slots)
+
+
+def _own_settings(options: EvaluationOptions, settings: "Settings") -> "Settings":
+    """The settings of the comparison's worker, which reads no holdfast.toml."""
+    return settings.model_copy(update={"home": options.out / "home", "config_file": None})
 
 
 def _check_ids(questions: Sequence[object]) -> None:
@@ -118,7 +122,7 @@ async def _run_comparison(
     assert this is not None, "asyncio.run makes one"
     # The services run detached: without this handler, `kill` would leave them behind.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
-    own = settings.model_copy(update={"home": options.out / "home", "config_file": None})
+    own = _own_settings(options, settings)
     try:
         endpoints = await start_services(own, print_progress, worker=False)
         model = _open_judge(options, settings)

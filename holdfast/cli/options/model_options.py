@@ -1,7 +1,11 @@
-"""Check the name of a model and that the model can be reached."""
+"""Check the names of a job's models, and that the installation can call them."""
 
+from collections.abc import Iterable
+
+from holdfast.configuration.known_models import known_models
+from holdfast.configuration.role_settings import read_role_tables
 from holdfast.models.errors import BadInput
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
 from holdfast.settings import Settings
 
 
@@ -13,20 +17,30 @@ def checked_model_name(name: str) -> str:
     """
     if not name.strip() or any(sign.isspace() for sign in name):
         raise BadInput(
-            f"{name!r} is not the name of a model; use one that your endpoint lists, or "
-            f"{EXTRACTIVE_MODEL}"
+            f"{name!r} is not the name of a model; use one that `holdfast models list` shows, one "
+            f"that your endpoint lists, or {EXTRACTIVE_MODEL}"
         )
     return name
 
 
-def check_model_endpoint(model: str, settings: Settings) -> None:
-    """Refuse a model of an endpoint if the settings name no endpoint.
+def check_models(names: Iterable[str], settings: Settings) -> None:
+    """Refuse models that this installation cannot call.
 
     Raises:
-        BadInput: the model is not built in, and there is no endpoint.
+        BadInput: a model has no endpoint or lacks its key.
+        BadConfiguration: a table `[models.NAME]` is wrong.
     """
-    if model != EXTRACTIVE_MODEL and not settings.has_model_endpoint:
-        raise BadInput(
-            f"model {model!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for your "
-            f"own server, or use --model {EXTRACTIVE_MODEL}, which needs neither"
-        )
+    known_models(settings).check(names)
+
+
+def with_role_models(strategy: Strategy, preset: str, settings: Settings) -> Strategy:
+    """Return the strategy with the models that `holdfast.toml` gives to roles.
+
+    The job's own `role_models` win over those of the preset, and these over the installation's.
+
+    Raises:
+        BadConfiguration: a table `[roles]` or `[presets.NAME.roles]` is wrong.
+    """
+    tables = read_role_tables(settings.config_file)
+    roles = {**tables.of_preset(preset), **strategy.role_models}
+    return strategy.model_copy(update={"role_models": roles})

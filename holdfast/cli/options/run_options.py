@@ -6,7 +6,11 @@ from pathlib import Path
 
 from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.options.current_user import current_user
-from holdfast.cli.options.model_options import check_model_endpoint, checked_model_name
+from holdfast.cli.options.model_options import (
+    check_models,
+    checked_model_name,
+    with_role_models,
+)
 from holdfast.cli.options.setting_options import parse_setting_changes
 from holdfast.cli.options.text_options import checked_question
 from holdfast.models.errors import BadInput
@@ -51,9 +55,12 @@ def check_run(options: RunOptions) -> CheckedRun:
     name = options.preset or settings.preset
     strategy = with_settings(preset(name).strategy, parse_setting_changes(options.settings))
     model = checked_model_name(options.model or settings.model)
+    if options.model is None:
+        # A model that is named for one job plays all its roles.
+        strategy = with_role_models(strategy, name, settings)
     if settings.uses_embedded_temporal:
         # Workers elsewhere have their own environment, which this command cannot see.
-        check_model_endpoint(model, settings)
+        check_models([model, *sorted(strategy.named_models())], settings)
     if options.docs is not None:
         check_docs(options.docs)
     request = JobRequest(

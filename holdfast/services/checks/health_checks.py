@@ -152,13 +152,18 @@ async def _config_file(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     if settings.config_file is None:
         return CheckOutcome(None, "no holdfast.toml here, and none is needed")
     from holdfast.configuration.configured_agents import read_agents
+    from holdfast.configuration.model_settings import read_models
     from holdfast.configuration.price_settings import read_prices
     from holdfast.tools.mcp.server_config import read_servers
 
     servers = read_servers(settings.config_file)
     prices = read_prices(settings.config_file).models
-    agents = read_agents(settings.config_file, has_endpoint=settings.has_model_endpoint).profiles
-    named = f"{len(servers)} tool servers and {len(prices)} prices; {len(agents)} agents"
+    agents = read_agents(settings.config_file).profiles
+    models = read_models(settings.config_file)
+    named = (
+        f"{len(servers)} tool servers, {len(models)} models and {len(prices)} prices; "
+        f"{len(agents)} agents"
+    )
     return CheckOutcome(True, f"{settings.config_file} names {named}")
 
 

@@ -179,7 +179,7 @@ async def test_an_agent_that_was_taken_out_of_the_file_fails_by_name_and_is_repl
 async def test_an_agents_model_without_an_endpoint_is_refused_at_the_start(
     temporal: Client, database_url: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(BadConfiguration, match=r"agents\.inventor\.model 'keen' needs an endpoint"):
+    with pytest.raises(BadConfiguration, match=r"agents\.inventor: model 'keen' needs an endpoint"):
         async with running_engine(
             temporal, database_url, tmp_path, toml=SERVER + 'model = "keen"\n'
         ):

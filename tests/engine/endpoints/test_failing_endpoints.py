@@ -58,7 +58,7 @@ def refusal(status: int, text: str, code: str | None = None) -> ScriptedReply:
 REFUSALS = {
     "401": (
         refusal(401, "Incorrect API key provided: sk-test-key", "invalid_api_key"),
-        "answered 401: Incorrect API key provided: ***********; check OPENAI_API_KEY",
+        "answered 401: Incorrect API key provided: ***********; check the key in OPENAI_API_KEY",
     ),
     "404": (
         refusal(404, "The model `scripted` does not exist", "model_not_found"),

@@ -242,7 +242,8 @@ def test_model_without_an_endpoint_is_refused_before_anything_is_started(
 ) -> None:
     message = idle.holdfast("run", QUESTION, "--model", "gpt-x").refused()
 
-    assert "'gpt-x' needs an endpoint: set OPENAI_API_KEY" in message
+    assert "'gpt-x' needs an endpoint: write [models.gpt-x]" in message
+    assert "or set OPENAI_API_KEY" in message
     assert not idle.has_started_services
 
 

@@ -1,0 +1,55 @@
+"""Define a configured model: its endpoint, its parameters, its limits and its price."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, field_validator
+
+from holdfast.models.budget.token_prices import Price
+from holdfast.models.frozen_model import Frozen
+
+OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
+
+RESERVED_BODY_KEYS = frozenset(
+    {"model", "messages", "response_format", "tools", "tool_choice", "stream", "n"}
+)
+"""Keys of a request that only Holdfast sets."""
+
+
+class ModelConfig(Frozen):
+    """The table `[models.NAME]` of `holdfast.toml`; jobs name the model by NAME."""
+
+    id: str | None = Field(default=None, pattern=r"^\S+$")
+    """The model's name at its endpoint; None means NAME."""
+    url: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    """The endpoint with its /v1; None means OPENAI_BASE_URL."""
+    key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """The variable with the key. None means OPENAI_API_KEY if `url` is None, otherwise no key."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = None
+    reasoning_effort: str | None = Field(default=None, min_length=1, max_length=40)
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    output_limit_key: Literal["max_tokens", "max_completion_tokens"] | None = None
+    """The request's key for `max_output_tokens`; None lets the endpoint's address decide."""
+    extra_body: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """Further keys of each request, as the endpoint names them."""
+    context_tokens: int | None = Field(default=None, ge=256)
+    """The model's context in tokens, input and output together; None: unknown."""
+    price: Price | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 600.0
+    """Seconds of one call; a job's `task_timeout` may end it earlier."""
+
+    @field_validator("extra_body")
+    @classmethod
+    def _sets_nothing_of_ours(cls, body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        if own := sorted(RESERVED_BODY_KEYS & body.keys()):
+            raise ValueError(f"{own[0]!r} is set by Holdfast itself; leave it out")
+        return body
+
+    @property
+    def key_variable(self) -> str | None:
+        """Return the variable with the key; None if the endpoint gets no key."""
+        if self.key_env is None and self.url is None:
+            return OPENAI_KEY_VARIABLE
+        return self.key_env
