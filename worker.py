@@ -34,6 +34,7 @@ from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.opened_models import open_models
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
+from holdfast.services.private_files import touch_private_file
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.worker.environment_block import hide_environment
 from holdfast.services.worker.loop_pulse import LoopPulse
@@ -157,7 +158,7 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
 def _mark_ready() -> None:
     """`holdfast up` waits for this file."""
     if ready := ready_file():
-        ready.touch(mode=0o600)
+        touch_private_file(ready)
 
 
 def run_worker(life: WorkerLaunch) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.models.errors import BadInput, ServiceDown
-from holdfast.services.servers.postgres_files import postgres_program
+from holdfast.services.private_files import create_private_file
+from holdfast.services.servers.postgres_account import postgres_program
 
 _NEEDED_TABLE = " TABLE DATA public jobs "
 """The line of this table in the list of a backup's contents; a whole backup has it."""
@@ -30,7 +31,7 @@ def write_backup(database_url: str, file: Path) -> None:
         raise BadInput(f"{str(file)!r} exists; name another file, or remove this one")
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
-        os.close(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+        create_private_file(unfinished)
     except OSError as error:
         raise BadInput(f"{str(file)!r} cannot be written ({error.strerror})") from error
     try:

@@ -10,11 +10,27 @@ _MODE = 0o600
 def write_private_file(path: Path, text: str) -> None:
     """Replace the file in one operation, so that no reader sees an incomplete file."""
     new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)  # of a process that died; a link is removed and not followed
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(_create(new), "w", encoding="utf-8") as file:
         file.write(text)
     new.replace(path)
+
+
+def create_private_file(path: Path) -> None:
+    """Create an empty file in the place of whatever is there; a link is removed, not followed.
+
+    Raises:
+        OSError: the file cannot be created.
+    """
+    os.close(_create(path))
+
+
+def touch_private_file(path: Path) -> None:
+    """Create an empty file unless there is one.
+
+    Raises:
+        OSError: the file cannot be created, or is a link.
+    """
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, _MODE))
 
 
 def open_private_log(path: Path) -> BinaryIO:
@@ -27,3 +43,8 @@ def open_private_log(path: Path) -> BinaryIO:
     descriptor = os.open(path, flags, _MODE)
     os.fchmod(descriptor, _MODE)
     return os.fdopen(descriptor, "ab")
+
+
+def _create(path: Path) -> int:
+    path.unlink(missing_ok=True)  # of a process that died
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _MODE)

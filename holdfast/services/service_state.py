@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from holdfast.models.errors import BadConfiguration, ServiceDown
-from holdfast.services.private_files import write_private_file
+from holdfast.services.private_files import touch_private_file, write_private_file
 
 _LOCK_TIMEOUT_S = 120.0
 _POLL_INTERVAL_S = 0.02
@@ -110,7 +110,7 @@ def make_home(home: Path) -> None:
             home.parent.mkdir(parents=True, exist_ok=True)
             home.mkdir(mode=0o700, exist_ok=True)
         (home / "logs").mkdir(exist_ok=True)
-        _lock_file(home).touch(mode=0o600)
+        touch_private_file(_lock_file(home))
     except OSError as error:
         raise _unusable_home(home, error) from error
 
@@ -134,7 +134,7 @@ def home_lock(home: Path) -> Iterator[None]:
     Raises:
         ServiceDown: another command has held the lock for two minutes.
     """
-    descriptor = os.open(_lock_file(home), os.O_RDWR | os.O_CLOEXEC)
+    descriptor = os.open(_lock_file(home), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         _wait_for_lock(descriptor, home)
         yield

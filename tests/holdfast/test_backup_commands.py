@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from holdfast.services import start_services
-from holdfast.services.servers.postgres_files import postgres_program
+from holdfast.services.servers.postgres_account import postgres_program
 from holdfast.services.servers.postgres_server import plain_url
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database

@@ -9,9 +9,12 @@ import pytest
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.services.detached_processes import start_detached
+from holdfast.services.private_files import create_private_file
 from holdfast.services.servers import postgres_files
 from holdfast.services.service_state import ServiceState, make_home, save_state
 from holdfast.services.worker import worker_files
+
+pytestmark = pytest.mark.conformance("SAF-07")
 
 _USER = "nobody" if os.geteuid() == 0 else None
 
@@ -95,12 +98,18 @@ def test_no_file_is_written_through_a_link(tmp_path: Path, monkeypatch: pytest.M
     names = ("services.json", "services.json.new", "worker.pid", "worker.pid.new", "logs/a.log")
     for name in names:
         (home / name).symlink_to(target)
+    (home / "services.lock").unlink()
+    (home / "services.lock").symlink_to(target)
     monkeypatch.setenv(worker_files.READY_FILE_VARIABLE, str(home / "worker.ready"))
 
     save_state(home, ServiceState())
     worker_files.write_pid_file(os.getpid())
     with pytest.raises(OSError, match="symbolic link"):
         start_detached(["true"], log=home / "logs" / "a.log")
+
+    with pytest.raises(BadConfiguration, match="cannot be written"):
+        make_home(home)
+    create_private_file(home / "worker.ready")
 
     assert target.read_text() == "kept"
     assert not (home / "services.json").is_symlink()

@@ -8,7 +8,7 @@ import lzma
 import subprocess
 from pathlib import Path
 
-from holdfast.services.servers.postgres_files import postgres_program
+from holdfast.services.servers.postgres_account import postgres_program
 from holdfast.storage.core.schema_migration import migrate_schema
 
 INSTALLATIONS = Path(__file__).parent / "installations"

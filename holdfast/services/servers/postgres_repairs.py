@@ -1,11 +1,11 @@
 """Repair the data folder of a PostgreSQL that ended, or never began, without order."""
 
 import os
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from holdfast.services import detached_processes
+from holdfast.services.private_files import write_private_file
+from holdfast.services.servers.postgres_processes import servers_on
 
 
 def is_complete(cluster: Path) -> bool:
@@ -29,9 +29,7 @@ def remove_stale_lock_files(cluster: Path, sockets: Path) -> None:
     After a reboot another process may have the pid in the file, and PostgreSQL refuses to start;
     so it does for an empty file. It handles a pid without a process by itself.
     """
-    servers = {
-        str(process.pid) for process in detached_processes.find_by_arguments("-D", str(cluster))
-    }
+    servers = {str(process.pid) for process in servers_on(cluster)}
     for file in (cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
         if file.exists():
             pid = file.read_text(errors="replace").partition("\n")[0].strip()
@@ -46,9 +44,9 @@ def _has_version(cluster: Path) -> bool:
     """
     file, copy = cluster / "PG_VERSION", cluster / "base" / "1" / "PG_VERSION"
     if not _text(file) and _text(copy):
-        shutil.copyfile(copy, file)
+        write_private_file(file, copy.read_text())
         owner = copy.stat()
-        os.chown(file, owner.st_uid, owner.st_gid)
+        os.chown(file, owner.st_uid, owner.st_gid, follow_symlinks=False)
     return bool(_text(file))
 
 

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes
-from holdfast.services.servers import postgres_files
+from holdfast.services.servers import postgres_account, postgres_files
+from holdfast.services.servers.postgres_processes import server_mark, servers_on
 from holdfast.services.service_state import RunningProcess
 
 DATABASE = "holdfast"
@@ -40,7 +41,7 @@ def start(home: Path) -> RunningProcess:
     Raises:
         ServiceDown: the server does not start; the message shows the end of its log.
     """
-    user = postgres_files.server_user()
+    user = postgres_account.server_user()
     postgres_files.prepare_cluster(home, user)
     given_up = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < given_up:
@@ -70,8 +71,8 @@ def stop(process: RunningProcess) -> None:
 
 
 def strays(home: Path) -> list[RunningProcess]:
-    """Return the servers on this cluster, also those missing in the state file."""
-    return detached_processes.find_by_arguments("-D", str(postgres_files.data_folder(home)))
+    """Return the servers of this home, also those missing in the state file."""
+    return servers_on(postgres_files.data_folder(home))
 
 
 def url(home: Path) -> str:
@@ -81,17 +82,15 @@ def url(home: Path) -> str:
 
 def _launch(home: Path, user: str | None) -> RunningProcess | None:
     parameters = [part for item in _PARAMETERS.items() for part in ("-c", "=".join(item))]
-    data, sockets = (
-        str(postgres_files.data_folder(home)),
-        str(postgres_files.socket_folder(home)),
-    )
+    data, sockets = postgres_files.server_folders(home, user)
     return detached_processes.start_detached(
         [
-            str(postgres_files.postgres_program("postgres")),
+            str(postgres_account.server_program("postgres", user)),
             "-D",
-            data,
+            str(data),
             "-k",
-            sockets,
+            str(sockets),
+            *server_mark(postgres_files.data_folder(home)),
             *parameters,
         ],
         log=postgres_files.log_file(home),

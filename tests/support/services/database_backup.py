@@ -4,7 +4,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.services.servers.postgres_files import postgres_program
+from holdfast.services.servers.postgres_account import postgres_program
 
 
 @dataclass
