@@ -83,6 +83,17 @@ def _closing_action(state: JobState) -> Action | None:
 
 
 def immediate_ending(state: JobState) -> EndJob | None:
+    """Return the ending of a job that would end with neither tasks nor verification to do, or None.
+
+    A job that was cancelled or failed while its results were verified has no task left to run, and
+    goes on with the verification.
+    """
+    ending = ending_without_tasks(state)
+    is_limit = job_endings.reached_limit(state) or job_endings.call_limit_ending(state)
+    return None if state.strategy.verify and not is_limit else ending
+
+
+def ending_without_tasks(state: JobState) -> EndJob | None:
     """Return the ending of a job that would end without running any task, or None."""
     if not state.has_plan or job_endings.has_answer(state):
         return None

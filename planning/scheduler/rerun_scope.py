@@ -9,7 +9,7 @@ from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.control_requests import RerunScope
 from holdfast.planning.plans.plan_graph import dependents
 from holdfast.planning.scheduler.job_endings import has_answer
-from holdfast.planning.scheduler.next_actions import immediate_ending
+from holdfast.planning.scheduler.next_actions import ending_without_tasks, immediate_ending
 from holdfast.planning.scheduler.state_transitions import with_tasks
 
 
@@ -56,7 +56,7 @@ def retry_scope(state: JobState, named: Sequence[str]) -> RerunScope:
         raise BadInput(
             f"{again} take {calls} tool calls, and {left} of {limit} are left (max_tool_calls)"
         )
-    stop = immediate_ending(after)
+    stop = ending_without_tasks(after)
     if stop is not None:
         others = " ".join(n for n in after.tasks if _is(after.tasks, n, TaskStatus.FAILED))
         hint = f"; retry {others} as well" if others else ""

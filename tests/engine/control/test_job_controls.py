@@ -14,13 +14,14 @@ from holdfast.models.views.job_views import EventView
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.roles.planning.planner import PLANNER
 from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
 from tests.engine.control.test_job_endings import wait_for_event, workflow_deletion
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
-from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
-from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script, verifier_answer
+from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -297,6 +298,30 @@ async def test_a_cancelled_job_stops_its_calls_can_be_reported_and_can_be_resume
     started = [each.task for each in await events_of_kind(engine, job_id, "task.started")]
     assert sorted(started) == ["T1", "T2", "T3"]
     assert (await events_of_kind(engine, job_id, "job.cancelling"))[0].facts["by"] == "dana"
+
+
+async def test_a_job_that_was_cancelled_while_it_was_verified_is_verified_when_it_is_resumed(
+    engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(agent_task("T1"))
+    players.parts["verifier"] = lambda _: ScriptedReply.of(verifier_answer(0.9), delay=60)
+    job_id = await engine.submit("Who?", preset_name="vmao", servers=("lab",))
+    async with asyncio.timeout(30):
+        while not players.count(VERIFIER):
+            await asyncio.sleep(0.05)
+
+    await controller.cancel(job_id)
+    cancelled = await engine.holdfast.wait(job_id, timedelta(seconds=20))
+    players.parts["verifier"] = lambda _: verifier_answer(0.9)
+    await controller.resume(job_id)
+    job = await engine.holdfast.wait(job_id, timedelta(seconds=30))
+
+    assert cancelled.status is JobStatus.CANCELLED
+    assert (job.status, job.stop_reason) == (JobStatus.DONE, StopReason.ANSWERED)
+    assert [each.task for each in await events_of_kind(engine, job_id, "task.started")].count(
+        "T1"
+    ) == 1, "no finished task runs again"
 
 
 async def test_the_next_planning_sees_what_a_person_said(
