@@ -41,8 +41,13 @@ async def kill_everything(installation: RunningHome) -> None:
 
 
 async def kill_supervisor(installation: RunningHome) -> None:
-    """Kills the supervisor with its worker, so that no worker is left."""
-    await _kill(_tree(load_state(installation.settings.home).worker))
+    """Kills the supervisor with its worker, so that no worker is left.
+
+    Servers that the supervisor started again are its children, and go on.
+    """
+    state = load_state(installation.settings.home)
+    spared = {each.pid for each in (*_tree(state.postgres), *_tree(state.temporal))}
+    await _kill([each for each in _tree(state.worker) if each.pid not in spared])
 
 
 async def _kill(victims: list[psutil.Process]) -> None:
