@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.models.calls.call_records import CallKey
 from holdfast.models.calls.model_requests import canonical_hash
-from holdfast.models.calls.tool_signatures import ToolAnswer, ToolSignature
+from holdfast.models.calls.tool_signatures import ToolAnswer
 from holdfast.models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
@@ -76,7 +76,7 @@ class ToolCaller:
             return await self._reuse_answer(opened, *opened.earlier, tool)
         if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:
             raise await self._refuse_failing_call(opened, tool)
-        if opened.is_outcome_unknown and not await self._is_repeatable(tool):
+        if opened.is_outcome_unknown and not await self.hub.is_repeatable(tool):
             error = OutcomeUnknown(
                 f"{tool} was called before, no answer came, and it is not declared safe to repeat"
             )
@@ -120,9 +120,6 @@ class ToolCaller:
         await self.ledger.close_tool_call(row_id, answer)
         return answer
 
-    async def _is_repeatable(self, tool: str) -> bool:
-        return find_signature(await self.hub.signatures(), tool).is_repeatable
-
 
 def _repeated_call_message(tool: str, before: int, answer: ToolAnswer) -> str:
     # The answer follows the first line, because only the first line goes to lists and histories.
@@ -132,8 +129,3 @@ def _repeated_call_message(tool: str, before: int, answer: ToolAnswer) -> str:
         "again. Change something: other arguments, or another tool.\n"
         f"What it answered begins: {shown}"
     )
-
-
-def find_signature(signatures: tuple[ToolSignature, ...], tool: str) -> ToolSignature:
-    """Return the tool's signature; an unknown tool counts as not repeatable."""
-    return next((each for each in signatures if each.name == tool), ToolSignature(name=tool))

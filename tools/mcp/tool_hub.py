@@ -265,6 +265,18 @@ class Hub:
         bound = sorted(facts.get(fact, "") for fact in place.bind.values())
         return await place.vocabularies.of(checked.tool, names, listing, at="\n".join(bound))
 
+    async def is_repeatable(self, tool: str) -> bool:
+        """Return True if `server.tool` is declared safe to repeat; False if it does not exist.
+
+        Raises:
+            ToolBusy: the server is unavailable, so what it declares is not known.
+        """
+        try:
+            place, checked = await self._find(tool)
+        except ToolFailed:
+            return False
+        return place.signature(checked).is_repeatable
+
     async def depends_on_history(self, tool: str) -> bool:
         """Return True if `server.tool` declares that answers depend on the job's earlier calls."""
         try:

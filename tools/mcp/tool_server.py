@@ -131,11 +131,13 @@ class ToolServer:
         for listed in tuple(self.tools.values()):
             is_named = self.secret_mask.text(listed.tool.name) == listed.tool.name
             if listed.fault is None and is_named:  # with another name it could not be called
-                signatures.append(self._signature(listed.tool))
+                signatures.append(self.signature(listed))
                 await asyncio.sleep(0)
         return signatures
 
-    def _signature(self, tool: Tool) -> ToolSignature:
+    def signature(self, checked: CheckedTool) -> ToolSignature:
+        """Return the signature of a tool of this server."""
+        tool = checked.tool
         return ToolSignature(
             name=f"{self.link.name}.{tool.name}",
             description=clean_description(self.secret_mask.text(tool.description or "")),

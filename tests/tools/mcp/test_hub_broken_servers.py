@@ -74,6 +74,22 @@ async def test_http_server_killed_in_mid_call_leaves_the_outcome_unknown(
         assert (await hub.call("lab.echo", {"text": "back"}, timeout=MINUTE)).text == "back"
 
 
+async def test_whether_a_tool_is_repeatable_is_not_known_while_its_server_is_away(
+    mortal_lab: HttpServerProcess,
+) -> None:
+    async with hub_with_servers({"lab": mortal_lab.config()}, patience=10) as hub:
+        declared = {
+            name: await hub.is_repeatable(f"lab.{name}")
+            for name in ("exit_always", "exit_now", "never_listed")
+        }
+    await mortal_lab.kill()
+    async with hub_with_servers({"lab": mortal_lab.config()}, patience=1) as hub:
+        with pytest.raises(ToolBusy, match="server 'lab' cannot be reached"):
+            await hub.is_repeatable("lab.exit_always")
+
+    assert declared == {"exit_always": True, "exit_now": False, "never_listed": False}
+
+
 async def test_repeatable_call_waits_for_an_http_server_that_comes_back(
     mortal_lab: HttpServerProcess, tmp_path: Path
 ) -> None:
