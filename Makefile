@@ -40,7 +40,7 @@ N ?= 100
 SEED ?= 1
 SECONDS ?= 600
 
-chaos: $(VENV)/.tests  ## disturb jobs at random in ten ways; N=100 rounds, SEED=1
+chaos: $(VENV)/.tests  ## disturb jobs at random in eleven ways; N=100 rounds, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds $(N) --seed $(SEED)
 
 chaos-long: $(VENV)/.tests  ## twenty minutes of it, SEED=1

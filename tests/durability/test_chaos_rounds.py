@@ -20,7 +20,7 @@ _KINDS = (
     DisturbanceKind.CUTS,
     DisturbanceKind.RESTORE,
 )
-"""Outages and upgrades have tests of their own; a full disk and a clock that jumps need root."""
+"""Outages and upgrades have tests of their own; disk faults and a clock that jumps need root."""
 
 
 @pytest.mark.conformance("BEY-02")

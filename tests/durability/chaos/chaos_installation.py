@@ -11,6 +11,7 @@ from holdfast.client import open_client
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.services.service_lifecycle import attach_to_services
+from tests.durability.chaos.chaos_disk import OwnDisk, disk_of_its_own
 from tests.durability.chaos.job_shapes import JobShape
 from tests.durability.chaos.request_arrivals import RequestArrivals
 from tests.durability.chaos.running_home import RunningHome, running_home
@@ -63,11 +64,11 @@ class ChaosInstallation(RunningHome):
 
 @asynccontextmanager
 async def chaos_installation(
-    seed: int, *, has_clock: bool = False
+    seed: int, *, has_clock: bool = False, disk: OwnDisk = disk_of_its_own
 ) -> AsyncIterator[ChaosInstallation]:
     """An installation that is up; ended and removed afterwards."""
     script = ChaosScript(seed)
-    with running_home(script.reply, script.page, has_clock=has_clock) as home:
+    with running_home(script.reply, script.page, has_clock=has_clock, disk=disk) as home:
         parts = {each.name: getattr(home, each.name) for each in fields(RunningHome)}
         installation = ChaosInstallation(**parts, script=script)
         await installation.up()

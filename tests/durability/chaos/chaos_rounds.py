@@ -10,6 +10,7 @@ from random import Random
 import psycopg
 
 from holdfast.models.errors import HoldfastError
+from tests.durability.chaos.chaos_disk import can_turn_read_only, failing_disk
 from tests.durability.chaos.chaos_installation import (
     ChaosInstallation,
     SubmittedJob,
@@ -73,6 +74,8 @@ class Chaos:
         found = {}
         if not self.installation.has_own_disk:
             found[DisturbanceKind.DISK] = "no tmpfs can be mounted"
+        if not can_turn_read_only():
+            found[DisturbanceKind.READ_ONLY] = "no ext4 can be mounted and told of an error"
         if find_library() is None:
             found[DisturbanceKind.CLOCK] = "there is no libfaketime"
         return found
@@ -113,11 +116,16 @@ class Chaos:
 
     @asynccontextmanager
     async def _installation_for(self, kind: DisturbanceKind) -> AsyncIterator[ChaosInstallation]:
-        """The one of all rounds; another one where the clock is to jump."""
-        if kind is not DisturbanceKind.CLOCK:
-            yield self.installation
-            return
-        async with chaos_installation(self.seed, has_clock=True) as installation:
+        """The one of all rounds; another one for the clock to jump or the disk to fail."""
+        match kind:
+            case DisturbanceKind.CLOCK:
+                other = chaos_installation(self.seed, has_clock=True)
+            case DisturbanceKind.READ_ONLY:
+                other = chaos_installation(self.seed, disk=failing_disk)
+            case _:
+                yield self.installation
+                return
+        async with other as installation:
             yield installation
 
     async def _submit(self, stage: RoundStage, shapes: Sequence[JobShape]) -> None:

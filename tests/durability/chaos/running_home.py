@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from holdfast.services import start_services, stop_services
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.settings import Endpoints, Settings
-from tests.durability.chaos.chaos_disk import disk_of_its_own
+from tests.durability.chaos.chaos_disk import OwnDisk, disk_of_its_own
 from tests.durability.chaos.fake_clock import FakeClock, find_library
 from tests.support.endpoints.scripted_model import Responder, ScriptedModel
 from tests.support.services.bare_environment import bare_environment
@@ -30,7 +30,7 @@ class RunningHome:
     clock: FakeClock | None
     """The clock of its worker and its PostgreSQL, if that can be set."""
     has_own_disk: bool
-    """Whether its disk can be filled."""
+    """Whether its disk can be filled, or turned read-only."""
 
     async def up(self, *, worker: bool = True) -> Endpoints:
         """Starts whatever does not run."""
@@ -52,13 +52,17 @@ class RunningHome:
 
 @contextmanager
 def running_home(
-    reply: Responder, page: Callable[[str], str], *, has_clock: bool = False
+    reply: Responder,
+    page: Callable[[str], str],
+    *,
+    has_clock: bool = False,
+    disk: OwnDisk = disk_of_its_own,
 ) -> Iterator[RunningHome]:
     """A home whose services may be started; they are ended and the home removed afterwards."""
     with ExitStack() as held:
         # A short path: PostgreSQL's socket lies in it, and its user must reach it.
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="hf-")))
-        has_disk = held.enter_context(disk_of_its_own(folder))
+        has_disk = held.enter_context(disk(folder))
         model = held.enter_context(ScriptedModel(reply))
         tools = held.enter_context(ScriptedTools(page))
         clock = held.enter_context(_clock(folder)) if has_clock else None
@@ -80,7 +84,10 @@ def _clock(folder: Path) -> Iterator[FakeClock]:
 
 def _settings(folder: Path, tools_url: str) -> Settings:
     config = folder / "holdfast.toml"
-    config.write_text(f'[servers.lab]\nurl = "{tools_url}"\n')
+    with config.open("w") as file:
+        file.write(f'[servers.lab]\nurl = "{tools_url}"\n')
+        file.flush()
+        os.fsync(file.fileno())  # a disk that fails soon must not lose it
     return Settings(home=folder / "home", config_file=config)
 
 

@@ -19,6 +19,7 @@ class DisturbanceKind(StrEnum):
     OUTAGE = "outage longer than limits"
     RESTORE = "backup restored"
     DISK = "full disk"
+    READ_ONLY = "file system turns read-only"
     CLOCK = "clock jumps by an hour"
     UPGRADE = "upgrade, kills"
 
@@ -32,10 +33,11 @@ _DECK = {
     DisturbanceKind.OUTAGE: 1,
     DisturbanceKind.RESTORE: 1,
     DisturbanceKind.DISK: 1,
+    DisturbanceKind.READ_ONLY: 1,
     DisturbanceKind.CLOCK: 1,
     DisturbanceKind.UPGRADE: 1,
 }
-"""How often each kind comes in any 20 rounds in turn."""
+"""How often each kind comes in any 21 rounds in turn."""
 
 _UNJUDGED = {
     # The tasks of a cancelled job run again, as new attempts with calls of their own.
@@ -60,7 +62,7 @@ def unjudged_checks(kind: DisturbanceKind) -> Collection[BreachKind]:
 def draw_kind(
     seed: int, number: int, kinds: Sequence[DisturbanceKind] = tuple(DisturbanceKind)
 ) -> DisturbanceKind:
-    """Return the kind of this round: each block of 20 rounds is a shuffled deck."""
+    """Return the kind of this round: each block of 21 rounds is a shuffled deck."""
     deck = [kind for kind, count in _DECK.items() if kind in kinds for _ in range(count)]
     block, place = divmod(number - 1, len(deck))
     return Random(f"{seed} kinds {block}").sample(deck, k=len(deck))[place]

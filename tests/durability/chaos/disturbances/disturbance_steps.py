@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from tests.durability.chaos.disturbances.clock_jumps import jump
 from tests.durability.chaos.disturbances.control_operations import control_jobs
+from tests.durability.chaos.disturbances.disk_faults import fill_disk, turn_disk_read_only
 from tests.durability.chaos.disturbances.disturbance_kinds import DisturbanceKind
-from tests.durability.chaos.disturbances.full_disks import fill_disk
 from tests.durability.chaos.disturbances.long_outages import power_cut
 from tests.durability.chaos.disturbances.process_freezes import freeze_services
 from tests.durability.chaos.disturbances.restored_backups import restore_in_mid_job
@@ -30,6 +30,7 @@ STEPS: Mapping[DisturbanceKind, Callable[[RoundStage], Awaitable[None]]] = {
     DisturbanceKind.OUTAGE: power_cut,
     DisturbanceKind.RESTORE: restore_in_mid_job,
     DisturbanceKind.DISK: fill_disk,
+    DisturbanceKind.READ_ONLY: turn_disk_read_only,
     DisturbanceKind.CLOCK: jump,
 }
 """The steps of a recorded upgrade are its whole round."""
