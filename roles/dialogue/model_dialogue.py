@@ -78,7 +78,10 @@ async def hold_dialogue(
     tries: int,
     check: Callable[[AnswerT], Sequence[str]] | None = None,
 ) -> DialogueResult[AnswerT]:
-    """The valid answer to a request, after at most `tries` corrections; see `ask_role`."""
+    """The valid answer to a request, after at most `tries` corrections; see `ask_role`.
+
+    A refusal, or a reply that a content filter stopped, is not asked for again.
+    """
     opening = request.messages
     added: list[Message] = []
     faults: list[tuple[str, ...]] = []
@@ -89,7 +92,7 @@ async def hold_dialogue(
         # A reply is foreign text: reading it may take seconds, and the event loop must go on.
         answer, found = await asyncio.to_thread(_read_and_check, completion, answer_type, check)
         faults.append(found)
-        if not found:
+        if not found or _is_final_refusal(completion):
             added.append(_said(completion))
             return DialogueResult(answer, tuple(faults), tuple(added))
         added += _correction_messages(completion, found)
@@ -110,6 +113,11 @@ def _read_and_check(
     except ReplyInvalid as error:
         return None, tuple(str(error).splitlines())
     return answer, tuple(check(answer)) if check else ()
+
+
+def _is_final_refusal(completion: Completion) -> bool:
+    """True if asking again would only pay for the same refusal."""
+    return bool(completion.refusal) or completion.finish == "content_filter"
 
 
 def _correction_messages(completion: Completion, faults: Sequence[str]) -> list[Message]:

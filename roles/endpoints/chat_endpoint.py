@@ -25,8 +25,10 @@ from holdfast.roles.endpoints.chat_request import (
 from holdfast.roles.endpoints.endpoint_client import address_without_secrets, openai_client
 from holdfast.roles.endpoints.endpoint_errors import (
     EndpointName,
+    failed_generation,
     is_filtered,
     is_format_unsupported,
+    other_limit_key,
     printable_text,
     server_text,
     translate_error,
@@ -88,6 +90,8 @@ class EndpointModel:
             return await asyncio.to_thread(self._read, outcome, request, messages)
         if is_filtered(outcome):
             return self._filtered(outcome, request)
+        if written := failed_generation(outcome):
+            return self._estimated(written, request, messages)
         # Raised outside `except`: a cause would take the server's text, and perhaps the key in
         # it, into Temporal's history.
         raise translate_error(
@@ -118,20 +122,34 @@ class EndpointModel:
         model, role, has_functions = request.model, request.role, bool(request.functions)
         rungs = rungs_of(request)
         first = self._rungs.first(model, role, has_functions=has_functions)
+        refused = 0
         for rung in range(first, len(rungs)):
             outcome = await self._post(request, messages, rungs[rung])
+            written = failed_generation(outcome)
             is_asked = request.answer_schema or request.functions
-            if not (is_asked and is_format_unsupported(outcome)):
-                # Not before: an error that quotes our text may only look like such a refusal.
-                if rung:
+            if not is_asked or not (written == "" or is_format_unsupported(outcome)):
+                if refused:
+                    # Not before: an error that quotes our text may only look like such a refusal.
                     self._rungs.remember(model, role, rung, has_functions=has_functions)
                 break
+            # A reply that failed once under a schema says nothing about the next one.
+            refused += written is None
         return outcome
 
     async def _post(
         self, request: ModelRequest, messages: Sequence[Message], rung: str
     ) -> str | OpenAIError | TimeoutError:
         """The body of the answer, whatever it is, or why there is none."""
+        outcome = await self._send(request, messages, rung)
+        has_limit = self._config.max_output_tokens and not self._config.output_limit_key
+        if has_limit and (key := other_limit_key(outcome, self._limit_key)):
+            self._limit_key = key
+            return await self._send(request, messages, rung)
+        return outcome
+
+    async def _send(
+        self, request: ModelRequest, messages: Sequence[Message], rung: str
+    ) -> str | OpenAIError | TimeoutError:
         parameters = request_parameters(self._config, self._limit_key)
         name = self._config.id or request.model
         body = chat_body(request, messages, rung, parameters, name)
@@ -155,6 +173,19 @@ class EndpointModel:
                 f"but with: {came}; check {self._at.url}, which often ends in /v1"
             ) from None  # for the reason in `complete`
         completion = _completion(reply, request, messages)
+        return _masked(completion, self._mask.outside(schema_words(request)))
+
+    def _estimated(
+        self, text: str, request: ModelRequest, messages: Sequence[Message]
+    ) -> Completion:
+        """The reply that the endpoint sent as an error, which has no usage."""
+        completion = Completion(
+            text=text,
+            model=request.model,
+            input_tokens=_input_tokens(messages),
+            output_tokens=estimate_tokens(text),
+            is_estimated=True,
+        )
         return _masked(completion, self._mask.outside(schema_words(request)))
 
     def _filtered(self, error: APIStatusError, request: ModelRequest) -> Completion:

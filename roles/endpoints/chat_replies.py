@@ -20,6 +20,8 @@ _ESCAPES = re.compile(
     r"|\\.",
     re.DOTALL,
 )
+PROVIDER_ERROR = "error"
+"""OpenRouter's finish reason of a reply whose provider failed after the status 200 was sent."""
 _HALF = 6  # characters of the escape of half a character; a whole one has twelve, others two
 
 
@@ -70,8 +72,14 @@ class _ToolCall(BaseModel):
     function: _Function
 
 
+class _Part(BaseModel):
+    type: _Text = None
+    text: Annotated[str, _Otherwise("")] = ""
+
+
 class _Message(BaseModel):
-    content: _Text = None
+    content: Annotated[str | list[_Part] | None, _Otherwise(None)] = None
+    """Text, or parts; those of the type `text` are the answer (Mistral's thinking models)."""
     refusal: _Text = None
     tool_calls: Annotated[list[_ToolCall] | None, _Otherwise(None)] = None
 
@@ -79,6 +87,8 @@ class _Message(BaseModel):
     def text(self) -> str:
         """What the model says, or its tool calls as `FunctionCalls` in JSON."""
         if not self.tool_calls:
+            if isinstance(self.content, list):
+                return "".join(part.text for part in self.content if part.type == "text")
             return self.content or ""
         return calls_as_text((c.function.name, c.function.arguments) for c in self.tool_calls)
 
@@ -110,7 +120,7 @@ def parse_reply(body: str) -> ChatReply:
     except ValueError:
         # The parser refuses half a character, which models do write.
         reply = _REPLY.validate_json(_ESCAPES.sub(_whole_character, body))
-    if reply is None:
+    if reply is None or reply.choices[0].finish_reason == PROVIDER_ERROR:
         raise ValueError("not a chat completion")
     return reply
 

@@ -20,6 +20,13 @@ from holdfast.models.errors import (
 )
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.roles.endpoints.bounded_replies import ReplyRefused
+from holdfast.roles.endpoints.refusal_signs import (
+    FAILED_GENERATION,
+    FORMAT,
+    OUTPUT_LIMIT_KEYS,
+    TOO_LONG,
+    UNKNOWN_PARAMETER,
+)
 
 LONGEST_WAIT = timedelta(minutes=10)
 _LONGEST_PRINTED = 300  # characters of the server's text
@@ -33,30 +40,7 @@ _ADVICE = {
 }
 _MAY_PASS = {408, 409, 425}
 _TOO_LONG_STATUS = {400, 413, 422, 500}  # 500: older forks of llama.cpp
-_TOO_LONG = (
-    "context_length_exceeded",
-    "exceed_context_size",
-    "maximum context length",
-    "context length",
-    "context window",
-    "context size",
-    "prompt is too long",
-)
 _FORMAT_STATUS = {400, 404, 422, 500, 501}  # some servers answer 500 to a format they do not know
-_FORMAT = (
-    "response_format",
-    "json_schema",
-    "json_object",
-    "json schema",
-    "structured output",
-    "grammar",
-    "tool_choice",
-    "support tool",
-    "tools",
-    "tool call",
-    "function call",
-    "guided",
-)
 
 
 @dataclass(frozen=True)
@@ -97,7 +81,29 @@ def is_format_unsupported(error: object) -> bool:
     """True if the server refuses the way we ask for JSON, and not the request itself."""
     if not isinstance(error, APIStatusError) or _is_too_long(error):
         return False
-    return error.status_code in _FORMAT_STATUS and _mentions(error, _FORMAT)
+    return error.status_code in _FORMAT_STATUS and _mentions(error, FORMAT)
+
+
+def failed_generation(error: object) -> str | None:
+    """Return what the model wrote if the endpoint refused that instead of the request; else None.
+
+    Empty if the endpoint does not say what it was.
+    """
+    if not isinstance(error, APIStatusError) or error.code not in FAILED_GENERATION:
+        return None
+    match error.body:
+        case {"failed_generation": str(text)}:
+            return text
+    return ""
+
+
+def other_limit_key(error: object, key: str) -> str | None:
+    """Return the other name of the output limit if the endpoint does not know this one."""
+    if not isinstance(error, APIStatusError) or error.status_code not in (400, 422):
+        return None
+    words = {error.param, *_error_message(error).replace("'", " ").replace('"', " ").split()}
+    is_unknown = key in words and _mentions(error, UNKNOWN_PARAMETER)
+    return next(name for name in OUTPUT_LIMIT_KEYS if name != key) if is_unknown else None
 
 
 def is_filtered(error: object) -> TypeGuard[APIStatusError]:
@@ -138,7 +144,7 @@ def _is_out_of_quota(error: APIStatusError) -> bool:
 def _is_too_long(error: APIStatusError) -> bool:
     if error.status_code == 413:
         return True
-    return error.status_code in _TOO_LONG_STATUS and _mentions(error, _TOO_LONG)
+    return error.status_code in _TOO_LONG_STATUS and _mentions(error, TOO_LONG)
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:

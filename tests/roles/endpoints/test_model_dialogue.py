@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+import pytest
 from pydantic import BaseModel
 
 from holdfast.models.calls.model_requests import Completion, ModelRequest
@@ -103,24 +104,32 @@ async def test_a_persistently_bad_answer_is_a_value_after_one_and_three_requests
     assert asked.attempts == len(asked.faults_by_attempt) == 4
 
 
-async def test_refusals_and_cut_answers_are_faults_even_if_they_could_be_read() -> None:
-    text = GOOD.text
-    script = Script(
-        Completion(text="", model="m", refusal="I must not"),
-        Completion(text=text, model="m", finish="length"),
-        Completion(text=text, model="m", finish="content_filter"),
-        GOOD,
-    )
+async def test_a_cut_answer_is_a_fault_even_if_it_could_be_read() -> None:
+    script = Script(Completion(text=GOOD.text, model="m", finish="length"), GOOD)
 
     asked = await ask_role(ROLE, TASK, model_name="m", send=script, tries=3)
 
     assert asked.answer == Answer(word="yes")
-    refused, cut, filtered, fine = (" ".join(each) for each in asked.faults_by_attempt)
-    assert "I must not" in refused
+    cut, fine = (" ".join(each) for each in asked.faults_by_attempt)
     assert "length limit" in cut
-    assert "content filter" in filtered
     assert fine == ""
     assert all(turn.content for turn in script.sent[-1][1].messages)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (Completion(text="", model="m", refusal="I must not"), "I must not"),
+        (Completion(text=GOOD.text, model="m", finish="content_filter"), "content filter"),
+    ],
+)
+async def test_a_refusal_is_not_asked_for_again(reply: Completion, says: str) -> None:
+    script = Script(reply, GOOD)
+
+    asked = await ask_role(ROLE, TASK, model_name="m", send=script, tries=3)
+
+    assert (asked.answer, asked.attempts) == (None, 1)
+    assert says in " ".join(asked.faults)
 
 
 async def test_the_same_replies_lead_to_the_same_requests() -> None:
