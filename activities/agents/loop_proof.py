@@ -25,7 +25,7 @@ from holdfast.models.text.storable_text import storable_value
 from holdfast.planning.loop.answer_confidence import answer_confidence
 from holdfast.planning.loop.answer_proof import ProofGround
 from holdfast.planning.loop.passage_numbers import passage_title
-from holdfast.planning.loop.quote_context import widened_quote
+from holdfast.planning.loop.quote_context import widened_quotes
 from holdfast.roles.loop.answer_judge import (
     ANSWER_JUDGE,
     AnswerJudgement,
@@ -192,14 +192,16 @@ def _with_judgement(proof: AnswerProof, said: AnswerJudgement, judge: str) -> An
 def _shown_quotes(
     quotes: Sequence[ProvenQuote], passages: Mapping[int, SourcePassage]
 ) -> tuple[ShownQuote, ...]:
-    """The quotes as the judge sees them: those of one passage together, no line twice."""
-    lines: dict[int, list[str]] = {}
+    """The quotes as the judge sees them: those of one passage together, no sentence twice."""
+    spans: dict[int, list[tuple[int, int]]] = {}
     for quote in quotes:
-        widened = widened_quote(passages[quote.source_id].text, quote.start, quote.end)
-        lines.setdefault(quote.source_id, []).extend(widened.splitlines())
+        spans.setdefault(quote.source_id, []).append((quote.start, quote.end))
     return tuple(
-        ShownQuote(title=passage_title(passages[key])[:200], text="\n".join(dict.fromkeys(each)))
-        for key, each in lines.items()
+        ShownQuote(
+            title=passage_title(passages[key])[:200],
+            text=widened_quotes(passages[key].text, each),
+        )
+        for key, each in spans.items()
     )
 
 

@@ -12,8 +12,8 @@ from holdfast.planning.loop.handover import open_links
 from holdfast.planning.loop.passage_numbers import passage_title
 
 _MOST_PASSAGES = 12
-_EXCERPT = 240
-"""Characters of a passage: enough to tell whether its document is worth another look."""
+_EXCERPT = 100
+"""Characters of a passage: with its title, enough to tell what its document is about."""
 
 
 def loop_findings(

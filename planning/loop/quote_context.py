@@ -1,10 +1,12 @@
-"""Widen a quote to what a reader needs: its sentence, its table row with header, its list item.
+"""Widen quotes to what a reader needs: sentences, table rows with header, list items with lead.
 
 A table cell without its row's name, or "Born in Mandaluyong" without its subject, shows nothing by
 itself: a judge refused true sentences for that.
 """
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from holdfast.models.text.sentences import sentence_spans
 
@@ -16,28 +18,50 @@ _WRAP = re.compile(r"(?<=[^\n|])\n(?=[^\s|#>*•-])")
 """A line break inside a paragraph; a space in its place keeps all offsets."""
 
 
-def widened_quote(text: str, start: int, end: int) -> str:
-    """Return the text around `text[start:end]`; at most 800 characters beyond the quote.
+class _Widened(NamedTuple):
+    """A part of a text around a quote, and the line that leads it."""
 
-    A quote in a table gets the table's header, a quote in a list the line that leads the list.
+    start: int
+    end: int
+    lead: str = ""
+
+
+def widened_quotes(text: str, quotes: Iterable[tuple[int, int]]) -> str:
+    """Return the text around the quotes `text[start:end]`, in its order, and nothing twice.
+
+    Each quote gets at most 800 characters more: the sentence before its own, the header of its
+    table, or the line that leads its list.
     """
+    shown: list[_Widened] = []
+    for part in sorted(_widened(text, start, end) for start, end in quotes):
+        last = shown[-1] if shown else None
+        if last is not None and last.lead == part.lead and part.start < last.end:
+            shown[-1] = last._replace(end=max(last.end, part.end))
+        else:
+            shown.append(part)
+    lines = [line for part in shown for line in (part.lead, _prose(text)[part.start : part.end])]
+    return "\n".join(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def _widened(text: str, start: int, end: int) -> _Widened:
     first, last = _line_span(text, start, end)
     if _is_row(text[first:last]):
-        return _joined(_header(text, first), text[first:last])
+        return _line(text, first, last, _header(text, first))
     if _LIST_ITEM.match(text[first:last]):
-        return _joined(_lead(text, first), text[first:last])
-    prose = _WRAP.sub(" ", text)
+        return _line(text, first, last, _lead(text, first))
+    prose = _prose(text)
     spans = [span for span in sentence_spans(prose) if span[0] < end and span[1] > start]
     if not spans:
-        return text[start:end]
+        return _Widened(start, end)
     before = sentence_spans(prose[: spans[0][0]])[-1:]
     left = before[0][0] if before else spans[0][0]
-    return _cut(prose, left, spans[-1][1], start, end)
-
-
-def _cut(text: str, left: int, right: int, start: int, end: int) -> str:
     room = _MAX_CHARACTERS // 2
-    return text[max(left, start - room) : min(right, end + room)].strip()
+    return _Widened(max(left, start - room), min(spans[-1][1], end + room))
+
+
+def _prose(text: str) -> str:
+    """Return the text without line breaks inside paragraphs; all offsets stay."""
+    return _WRAP.sub(" ", text)
 
 
 def _line_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -74,6 +98,6 @@ def _lead(text: str, first: int) -> str:
     return ""
 
 
-def _joined(lead: str, line: str) -> str:
-    parts = [each.strip()[:_MAX_CHARACTERS] for each in (lead, line) if each.strip()]
-    return "\n".join(parts)
+def _line(text: str, first: int, last: int, lead: str) -> _Widened:
+    start = first + len(text[first:last]) - len(text[first:last].lstrip())
+    return _Widened(start, min(last, start + _MAX_CHARACTERS), lead.strip()[:_MAX_CHARACTERS])

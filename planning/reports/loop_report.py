@@ -24,15 +24,15 @@ def loop_report(
     """Return the report: the short answer, the proven sentences, and what is not stated.
 
     A sentence whose evidence was retracted since is left out, and named as a gap. An answer that
-    its sentences do not give is named as possible, apart from the answer.
+    its sentences do not give is named as possible, apart from the answer. An answer with a weak
+    link is given with its low confidence: the planner looked at it, and nothing better was found.
     """
     marks = CitationMarks(found)
     active = {item.id: item for item in found}
     kept = [each for each in result.sentences if set(each.evidence_ids) <= set(active)]
     findings = tuple(_finding(each, active, marks) for each in kept)
     is_whole = len(kept) == len(result.sentences)
-    is_proven = result.follows and result.handover is None
-    is_shown = bool(result.short) and is_proven and bool(kept) and is_whole
+    is_shown = bool(result.short) and result.follows and bool(kept) and is_whole
     answer = without_marks(result.short) if is_shown else None
     return Report(
         question=question,

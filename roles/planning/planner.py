@@ -147,12 +147,14 @@ CONTINUED_PLANNER = Role(
     instructions=(
         AGENT_TASK_PLANNER.instructions
         + """
-One agent has worked on the question already: `found` has what it proved, what is still open, the
-calls that it made (`tried`), and how the passages begin that it read without need (`read`).
-- Plan only what is `open`. What is `proven` is in the report already: plan no task that looks for
-  it again. A task that needs it lists the agent's `task` in `depends_on`.
-- Do not repeat what was `tried`: other words, other documents, another way round.
-- One or two sub-questions do where one link is open. Where nothing promises more, `tasks` is empty.
+One agent has worked on the question already. `found` has why it stopped, what it proved (`proven`),
+what is `open`, its calls (`tried`), and how the other passages that it read begin (`read`).
+- Plan only what is `open`. The report already has what is `proven`: plan no task that looks for it
+  again. A task that needs it lists the agent's `task` in `depends_on`.
+- Do not repeat a call of `tried`: use other words, other documents, or another way round.
+- One or two sub-questions are enough for one open link.
+- If further searches promise nothing, `tasks` is empty: then the report gives the agent's answer,
+  weak link included, and names what is open.
 """
     ),
     foreign_fields=(*AGENT_TASK_PLANNER.foreign_fields, "found"),

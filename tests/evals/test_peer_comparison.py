@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -13,7 +14,9 @@ import pytest
 from holdfast.evals.measures.question_files import QuestionParagraph
 from holdfast.evals.peers.contestants.bracket_citations import check_plain_answer
 from holdfast.evals.peers.contestants.peer_program import PEERS_PYTHON
+from holdfast.evals.peers.earlier_jobs import earlier_cost, earlier_jobs, earlier_lines
 from holdfast.evals.peers.exchange_records import Exchange, ExchangeRecords, usage_of
+from holdfast.evals.peers.peer_comparison import OPEN_QUESTION
 from holdfast.evals.peers.peer_records import PeerRecords, PeerRun
 from holdfast.evals.peers.peer_table import cost_ratios, table_lines
 from holdfast.evals.peers.question_sets import SET_FOLDER, QuestionSet, read_question_set
@@ -102,7 +105,7 @@ def test_a_set_without_its_data_says_where_they_are_from(tmp_path: Path) -> None
 
 def test_the_committed_sets_say_their_licence() -> None:
     for each in SET_FOLDER.glob("*.toml"):
-        assert "(CC BY 4.0)" in each.read_text() or "(Apache-2.0)" in each.read_text()
+        assert re.search(r"\((CC BY(-SA| SA)? 4\.0|Apache-2\.0)\)", each.read_text()), each
 
 
 def _files(folder: Path) -> tuple[Path, Path]:
@@ -183,6 +186,41 @@ def test_the_recorded_loop_costs_little_more_than_a_plain_agent() -> None:
     assert questions >= 8
     assert tokens <= MOST_TOKENS
     assert calls <= MOST_CALLS
+
+
+RESEARCH = Path("evals/peers/recorded/research-2026-11-23.json")
+
+
+def research_runs() -> list[PeerRun]:
+    return [PeerRun.model_validate(each) for each in json.loads((ROOT / RESEARCH).read_text())]
+
+
+@pytest.mark.conformance("MOD-07")
+def test_the_recorded_research_costs_a_fraction_of_the_jobs_before_the_loop() -> None:
+    jobs = earlier_jobs()
+    cost = earlier_cost(research_runs(), jobs)
+    runs = {run.question: run for run in research_runs()}
+
+    assert cost.questions == len(jobs) == 7
+    assert cost.calls <= 1 / 3
+    assert cost.input_tokens <= 1 / 5
+    for job in jobs:
+        run = runs[job.question]
+        assert run.verdict == ("correct" if run.right else OPEN_QUESTION), job.about
+        assert run.delivered.answer, "an open question is answered as well"
+        assert 0 < run.delivered.quotes == run.delivered.quotes_that_stand
+
+
+def test_the_documented_costs_are_those_of_the_recorded_research() -> None:
+    page = (ROOT / "docs/evaluation.md").read_text()
+    cost = earlier_cost(research_runs(), earlier_jobs())
+    ratios = cost_ratios([*recorded_runs(), *research_runs()], "research")
+
+    for line in earlier_lines(research_runs(), earlier_jobs()):
+        assert line in page
+    assert f"{cost.calls:.0%} of the calls and {cost.input_tokens:.0%} of the input tokens" in page
+    assert ratios is not None
+    assert f"{ratios[1]:.2f} times the input tokens and {ratios[2]:.2f} times the calls" in page
 
 
 def test_the_documented_table_is_that_of_the_recorded_runs() -> None:

@@ -236,6 +236,35 @@ async def test_a_planner_that_expects_nothing_more_leaves_the_report_to_the_loop
     assert "synthesiser" not in players.asked
 
 
+async def test_an_answer_with_a_weak_link_stands_when_the_planner_expects_nothing_better(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.loop.turns = [[search("Ada Lindqvist")], [answer("Malmo", DESIGNED, BORN)]]
+    players.loop.judgements = [ACCEPTED | {"weakest": 2, "strength": "weak"}]
+    players.plan = plan()
+
+    job = await run_research(engine)
+    report = await report_of(engine, job)
+
+    assert (job.status, job.stop_reason) == ("done", StopReason.ANSWERED_WITH_GAPS)
+    assert (job.answer, report.answer, report.confidence) == ("Malmo", "Malmo", 0.55)
+    assert [each.strength for each in report.findings] == ["stated", "weak"]
+
+
+async def test_an_answer_that_its_sentences_do_not_give_never_stands(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.loop.turns = [[search("Ada Lindqvist")], [answer("Malmo", DESIGNED, BORN)]]
+    players.loop.judgements = [ACCEPTED | {"answer_follows": False}]
+    players.plan = plan()
+
+    job = await run_research(engine)
+    report = await report_of(engine, job)
+
+    assert (job.stop_reason, job.answer) == (StopReason.ANSWERED_WITH_GAPS, None)
+    assert "Possible, but not shown by the sources: Malmo" in report.gaps
+
+
 async def test_without_a_valid_plan_what_the_loop_proved_is_reported(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.planning.loop.quote_context import widened_quote
+from holdfast.planning.loop.quote_context import widened_quotes
 
 PROSE = "Ada Lindqvist was a designer. Born in Malmo, she studied in Lund. She left in 1911."
 TABLE = (
@@ -34,14 +34,43 @@ LIST = "The bridge needs:\n\n- 40 tons of steel\n- two towers\n"
 def test_a_quote_gets_what_names_its_subject(text: str, quote: str, widened: str) -> None:
     start = text.index(quote)
 
-    assert widened_quote(text, start, start + len(quote)) == widened
+    assert widened_quotes(text, [(start, start + len(quote))]) == widened
 
 
 def test_a_long_sentence_is_cut_around_the_quote() -> None:
     text = "x " * 5_000 + "the point " + "y " * 5_000
     start = text.index("the point")
 
-    widened = widened_quote(text, start, start + 9)
+    widened = widened_quotes(text, [(start, start + 9)])
 
     assert "the point" in widened
     assert len(widened) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "widened"),
+    [
+        (PROSE, ("She left in 1911", "Ada Lindqvist was", "Born in Malmo"), PROSE),
+        (
+            TABLE,
+            ("1874", "1870"),
+            "| ship | built |\n| Heron | 1870 |\n| Osprey | 1874 |",
+        ),
+        (LIST, ("two towers", "40 tons"), "The bridge needs:\n- 40 tons of steel\n- two towers"),
+    ],
+)
+def test_quotes_that_share_words_are_shown_once(
+    text: str, quotes: tuple[str, ...], widened: str
+) -> None:
+    spans = [(text.index(each), text.index(each) + len(each)) for each in quotes]
+
+    assert widened_quotes(text, spans) == widened
+
+
+def test_cut_sentences_that_overlap_are_shown_once() -> None:
+    text = f"{'x ' * 300}first point {'y ' * 100}second point {'z ' * 300}"
+    spans = [(text.index(each), text.index(each) + len(each)) for each in ("first", "second")]
+
+    widened = widened_quotes(text, spans)
+
+    assert widened.count("first point") == widened.count("second point") == 1
