@@ -31,13 +31,18 @@ def _is_sound(name: str, seconds: int) -> bool:
     folder_of(name).mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tests.fuzzing.fuzz_one", name, str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    "nothing" if done.returncode == 0 else _last_error(done.stderr + done.stdout)
-    _inputs, _slowest = (
-        _figure(done.stderr, figure) for figure in ("number_of_executed_units", "slowest_unit_time")
-    )
+    sys.stdout.write(f"{figures_line(name, done.returncode, done.stderr + done.stdout)}\n")
+    sys.stdout.flush()
     if not any(folder_of(name).iterdir()):
         folder_of(name).rmdir()
     return done.returncode == 0
+
+
+def figures_line(name: str, code: int, told: str) -> str:
+    """Return how many inputs the fuzzer tried, the seconds of the slowest one, and what it found."""
+    inputs, slowest = _figure(told, "number_of_executed_units"), _figure(told, "slowest_unit_time")
+    found = "nothing" if code == 0 else _last_error(told)
+    return f"{name}: {inputs} inputs, the slowest took {slowest} s; found: {found}"
 
 
 def _figure(told: str, name: str) -> str:
