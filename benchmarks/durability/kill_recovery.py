@@ -27,9 +27,13 @@ OURS = "Holdfast"
 
 @dataclass(frozen=True)
 class RecoveryRound:
-    """One round: seconds from the kill over the ideal, and what was called again."""
+    """One round: seconds from the kill, and what was called again.
+
+    `first_call_s` is when the next tool call begins; the other times are those over the ideal.
+    """
 
     over_ideal_s: float
+    first_call_s: float
     last_call_s: float
     finished_again: int
     in_flight_again: int
@@ -73,19 +77,23 @@ def _peers(here: CountedInstallation) -> dict[str, Peer]:
 
 async def _holdfast(here: CountedInstallation, graph: JobGraph) -> RecoveryRound:
     await here.wait_until_worker_is_old_enough()
+    here.calls.hold_after(graph.size // 2)
     handle = await here.submit(graph)
     await _half_is_done(here.calls, graph)
     killed = here.kill_worker()
+    here.calls.release()
     await here.answered(handle)
     return _recovered(here.calls, graph, killed)
 
 
 async def _peer(calls: CountedCalls, peer: Peer, graph: JobGraph) -> RecoveryRound:
     job_id = f"job-{uuid4().hex[:12]}"
+    calls.hold_after(graph.size // 2)
     async with peer.running(job_id, graph, is_again=False) as process:
         await _half_is_done(calls, graph)
         process.kill()
         killed = WorkerKill(time.perf_counter(), calls.seen())
+        calls.release()
     async with peer.running(job_id, graph, is_again=True) as process:
         await peer_process.wait_until_done(process)
         return _recovered(calls, graph, killed)
@@ -109,6 +117,7 @@ def _recovered(calls: CountedCalls, graph: JobGraph, killed: WorkerKill) -> Reco
     again = calls.since(killed.seen)
     return RecoveryRound(
         over_ideal_s=now - killed.at_s - ideal_s,
+        first_call_s=next(at_s for at_s in calls.tool_times_s if at_s > killed.at_s) - killed.at_s,
         last_call_s=calls.last_tool_ended - killed.at_s - ideal_s,
         finished_again=sum(key in killed.seen.ended for key in again),
         in_flight_again=sum(key in killed.seen.in_flight for key in again),
@@ -125,6 +134,11 @@ def _figures(name: str, found: list[RecoveryRound]) -> list[MeasuredFigure]:
             "s",
             OVER_IDEAL_AIM_S if is_ours else None,
             f"{min(over):.2f} to {max(over):.2f}",
+        ),
+        MeasuredFigure(
+            f"{name}: kill to the first call",
+            statistics.median(each.first_call_s for each in found),
+            "s",
         ),
         MeasuredFigure(
             f"{name}: kill to the last call's answer, over the ideal",

@@ -44,14 +44,19 @@ class CallSnapshot:
 
 @dataclass
 class CountedCalls:
-    """Tool calls take `latency_s`, model calls no time; each is known by what it asks for."""
+    """Tool calls take `latency_s`, model calls no time; each is known by what it asks for.
+
+    Tool calls after the first `held_after` wait for `release` and then get no answer: a killed
+    worker made them.
+    """
 
     model: TimedModel
     latency_s: float = 0.0
     begun: list[str] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)
-    tools_begun: int = 0
+    tool_times_s: list[float] = field(default_factory=list)
     last_tool_ended: float = 0.0
+    held_after: int | None = None
     address: str = ""
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -60,7 +65,23 @@ class CountedCalls:
         with self._changed:
             self.begun.clear()
             self.ended.clear()
-            self.tools_begun = 0
+            self.tool_times_s.clear()
+
+    def hold_after(self, count: int) -> None:
+        """Let the tool calls after the next `count` wait, so that a kill finds them in flight."""
+        with self._changed:
+            self.held_after = count
+
+    def release(self) -> None:
+        """Answer the calls that begin from now on."""
+        with self._changed:
+            self.held_after = None
+            self._changed.notify_all()
+
+    @property
+    def tools_begun(self) -> int:
+        """The number of tool calls that have begun."""
+        return len(self.tool_times_s)
 
     def seen(self) -> CallSnapshot:
         with self._changed:
@@ -91,6 +112,14 @@ class CountedCalls:
             raise TimeoutError(f"no further call in {within_s:g} s")
         return time.perf_counter()
 
+    def _is_held(self) -> bool:
+        with self._changed:
+            return self.held_after is not None and self.tools_begun > self.held_after
+
+    def _wait_for_release(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self.held_after is None)
+
     def _wait_for_another(self, than: CallSnapshot, within_s: float) -> bool:
         known = than.ended | than.in_flight
 
@@ -108,7 +137,8 @@ class CountedCalls:
     def begin(self, key: str, *, is_tool: bool) -> None:
         with self._changed:
             self.begun.append(key)
-            self.tools_begun += is_tool
+            if is_tool:
+                self.tool_times_s.append(time.perf_counter())
             self._changed.notify_all()
 
     def end(self, key: str, *, is_tool: bool) -> None:
@@ -121,6 +151,9 @@ class CountedCalls:
         """One call of the tool, by whichever way it came."""
         key = f"tool {name}"
         self.begin(key, is_tool=True)
+        if self._is_held():
+            await asyncio.to_thread(self._wait_for_release)
+            return ""
         await asyncio.sleep(self.latency_s)
         self.end(key, is_tool=True)
         return value_page(name, len(self.ended))
