@@ -39,6 +39,7 @@ from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.worker.environment_block import hide_environment
 from holdfast.services.worker.loop_pulse import LoopPulse
 from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
+from holdfast.services.worker.preloaded_modules import preload_modules
 from holdfast.services.worker.process_signals import end_with_parent
 from holdfast.services.worker.restored_database_check import check_for_restored_database
 from holdfast.services.worker.server_watch import ServerWatch
@@ -135,16 +136,15 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
         if life.pulse is not None:
             await stack.enter_async_context(LoopPulse(life.pulse).beating())
         services = await stack.enter_async_context(open_services(settings, endpoints.database_url))
-        # Before the worker polls: the next attempt must know of the stall.
+        # Before the takeover: the next attempt must know of the stall.
         await record_stalls(services.db, life.deaths)
+        place = (client, services.db, settings.task_queue)
+        takeover = asyncio.create_task(take_over_work(*place, life.deaths))
         presence = ServicePresence(client, services.db)
         await presence.look()  # before the first activity asks how long an outage was
-        place = (client, services.db, settings.task_queue)
         background = [
-            asyncio.create_task(take_over_work(*place, life.deaths)),
-            asyncio.create_task(LostWorkflowStart(*place).repeat()),
-            asyncio.create_task(check_for_restored_database(*place)),
             asyncio.create_task(presence.watch()),
+            asyncio.create_task(_look_after_jobs(takeover, *place)),
         ]
         async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)
@@ -153,6 +153,20 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
             for task in background:
                 task.cancel()
         log.info("worker.stopped")
+
+
+async def _look_after_jobs(
+    takeover: asyncio.Task[None], client: Client, db: Database, task_queue: str
+) -> None:
+    """Find the jobs without a workflow and the restored databases, until cancelled.
+
+    The takeover comes first: running jobs wait for it, and on a busy machine these tasks would
+    delay it.
+    """
+    await takeover
+    async with asyncio.TaskGroup() as group:
+        group.create_task(LostWorkflowStart(client, db, task_queue).repeat())
+        group.create_task(check_for_restored_database(client, db, task_queue))
 
 
 def _mark_ready() -> None:
@@ -183,6 +197,7 @@ def run_supervisor() -> int:
     try:
         settings = load_settings()
         configure_logs(settings.log_level)
+        preload_modules(settings)
     except HoldfastError as error:
         log.error("worker.refused", error=str(error))  # noqa: TRY400 - a user's mistake, no trace
         return EXIT_REFUSED

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.budget.token_prices import PriceList
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadConfiguration
@@ -60,16 +61,17 @@ class RequestCache:
     """The requests of jobs, each read once: within a workflow run a request never changes."""
 
     db: Database
-    _by_run: dict[tuple[str, int], JobRequest] = field(default_factory=dict)
+    _by_run: SharedResults[tuple[str, int], JobRequest] = field(
+        default_factory=lambda: SharedResults(_MAX_CACHED_REQUESTS)
+    )
 
     async def of(self, order: RunOrder) -> JobRequest:
         """The request of the order's job."""
         run = (order.job_id, order.epoch)
-        if run not in self._by_run:
-            if len(self._by_run) >= _MAX_CACHED_REQUESTS:
-                self._by_run.pop(next(iter(self._by_run)))
-            self._by_run[run] = (await job_rows.load_job(self.db, order.job_id)).request
-        return self._by_run[run]
+        return await self._by_run.of(run, lambda: self._load(order.job_id))
+
+    async def _load(self, job_id: str) -> JobRequest:
+        return (await job_rows.load_job(self.db, job_id)).request
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from temporalio.worker import (
     Interceptor,
 )
 
+from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.errors import StorageAway
 from holdfast.models.jobs.job_recovery import LossCause, LostAttempt
 from holdfast.storage.core.database import Database
@@ -26,6 +27,8 @@ _WORKER_DIED = "WorkerDied"
 _ASK_WITHIN = timedelta(seconds=5)
 _PATIENCE_S = 20.0
 """Well below any activity's time limit: the next attempt must hear how this one ended."""
+
+_MAX_CACHED_RECOVERIES = 500
 
 _recovery_id: ContextVar[int | None] = ContextVar("recovery", default=None)
 
@@ -44,43 +47,52 @@ class RecoveryInterceptor(Interceptor):
     """
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._recoveries = _Recoveries(db)
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
-        return _RecoveryInbound(super().intercept_activity(next), self._db)
+        return _RecoveryInbound(super().intercept_activity(next), self._recoveries)
 
 
 class _RecoveryInbound(ActivityInboundInterceptor):
-    def __init__(self, next: ActivityInboundInterceptor, db: Database) -> None:  # noqa: A002 - the SDK's name
+    def __init__(self, next: ActivityInboundInterceptor, recoveries: "_Recoveries") -> None:  # noqa: A002 - the SDK's name
         super().__init__(next)
-        self._db = db
+        self._recoveries = recoveries
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
         if activity.info().attempt > 1:
-            _recovery_id.set(await _recovery_id_for(self._db, input.args[0]))
+            _recovery_id.set(await self._recoveries.id_for(input.args[0]))
         return await super().execute_activity(input)
 
 
-async def _recovery_id_for(db: Database, order: Any) -> int | None:  # noqa: ANN401 - whatever the activity takes
-    try:
-        loss = await _loss_of_previous_attempt()
-        if loss is None:
+class _Recoveries:
+    """The recoveries of jobs; one dead worker's attempts come together and share a transaction."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._ids: SharedResults[tuple[str, int | None, LostAttempt], int | None]
+        self._ids = SharedResults(_MAX_CACHED_RECOVERIES)
+
+    async def id_for(self, order: Any) -> int | None:  # noqa: ANN401 - whatever the activity takes
+        try:
+            loss = await _loss_of_previous_attempt()
+            if loss is None:
+                return None
+            job_id, epoch = order.job_id, getattr(order, "epoch", None)
+            return await self._ids.of(
+                (job_id, epoch, loss), lambda: self._begin(job_id, epoch, loss)
+            )
+        except StorageAway:
+            # The activity cannot begin either; the next attempt reads since when.
+            raise
+        except Exception as error:
+            log.warning("recovery.not_noted", kind=type(error).__name__, error=str(error)[:500])
             return None
-        return await _begin_recovery(db, order, loss)
-    except StorageAway:
-        # The activity cannot begin either; the next attempt reads since when.
-        raise
-    except Exception as error:
-        log.warning("recovery.not_noted", kind=type(error).__name__, error=str(error)[:500])
-        return None
 
-
-async def _begin_recovery(db: Database, order: Any, loss: LostAttempt) -> int | None:  # noqa: ANN401 - whatever the activity takes
-    epoch = getattr(order, "epoch", None)
-    return await retry_until_available(
-        lambda: job_recovery_rows.begin_recovery(db, order.job_id, loss, epoch),
-        patience_s=_PATIENCE_S,
-    )
+    async def _begin(self, job_id: str, epoch: int | None, loss: LostAttempt) -> int | None:
+        return await retry_until_available(
+            lambda: job_recovery_rows.begin_recovery(self._db, job_id, loss, epoch),
+            patience_s=_PATIENCE_S,
+        )
 
 
 async def _loss_of_previous_attempt() -> LostAttempt | None:

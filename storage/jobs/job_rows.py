@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, LiteralString
 
 from pydantic import JsonValue
 from sqlalchemy import Row, func, select, update
@@ -22,9 +22,12 @@ from holdfast.models.jobs.job_record import (
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.questions.question_rows import withdraw_open_questions
+
+_OPEN_JOB_IDS: LiteralString = load_statements(__file__)["open_job_ids"]
 
 
 async def submit_job(
@@ -255,10 +258,6 @@ async def count_jobs_under_way(db: Database) -> int:
 
 async def open_job_ids(db: Database, limit: int) -> list[str]:
     """Return the ids of the jobs that have not ended, the oldest first."""
-    query = (
-        select(jobs.c.id)
-        .where(jobs.c.status.not_in(FINAL_JOB_STATUSES))
-        .order_by(jobs.c.created_at)
-    )
-    async with db.reading() as connection:
-        return list((await connection.execute(query.limit(limit))).scalars())
+    final = json.dumps(sorted(FINAL_JOB_STATUSES))
+    row = await db.row(_OPEN_JOB_IDS, {"final": final, "most": limit})
+    return list(row.ids)

@@ -1,14 +1,18 @@
 """Store which activity a worker ran when its event loop stood still, and count these stalls."""
 
 from datetime import datetime
+from typing import LiteralString
 
-from sqlalchemy import DateTime, exists, func, literal, select
+from sqlalchemy import DateTime, exists, literal, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from holdfast.models.jobs.activity_key import ActivityKey
 from holdfast.storage.core.database import Database
+from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.core.tables.recovery_tables import worker_stalls
+
+_COUNT_STALLS: LiteralString = load_statements(__file__)["count_stalls"]
 
 
 async def record_stall(db: Database, worker: str, key: ActivityKey, at: datetime) -> None:
@@ -33,11 +37,4 @@ async def count_stalls(db: Database, key: ActivityKey) -> int:
     Raises:
         StorageAway: PostgreSQL does not answer.
     """
-    stalls = worker_stalls.c
-    query = select(func.count()).where(
-        stalls.job_id == key.job_id,
-        stalls.run_id == key.run_id,
-        stalls.activity_id == key.activity_id,
-    )
-    async with db.reading() as connection:
-        return int((await connection.execute(query)).scalar_one())
+    return int((await db.row(_COUNT_STALLS, key.model_dump())).stalls)

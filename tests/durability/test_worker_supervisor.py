@@ -108,6 +108,26 @@ async def test_a_job_goes_on_by_itself_when_its_worker_is_killed(
     assert sorted(begun, key=str) == [(task, {"attempt": 1}) for task in ("T1", "T2", "T99")]
 
 
+async def test_a_workflow_is_replayed_while_its_lost_activities_run_again(
+    workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.plan = wide(2)
+    slow_at_first(players, 4)
+    supervised = await workers.start("--supervise")
+    job_id = await client_side.submit("Why?")
+    await supervised.until(lambda: players.count(REASONER) == 2)
+    handle = client_side.temporal.get_workflow_handle(job_id)
+    before = len((await handle.fetch_history()).events)
+
+    supervised.worker.kill()
+    await supervised.until(lambda: players.count(REASONER) == 4)
+
+    # No answer comes, so nothing but the takeover can have asked for the replay.
+    await supervised.until(lambda: bool(supervised.logged("takeover.replayed")))
+    assert [line["job_id"] for line in supervised.logged("takeover.replayed")] == [job_id]
+    assert len((await handle.fetch_history()).events) == before
+
+
 async def test_a_living_workers_attempts_are_left_alone(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -82,6 +82,15 @@ def is_safe_to_fork() -> bool:
     return sys.platform == "linux" and len(list(Path("/proc/self/task").iterdir())) == 1
 
 
+def has_children() -> bool:
+    """True if this process has a child, running or not yet waited for."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def spawn_process(command: list[str]) -> int:
     """Fork, and return the child's pid; the child has the default signal handlers."""
     return os.posix_spawn(

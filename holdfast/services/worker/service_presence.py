@@ -36,10 +36,10 @@ class ServicePresence:
         return self._db.away_since is None and silence_s <= MAX_SILENCE.total_seconds()
 
     async def watch(self) -> None:
-        """Ask both every five seconds, until cancelled."""
+        """Ask both every five seconds, until cancelled; the first time after five seconds."""
         while True:
-            await self.look()
             await asyncio.sleep(PRESENCE_INTERVAL.total_seconds())
+            await self.look()
 
     async def look(self) -> None:
         """Ask both once, and note in PostgreSQL that they are there."""

@@ -1,0 +1,49 @@
+"""Tests that a forked worker finds its modules loaded, and that its supervisor can fork."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.services.bare_environment import bare_environment
+
+OPENS_SERVICES = """
+import asyncio, json, sys
+from holdfast.services.worker.preloaded_modules import preload_modules
+from holdfast.services.worker.process_signals import is_safe_to_fork
+from holdfast.settings import load_settings
+from holdfast.worker import open_services
+
+async def open_all():
+    async with open_services(settings, "postgresql+psycopg://nobody@/none?host=/nowhere"):
+        pass
+
+settings = load_settings()
+preload_modules(settings)
+can_fork, before = is_safe_to_fork(), set(sys.modules)
+asyncio.run(open_all())
+later = sorted(set(sys.modules) - before)
+print(json.dumps({"can_fork": can_fork, "later": later}))
+"""
+
+
+def test_a_worker_opens_its_services_without_loading_a_module(tmp_path: Path) -> None:
+    config = tmp_path / "holdfast.toml"
+    config.write_text('[servers.far]\nurl = "http://127.0.0.1:9/mcp"\n')
+    environment = bare_environment() | {
+        "HOLDFAST_HOME": str(tmp_path),
+        "HOLDFAST_CONFIG": str(config),
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    }
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", OPENS_SERVICES],
+        capture_output=True,
+        check=True,
+        env=environment,
+        timeout=120,
+    )
+
+    said = json.loads(done.stdout)
+    assert said["later"] == []
+    assert said["can_fork"] == (sys.platform == "linux")
