@@ -36,17 +36,17 @@ from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.services.private_files import touch_private_file
 from holdfast.services.service_lifecycle import attach_to_services
+from holdfast.services.supervisor.loop_pulse import LoopPulse
+from holdfast.services.supervisor.preloaded_modules import preload_modules
+from holdfast.services.supervisor.process_signals import end_with_parent
+from holdfast.services.supervisor.server_watch import ServerWatch
+from holdfast.services.supervisor.worker_files import ready_file
+from holdfast.services.supervisor.worker_identity import WorkerLaunch
+from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED, Supervisor
 from holdfast.services.worker.environment_block import hide_environment
-from holdfast.services.worker.loop_pulse import LoopPulse
 from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
-from holdfast.services.worker.preloaded_modules import preload_modules
-from holdfast.services.worker.process_signals import end_with_parent
 from holdfast.services.worker.restored_database_check import check_for_restored_database
-from holdfast.services.worker.server_watch import ServerWatch
 from holdfast.services.worker.service_presence import ServicePresence
-from holdfast.services.worker.worker_files import ready_file
-from holdfast.services.worker.worker_identity import WorkerLaunch
-from holdfast.services.worker.worker_supervisor import EXIT_REFUSED, Supervisor
 from holdfast.services.worker.worker_takeover import record_stalls, take_over_work
 from holdfast.settings import Settings, load_settings
 from holdfast.storage.core.database import Database

@@ -1,8 +1,9 @@
 """Note which activity runs in each asyncio task, and refuse an activity that stalled three workers.
 
-A blocked event loop cannot report anything, so the supervisor reads in shared memory which activity
-ran last (`services/worker/loop_pulse.py`), kills the worker, and the next worker stores the stall
-before it polls. An answer that blocks the loop is in the call ledger, so every worker would block.
+A blocked event loop cannot report anything. So the supervisor reads in shared memory which activity
+ran last (`services/supervisor/loop_pulse.py`) and kills the worker, and the next worker stores the
+stall before it polls. An answer that blocks the loop is in the call ledger, so every worker would
+block.
 """
 
 from contextvars import ContextVar

@@ -22,8 +22,8 @@ from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.plan_drafts import PlanDraft
 from holdfast.models.plans.research_plan import Plan
+from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_lifecycle import start_services, stop_services
-from holdfast.services.worker.worker_process import current_worker
 from holdfast.settings import Endpoints, Settings, load_settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows

@@ -11,6 +11,8 @@ from holdfast import migrations
 from holdfast.configuration.configuration_check import check_configuration
 from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes, service_discovery
+from holdfast.services.launch import worker_process
+from holdfast.services.launch.worker_replacement import ensure_worker
 from holdfast.services.servers import postgres_files, postgres_server, temporal_server
 from holdfast.services.servers.server_starts import (
     StartupMessageCallback,
@@ -27,8 +29,6 @@ from holdfast.services.service_state import (
     make_home,
     save_state,
 )
-from holdfast.services.worker import worker_process
-from holdfast.services.worker.worker_replacement import ensure_worker
 from holdfast.settings import Endpoints, Settings
 
 

@@ -14,7 +14,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.jobs.job_recovery import LossCause, Recovery, ResentCalls, ReusedCalls
 from holdfast.roles.tasks.extractor import EXTRACTOR
-from holdfast.services.worker.worker_identity import WorkerDeath
+from holdfast.services.supervisor.worker_identity import WorkerDeath
 from holdfast.services.worker.worker_takeover import take_over_work
 from holdfast.storage.core.database import Database
 from holdfast.storage.ledger import job_recovery_rows

@@ -31,8 +31,8 @@ from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.services.detached_processes import find_process
-from holdfast.services.worker.worker_identity import WorkerDeath
-from holdfast.services.worker.worker_supervisor import EXIT_REFUSED
+from holdfast.services.supervisor.worker_identity import WorkerDeath
+from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED
 from holdfast.services.worker.worker_takeover import take_over_work
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.database_outage import MAX_OUTAGE_S
@@ -319,7 +319,7 @@ async def test_a_worker_that_the_demonstration_stopped_goes_on_when_the_look_is_
 NO_ROOM = """
 import os, resource, signal, sys
 from holdfast.configuration.json_logs import configure_logs
-from holdfast.services.worker.worker_supervisor import EXIT_REFUSED, Supervisor
+from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED, Supervisor
 configure_logs()
 _, most = resource.getrlimit(resource.RLIMIT_NPROC)
 resource.setrlimit(resource.RLIMIT_NPROC, (0, most))

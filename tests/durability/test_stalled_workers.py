@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.roles.tasks.reasoner import REASONER
-from holdfast.services.worker.stall_watch import Observation, StallWatch
+from holdfast.services.supervisor.stall_watch import Observation, StallWatch
 from holdfast.storage.core.tables.recovery_tables import worker_stalls
 from tests.durability import stalling_worker
 from tests.durability.worker_launcher import WorkerLauncher

@@ -16,9 +16,9 @@ from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.plans.research_plan import Plan, Task
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.services.detached_processes import find_process, is_alive
-from holdfast.services.worker.restart_pauses import restart_delay_s
-from holdfast.services.worker.worker_identity import WorkerDeath
-from holdfast.services.worker.worker_supervisor import EXIT_REFUSED
+from holdfast.services.supervisor.restart_pauses import restart_delay_s
+from holdfast.services.supervisor.worker_identity import WorkerDeath
+from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED
 from holdfast.services.worker.worker_takeover import take_over_work
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
@@ -212,7 +212,7 @@ def test_pauses_grow_with_the_workers_that_died_young() -> None:
 
 CRASHING = """
 from holdfast.configuration.json_logs import configure_logs
-from holdfast.services.worker.worker_supervisor import Supervisor
+from holdfast.services.supervisor.worker_supervisor import Supervisor
 configure_logs()
 def work(life):
     raise RuntimeError("again")
@@ -222,7 +222,7 @@ Supervisor(work, []).run()
 WITH_A_THREAD = """
 import sys, threading
 from holdfast.configuration.json_logs import configure_logs
-from holdfast.services.worker.worker_supervisor import Supervisor
+from holdfast.services.supervisor.worker_supervisor import Supervisor
 configure_logs()
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 show = "import os, sys; print(os.getppid(), sys.argv[1], flush=True); sys.exit(2)"
@@ -259,7 +259,7 @@ def test_a_supervisor_with_threads_starts_a_new_process_instead_of_forking() -> 
 LEAVES_A_TOOL_SERVER = """
 import os, signal, subprocess, sys
 from holdfast.configuration.json_logs import configure_logs
-from holdfast.services.worker.worker_supervisor import EXIT_REFUSED, Supervisor
+from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED, Supervisor
 configure_logs()
 def work(life):
     if life.deaths:

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from holdfast.services.service_state import RunningProcess
-from holdfast.services.worker.worker_files import READY_FILE_VARIABLE, pid_file
+from holdfast.services.supervisor.worker_files import READY_FILE_VARIABLE, pid_file
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.bare_environment import bare_environment
 

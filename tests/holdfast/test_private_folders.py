@@ -12,7 +12,7 @@ from holdfast.services.detached_processes import start_detached
 from holdfast.services.private_files import create_private_file
 from holdfast.services.servers import postgres_files
 from holdfast.services.service_state import ServiceState, make_home, save_state
-from holdfast.services.worker import worker_files
+from holdfast.services.supervisor import worker_files
 
 pytestmark = pytest.mark.conformance("SAF-07")
 

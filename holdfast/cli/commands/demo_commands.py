@@ -24,8 +24,8 @@ from holdfast.client import Holdfast
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_state import RunningProcess
-from holdfast.services.worker.worker_process import current_worker
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.job_queries import has_answers_of_running_tasks
 

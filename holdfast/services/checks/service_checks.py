@@ -5,8 +5,8 @@ import asyncio
 from holdfast.models.errors import ServiceDown
 from holdfast.services import service_discovery
 from holdfast.services.checks.check_outcome import BUSY_HINT, START_HINT, TIMEOUT_S, CheckOutcome
+from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_state import load_state
-from holdfast.services.worker.worker_process import current_worker
 from holdfast.settings import Endpoints, Settings
 
 _TIMED_OUT = "timeout"

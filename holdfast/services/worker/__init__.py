@@ -1,1 +1,1 @@
-"""Keep the worker running: its supervisor, its name, and the takeover of a dead worker's work."""
+"""Do what a worker does besides activities: take work over, find lost jobs, note outages."""

@@ -19,7 +19,7 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from holdfast.services.worker.worker_identity import WorkerDeath
+from holdfast.services.supervisor.worker_identity import WorkerDeath
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows, worker_stall_rows
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 import holdfast
-from holdfast.services.worker.worker_process import current_worker
+from holdfast.services.launch.worker_process import current_worker
 from tests.support.services.command_shell import CommandShell, command_shell
 
 pytestmark = pytest.mark.slow

@@ -21,9 +21,9 @@ from holdfast.services import (
 )
 from holdfast.services.checks.health_checks import run_health_checks
 from holdfast.services.detached_processes import is_alive
+from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.servers.postgres_files import socket_folder
 from holdfast.services.service_state import load_state
-from holdfast.services.worker.worker_process import current_worker
 from holdfast.settings import Settings
 from holdfast.temporal.temporal_connection import connect, missing_search_attributes, ui_url
 from tests.support.services.service_installation import ServiceInstallation, kill

@@ -9,8 +9,8 @@ from tests.support.services.bare_environment import bare_environment
 
 OPENS_SERVICES = """
 import asyncio, json, sys
-from holdfast.services.worker.preloaded_modules import preload_modules
-from holdfast.services.worker.process_signals import is_safe_to_fork
+from holdfast.services.supervisor.preloaded_modules import preload_modules
+from holdfast.services.supervisor.process_signals import is_safe_to_fork
 from holdfast.settings import load_settings
 from holdfast.worker import open_services
 

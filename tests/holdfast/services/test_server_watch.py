@@ -12,9 +12,9 @@ from holdfast.models.jobs.job_record import JobRequest, JobStatus
 from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.services import attach_to_services, stop_services
 from holdfast.services.detached_processes import is_alive
+from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.servers.ui_guard_process import is_guarding
 from holdfast.services.service_state import ServiceState, load_state
-from holdfast.services.worker.worker_process import current_worker
 from tests.support.services.service_installation import ServiceInstallation, kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.conformance("REL-03")]

@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.services import attach_to_services, start_services
-from holdfast.services.worker.worker_process import current_worker
-from holdfast.services.worker.worker_settings import OWN_CODE, changed_settings
+from holdfast.services.launch.worker_process import current_worker
+from holdfast.services.launch.worker_settings import OWN_CODE, changed_settings
 from holdfast.settings import Settings
 from tests.support.services.service_installation import ServiceInstallation
 

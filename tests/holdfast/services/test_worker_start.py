@@ -7,7 +7,7 @@ import pytest
 from holdfast.models.errors import ServiceDown
 from holdfast.services import is_worker_running
 from holdfast.services.detached_processes import last_lines, log_size
-from holdfast.services.worker.worker_start import StartObservation, StartProgress
+from holdfast.services.launch.worker_start import StartObservation, StartProgress
 from tests.support.services.service_installation import ServiceInstallation
 
 

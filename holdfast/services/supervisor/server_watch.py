@@ -20,8 +20,8 @@ from holdfast.models.errors import HoldfastError
 from holdfast.services import detached_processes
 from holdfast.services.servers import server_starts, ui_guard_process
 from holdfast.services.service_state import ServiceState, home_lock, load_state, save_state
-from holdfast.services.worker import process_signals
-from holdfast.services.worker.restart_pauses import restart_delay_s
+from holdfast.services.supervisor import process_signals
+from holdfast.services.supervisor.restart_pauses import restart_delay_s
 
 _Start = Callable[[Path, ServiceState, server_starts.StartupMessageCallback], None]
 _STARTS: dict[str, _Start] = {
@@ -103,7 +103,7 @@ def _dead_servers(state: ServiceState) -> list[str]:
 
 
 def main() -> None:
-    """`python -m holdfast.services.worker.server_watch HOME SUPERVISOR`."""
+    """`python -m holdfast.services.supervisor.server_watch HOME SUPERVISOR`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("home", type=Path)
     parser.add_argument("supervisor", type=int)

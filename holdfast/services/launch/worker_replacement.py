@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.services import detached_processes
-from holdfast.services.servers.server_starts import StartupMessageCallback, living_processes
-from holdfast.services.service_state import ServiceState, save_state
-from holdfast.services.worker import worker_process
-from holdfast.services.worker.worker_settings import OWN_CODE, changed_settings, worker_marks
-from holdfast.services.worker.worker_start import (
+from holdfast.services.launch import worker_process
+from holdfast.services.launch.worker_settings import OWN_CODE, changed_settings, worker_marks
+from holdfast.services.launch.worker_start import (
     StartingSupervisor,
     launch_supervisor,
     wait_until_ready,
 )
+from holdfast.services.servers.server_starts import StartupMessageCallback, living_processes
+from holdfast.services.service_state import ServiceState, save_state
 from holdfast.settings import Endpoints, Settings
 
 

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from holdfast.services import detached_processes
 from holdfast.services.service_state import RunningProcess
-from holdfast.services.worker.server_watch import outliving_pids
-from holdfast.services.worker.worker_files import READY_FILE_VARIABLE, pid_file, ready_file_of
+from holdfast.services.supervisor.server_watch import outliving_pids
+from holdfast.services.supervisor.worker_files import READY_FILE_VARIABLE, pid_file, ready_file_of
 
 COMMAND = ("-P", "-m", "holdfast.worker")  # -P: a folder `holdfast` of the user must not hide ours
 _RESTART_TIMEOUT_S = 3.0

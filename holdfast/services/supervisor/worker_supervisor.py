@@ -16,13 +16,17 @@ from typing import NoReturn
 import structlog
 
 from holdfast.services import detached_processes
-from holdfast.services.worker import process_signals
-from holdfast.services.worker.loop_pulse import STACK_SIGNAL, LoopPulse
-from holdfast.services.worker.restart_pauses import restart_delay_s
-from holdfast.services.worker.server_watch import ServerWatch
-from holdfast.services.worker.stall_watch import StallWatch, observe
-from holdfast.services.worker.worker_files import remove_worker_files, write_pid_file
-from holdfast.services.worker.worker_identity import WorkerDeath, WorkerLaunch, worker_identity_of
+from holdfast.services.supervisor import process_signals
+from holdfast.services.supervisor.loop_pulse import STACK_SIGNAL, LoopPulse
+from holdfast.services.supervisor.restart_pauses import restart_delay_s
+from holdfast.services.supervisor.server_watch import ServerWatch
+from holdfast.services.supervisor.stall_watch import StallWatch, observe
+from holdfast.services.supervisor.worker_files import remove_worker_files, write_pid_file
+from holdfast.services.supervisor.worker_identity import (
+    WorkerDeath,
+    WorkerLaunch,
+    worker_identity_of,
+)
 
 EXIT_REFUSED = 2
 """The exit code of a worker that cannot use its configuration; a restart would not help."""

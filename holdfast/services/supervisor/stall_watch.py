@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from holdfast.services.worker.loop_pulse import LoopPulse
+from holdfast.services.supervisor.loop_pulse import LoopPulse
 
 _HALTED_STATES = frozenset(
     {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP, psutil.STATUS_DISK_SLEEP}

@@ -13,10 +13,10 @@ import psutil
 
 from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes
+from holdfast.services.launch.worker_process import COMMAND, current_worker, is_polling
+from holdfast.services.launch.worker_settings import worker_environment
 from holdfast.services.service_state import RunningProcess
-from holdfast.services.worker.worker_files import ready_file_of
-from holdfast.services.worker.worker_process import COMMAND, current_worker, is_polling
-from holdfast.services.worker.worker_settings import worker_environment
+from holdfast.services.supervisor.worker_files import ready_file_of
 from holdfast.settings import Endpoints, Settings
 
 _MAX_ENDED_WORKERS = 3

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from holdfast.services.worker.worker_files import READY_FILE_VARIABLE, ready_file_of
+from holdfast.services.supervisor.worker_files import READY_FILE_VARIABLE, ready_file_of
 from holdfast.settings import Endpoints, Settings
 
 OWN_CODE = "Holdfast itself"
