@@ -23,18 +23,18 @@ from holdfast.activities.agents.step_by_step_turn import step_by_step_decision
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.interceptors.work_time_interceptor import worked_seconds
 from holdfast.activities.runtime.model_call import ModelCaller, total_tokens
 from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.activities.runtime.plan_receipts import added_states
 from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
+from holdfast.activities.runtime.work_time_interceptor import worked_seconds
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
 from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.plan_change import PlanChange
-from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.plans.research_plan import OPENING_FINDINGS, TaskStatus
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, AgentMethod, Horizon
 from holdfast.models.tasks.agent_role_task import AnsweredQuestion
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
@@ -223,8 +223,15 @@ async def _store_result(
     order = turn.order
     if turn.decision.loop_result is not None:
         place = LoopAttempt(order.task_id, order.attempt)
-        entity = turn.view.task.expects[0].name
-        await store_loop_result(tx, place, entity, turn.decision.loop_result)
+        task = turn.view.task
+        await store_loop_result(
+            tx,
+            place,
+            task.expects[0].name if task.answers_whole_question else OPENING_FINDINGS.name,
+            turn.decision.loop_result,
+            own_steps={each.task.id for each in turn.view.steps},
+            promises=task.promised_values,
+        )
         await agent_task_rows.add_agent_notes(
             tx, order.task_id, {ANSWERED_NOTE: end.is_answered} if end.is_answered else {}
         )

@@ -8,10 +8,12 @@ in PostgreSQL, message by message, so a turn that another worker takes over cont
 first one was.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.activities.agents.agent_turn_rules import AgentTurn, TurnDecision, failed_result
-from holdfast.activities.agents.loop_proof import AnswerProof, LoopProof, with_corrections
+from holdfast.activities.agents.loop_proof import AnswerProof, LoopProof, Promise
 from holdfast.activities.agents.loop_result import agent_result
 from holdfast.activities.agents.loop_transcript import LoopTranscript
 from holdfast.activities.agents.shown_steps import content_of
@@ -23,6 +25,7 @@ from holdfast.models.loop.loop_messages import RefusalMessage
 from holdfast.models.loop.loop_results import LoopResult, TranscriptMessage
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire import call_places
+from holdfast.planning.loop.answer_corrections import RefusedAnswer, with_corrections
 from holdfast.planning.loop.handover import handover_of
 from holdfast.planning.loop.loop_reply import LoopCall, ReplyRules
 from holdfast.planning.loop.loop_steps import LoopSteps, sub_questions_of
@@ -36,20 +39,15 @@ _CORRECT = (
     "sentence that no passage shows. Leave `short` empty unless it changes; `open` has only what "
     "is new."
 )
+_CORRECT_VALUES = (
+    "Search once more, or call `answer` with the refused alone, corrected: values under their "
+    "names, sentences with their number in `replaces`. Copy quotes from the passages, and cite a "
+    "passage for each value. Leave out what no passage shows, and name it in `open`."
+)
 _GO_ON = (
     "Search for what is missing; or call `answer` again, whole, and name in `open` what is "
     "inferred or not stated."
 )
-
-
-@dataclass(frozen=True)
-class RefusedAnswer:
-    """An answer that was sent back, and the numbers of its refused sentences."""
-
-    answer: LoopAnswer
-    sentences: tuple[int, ...]
-    is_alone: bool
-    """True if the agent was asked for these sentences alone, and has not searched since."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +140,7 @@ class CitedLoop:
         """The result of an answer that is proven, after one correction at most."""
         refused = self._refused_answer()
         if refused is not None:
-            answer = with_corrections(
-                refused.answer, answer, refused.sentences, is_alone=refused.is_alone
-            )
+            answer = with_corrections(refused, answer)
         proof = await self._prove(answer)
         if proof.is_accepted or self._was_sent_back:
             return self._end(proof.result(is_repaired=self._was_sent_back))
@@ -152,18 +148,29 @@ class CitedLoop:
 
     async def _prove(self, answer: LoopAnswer) -> AnswerProof:
         """The proof; sentences that rules refuse go back before a judge is paid for."""
-        proving = LoopProof(self.turn.view.task.description, self.transcript.passages, self.judge)
+        view = self.turn.view
+        # Nothing more can be searched for at a limit: an uncertain value is then not sent back.
+        threshold = None if self.transcript.must_answer else self.turn.strategy.confidence_threshold
+        proving = LoopProof(
+            view.task.description,
+            self.transcript.passages,
+            self.judge,
+            Promise(view.task.promised_values, view.given, view.given_confidence, threshold),
+        )
         by_rules = proving.by_rules(answer)
-        if by_rules.refused and not self._was_sent_back:
+        if not by_rules.is_accepted and not self._was_sent_back:
             return by_rules
         return await proving.judged(by_rules, place=self._place(is_judge=True))
 
     async def _sent_back(self, proof: AnswerProof) -> TurnDecision:
         """The decision after the agent was told what is refused."""
+        values = proof.refused_values()
+        correct = _CORRECT_VALUES if values else _CORRECT
         told = RefusalMessage(
             refused=proof.refusals(),
+            refused_values=values,
             not_following=proof.why_not,
-            correct=_GO_ON if proof.why_not else _CORRECT,
+            correct=_GO_ON if proof.why_not else correct,
         )
         message = Message(role="user", content=told.model_dump_json())
         told_loop = replace(self, transcript=await self.transcript.with_messages([message]))
@@ -176,12 +183,11 @@ class CitedLoop:
             message = self.transcript.messages[at]
             has_searched = has_searched or bool(message.steps)
             content = content_of(message)
-            if "refused" in content:
+            if "correct" in content:
                 answer = self._calls_of(self.transcript.messages[at - 1])[0]
-                numbers = tuple(int(each["sentence"]) for each in content["refused"])
-                is_alone = not has_searched and "not_following" not in content
                 if isinstance(answer, LoopAnswer):
-                    return RefusedAnswer(answer, numbers, is_alone)
+                    is_alone = not has_searched and "not_following" not in content
+                    return _refused_answer(answer, content, is_alone=is_alone)
         return None
 
     @property
@@ -205,7 +211,8 @@ class CitedLoop:
         return ReplyRules(
             tools=self.transcript.tools,
             asks=self.turn.strategy.questions,
-            promises=bool(task.expects) and not task.answers_whole_question,
+            promises=task.promised_values,
+            is_of_plan=not task.answers_whole_question,
             must_answer=self.transcript.must_answer,
             corrects=self._was_sent_back,
             splits=task.is_opening,
@@ -220,3 +227,15 @@ class CitedLoop:
         view = self.turn.view
         addresses = {each.number: each.passage.address for each in self.transcript.passages}
         return LoopSteps(view.task.id, self.transcript.tools, len(view.used_ids), addresses)
+
+
+def _refused_answer(
+    answer: LoopAnswer, content: Mapping[str, Any], *, is_alone: bool
+) -> RefusedAnswer:
+    """The answer, with what its refusal names."""
+    return RefusedAnswer(
+        answer,
+        sentences=tuple(int(each["sentence"]) for each in content.get("refused", ())),
+        values=tuple(str(each["name"]) for each in content.get("refused_values", ())),
+        is_alone=is_alone,
+    )

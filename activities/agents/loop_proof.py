@@ -1,17 +1,16 @@
-"""Prove a loop's answer: rules first, then one judge call for the whole answer."""
+"""Prove a loop's answer: rules first, then one judge call for the whole answer.
 
-from collections.abc import Mapping, Sequence
+The values that an agent task promises are proven like sentences: rules check their quotes, and the
+judge sees each of them as one more sentence, numbered after the sentences.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.models.calls.tool_signatures import SourcePassage
-from holdfast.models.loop.loop_functions import (
-    AnswerSentence,
-    LoopAnswer,
-    PromisedValue,
-    PromisingAnswer,
-)
-from holdfast.models.loop.loop_messages import RefusedSentence
+from holdfast.models.loop.loop_functions import LoopAnswer, PromisingAnswer, SubQuestionAnswer
+from holdfast.models.loop.loop_messages import RefusedSentence, RefusedValue
 from holdfast.models.loop.loop_results import (
     DroppedSentence,
     LinkStrength,
@@ -21,11 +20,14 @@ from holdfast.models.loop.loop_results import (
     ProvenSentence,
     ProvenValue,
 )
-from holdfast.models.text.storable_text import storable_value
-from holdfast.planning.loop.answer_confidence import answer_confidence
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.text.value_text import value_as_text
+from holdfast.planning.loop.answer_confidence import answer_confidence, value_confidence
 from holdfast.planning.loop.answer_proof import ProofGround
 from holdfast.planning.loop.passage_numbers import passage_title
 from holdfast.planning.loop.quote_context import widened_quotes
+from holdfast.planning.loop.value_proof import ValueProof, prove_values
 from holdfast.roles.loop.answer_judge import (
     ANSWER_JUDGE,
     AnswerJudgement,
@@ -37,11 +39,21 @@ from holdfast.roles.loop.answer_judge import (
 _MAX_OPEN = 20
 _LONGEST_OPEN = 500
 _LONGEST_SHORT = 2_000
-_CLAIMED = 0.8
-"""The confidence of a value whose agent names none."""
+_LONGEST_GIVEN = 1_000
+_LONGEST_PROMISE = 200
 _NOT_FOLLOWING = "the sentences that are shown do not give the answer"
-_UNSHOWN = 0.5
-"""The most for a value without a quote in its passage."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What an agent task of a plan promises, and what it was given."""
+
+    expects: tuple[ExpectedEntity, ...] = ()
+    given: tuple[NamedValue, ...] = ()
+    given_confidence: float = 1.0
+    """That of the least certain task that it depends on."""
+    threshold: float | None = None
+    """The confidence that each required value needs; None: any."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +69,28 @@ class AnswerProof:
     missing: str = ""
     """The link that keeps the answer from following, as the judge names it."""
     judged_by: str = ""
-    values: tuple[ProvenValue, ...] = ()
+    values: tuple[ValueProof, ...] = ()
+    promise: Promise = field(default_factory=Promise)
 
     @property
     def is_accepted(self) -> bool:
         """True if nothing has to be corrected."""
-        return not self.refused and self.follows
+        return not self.refused and self.follows and not self.refused_values()
+
+    def refused_values(self) -> tuple[RefusedValue, ...]:
+        """The values that are not shown, or too uncertain, as the agent is told."""
+        threshold = self.promise.threshold
+        required = {each.name for each in self.promise.expects if each.required}
+        faults: list[RefusedValue] = []
+        for each in self.values:
+            confidence = self._confidence(each)
+            is_weak = threshold is not None and confidence < threshold
+            if each.why_refused:
+                faults.append(RefusedValue(name=each.name, why=each.why_refused))
+            elif self.judged_by and is_weak and self.follows and each.name in required:
+                why = f"its confidence is {confidence:.2f}, and {threshold:g} is needed"
+                faults.append(RefusedValue(name=each.name, why=why))
+        return tuple(faults)
 
     def refusals(self) -> tuple[RefusedSentence, ...]:
         """The refused sentences as the agent is told."""
@@ -82,15 +110,32 @@ class AnswerProof:
         result = LoopResult(
             short=" ".join(answer.short.split())[:_LONGEST_SHORT],
             sentences=tuple(self.proven[n] for n in sorted(self.proven)),
-            values=self.values,
+            values=tuple(map(self._proven_value, self.values)),
             open=tuple(dict.fromkeys(_open_lines([*answer.open, self.missing]))),
             dropped=dropped,
             follows=self.follows,
             judged_by=self.judged_by,
             is_repaired=is_repaired,
+            contradicts=_contradicted(answer),
         )
-        confidence = answer_confidence(result, [each.confidence for each in self.values])
-        return result.model_copy(update={"confidence": confidence})
+        return result.model_copy(update={"confidence": answer_confidence(result)})
+
+    def _proven_value(self, proof: ValueProof) -> ProvenValue:
+        return ProvenValue(
+            name=proof.name,
+            value=proof.value,
+            confidence=self._confidence(proof),
+            quotes=proof.quotes,
+            why_refused=proof.why_refused,
+        )
+
+    def _confidence(self, proof: ValueProof) -> float:
+        return value_confidence(
+            proof,
+            self.promise.given_confidence,
+            is_judged=bool(self.judged_by),
+            follows=self.follows,
+        )
 
 
 @dataclass(frozen=True)
@@ -100,10 +145,12 @@ class LoopProof:
     question: str
     passages: Sequence[NumberedPassage]
     judge: ModelCaller | None
+    promise: Promise = field(default_factory=Promise)
     ground: ProofGround = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ground", ProofGround(self.question, self.passages))
+        given = [value_as_text(each.value) for each in self.promise.given]
+        object.__setattr__(self, "ground", ProofGround(self.question, self.passages, given))
 
     def by_rules(self, answer: LoopAnswer) -> AnswerProof:
         """Return the proof by rules alone."""
@@ -115,7 +162,9 @@ class LoopProof:
                 refused[n] = found.why
             else:
                 proven[n] = found.proven
-        return AnswerProof(answer, proven, refused, values=self._values(answer))
+        values = answer.values if isinstance(answer, PromisingAnswer) else ()
+        proofs = prove_values(values, self.promise.expects, self.ground)
+        return AnswerProof(answer, proven, refused, values=proofs, promise=self.promise)
 
     async def judged(self, proof: AnswerProof, *, place: str) -> AnswerProof:
         """Return the proof after the judge's call, which `place` names in the ledger.
@@ -124,20 +173,22 @@ class LoopProof:
             Passing: the judge is busy.
             Lasting: the judge's model refused.
         """
-        if self.judge is None or not proof.proven:
+        values = _numbered_values(proof)
+        if self.judge is None or not (proof.proven or values):
             return proof
         passages = {each.source_id: each.passage for each in self.passages}
+        sentences = [
+            JudgedSentence(n=n, text=each.text, quotes=_shown_quotes(each.quotes, passages))
+            for n, each in proof.proven.items()
+        ]
+        sentences += [
+            JudgedSentence(n=n, text=self._told(each), quotes=self._quotes(each, passages))
+            for n, each in values.items()
+        ]
         task = AnswerJudgeTask(
             question=self.question,
-            answer=proof.answer.short,
-            sentences=tuple(
-                JudgedSentence(
-                    n=n,
-                    text=sentence.text,
-                    quotes=_shown_quotes(sentence.quotes, passages),
-                )
-                for n, sentence in proof.proven.items()
-            ),
+            answer=_answer_in_words(proof),
+            sentences=tuple(sentences),
             open=tuple(_open_lines(proof.answer.open)),
         )
         asked = await self.judge.ask(ANSWER_JUDGE, task, place=place)
@@ -145,48 +196,77 @@ class LoopProof:
             return proof
         return _with_judgement(proof, asked.answer, self.judge.answered_by)
 
-    def _values(self, answer: LoopAnswer) -> tuple[ProvenValue, ...]:
-        if not isinstance(answer, PromisingAnswer):
-            return ()
-        return tuple(self._value(each) for each in answer.values if each.value is not None)
+    def _told(self, proof: ValueProof) -> str:
+        """The value as a sentence: what it is, and the value."""
+        entity = next(each for each in self.promise.expects if each.name == proof.name)
+        about = (entity.description or entity.name)[:_LONGEST_PROMISE]
+        return f"{about}: {value_as_text(proof.value)}"
 
-    def _value(self, said: PromisedValue) -> ProvenValue:
-        located = (self.ground.quote_of(cite) for cite in said.cites)
-        quotes = tuple(dict.fromkeys(quote for quote in located if quote is not None))
-        claimed = _CLAIMED if said.confidence is None else min(max(said.confidence, 0.0), 1.0)
-        confidence = claimed if quotes else min(claimed, _UNSHOWN)
-        return ProvenValue(
-            name=said.name, value=storable_value(said.value), confidence=confidence, quotes=quotes
-        )
+    def _quotes(
+        self, proof: ValueProof, passages: Mapping[int, SourcePassage]
+    ) -> tuple[ShownQuote, ...]:
+        """The quotes of a value; without any, the given values that it comes from."""
+        if proof.quotes:
+            return _shown_quotes(proof.quotes, passages)
+        given = ((each.name, value_as_text(each.value)) for each in self.promise.given)
+        return tuple(ShownQuote(title=name, text=text[:_LONGEST_GIVEN]) for name, text in given)
+
+
+def _numbered_values(proof: AnswerProof) -> dict[int, ValueProof]:
+    """The values that rules accept, numbered after the sentences."""
+    first = len(proof.answer.sentences) + 1
+    numbered = enumerate(proof.values, start=first)
+    return {n: each for n, each in numbered if not each.why_refused}
+
+
+def _answer_in_words(proof: AnswerProof) -> str:
+    """The short answer; of an agent that promises values, these values."""
+    shown = (each for each in proof.values if not each.why_refused)
+    values = (f"{each.name}: {value_as_text(each.value)}" for each in shown)
+    return proof.answer.short.strip() or "; ".join(values)
+
+
+def _contradicted(answer: LoopAnswer) -> str:
+    said = answer.contradicts if isinstance(answer, SubQuestionAnswer) else ""
+    return " ".join(said.split())[:_LONGEST_OPEN]
 
 
 def _with_judgement(proof: AnswerProof, said: AnswerJudgement, judge: str) -> AnswerProof:
-    refused = dict(proof.refused)
-    for each in said.not_shown:
-        if each.n in proof.proven:
-            refused[each.n] = (each.why or "its quotes do not show it")[:300]
-    weakest = said.weakest
-    proven = {
-        n: sentence.model_copy(update={"strength": said.strength}) if n == weakest else sentence
-        for n, sentence in proof.proven.items()
-        if n not in refused
+    values = _numbered_values(proof)
+    judged = {*proof.proven, *values}
+    not_shown = {
+        each.n: (each.why or "its quotes do not show it")[:300]
+        for each in said.not_shown
+        if each.n in judged
     }
-    if weakest is None and said.strength is not LinkStrength.STATED:
-        proven = {
-            n: each.model_copy(update={"strength": said.strength}) for n, each in proven.items()
-        }
-    follows = said.answer_follows or not proof.answer.short.strip()
+    strengths = _strengths(said, judged)
+    follows = said.answer_follows or not _answer_in_words(proof)
     missing = "" if follows else " ".join(said.missing.split())[:_LONGEST_OPEN]
     why_not = "" if follows else ": ".join(part for part in (_NOT_FOLLOWING, missing) if part)
     return replace(
         proof,
-        proven=proven,
-        refused=refused,
+        proven={
+            n: sentence.model_copy(update={"strength": strengths[n]})
+            for n, sentence in proof.proven.items()
+            if n not in not_shown
+        },
+        refused={**proof.refused, **{n: not_shown[n] for n in proof.proven if n in not_shown}},
+        values=tuple(
+            each.judged(strengths.get(n), not_shown.get(n, ""))
+            for n, each in enumerate(proof.values, start=len(proof.answer.sentences) + 1)
+        ),
         follows=follows,
         why_not=why_not,
         missing=missing,
         judged_by=judge,
     )
+
+
+def _strengths(said: AnswerJudgement, judged: Collection[int]) -> dict[int, LinkStrength]:
+    """The strength of each link: that of the weakest one, or of all if the judge names none."""
+    if said.weakest is None:
+        return dict.fromkeys(judged, said.strength)
+    return {n: said.strength if n == said.weakest else LinkStrength.STATED for n in judged}
 
 
 def _shown_quotes(
@@ -207,32 +287,3 @@ def _shown_quotes(
 
 def _open_lines(lines: Sequence[str]) -> list[str]:
     return [" ".join(line.split())[:_LONGEST_OPEN] for line in lines if line.strip()][:_MAX_OPEN]
-
-
-def with_corrections(
-    first: LoopAnswer, again: LoopAnswer, refused: Sequence[int], *, is_alone: bool
-) -> LoopAnswer:
-    """Return the first answer with the corrected sentences in their places.
-
-    Corrections name the sentence that they replace. Where corrections alone were asked for, they
-    may also come in the order of the refused ones. Everything else is a whole new answer.
-    """
-    by_number: dict[int | None, list[AnswerSentence]] = {}
-    for each in again.sentences:
-        by_number.setdefault(each.replaces if each.replaces in refused else None, []).append(each)
-    unnamed = by_number.pop(None, [])
-    if not by_number and is_alone and len(unnamed) <= len(refused):
-        by_number = {n: [each] for n, each in zip(refused, unnamed, strict=False)}
-    elif unnamed or not by_number:
-        return again
-    kept = [
-        sentence
-        for n, each in enumerate(first.sentences, start=1)
-        for sentence in (by_number.get(n, []) if n in refused else [each])
-    ]
-    changes = {
-        "short": again.short if again.short.strip() else first.short,
-        "sentences": [each for each in kept if each.text.strip()],
-        "open": [*first.open, *again.open],
-    }
-    return first.model_copy(update=changes)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from holdfast.activities.agents.agent_turn_rules import AgentTurn
+from holdfast.activities.agents.given_passages import given_passages
 from holdfast.activities.agents.loop_compaction import keep_sentences
 from holdfast.activities.agents.shown_steps import (
     ShownSteps,
@@ -42,6 +43,11 @@ from holdfast.storage.corpus.collection_description import collection_in_words
 from holdfast.storage.jobs.job_control_rows import guidance_of
 from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.plans import transcript_rows
+from holdfast.storage.plans.given_quote_queries import (
+    GivenQuote,
+    quotes_of_tasks,
+    replaced_tasks_of,
+)
 from holdfast.storage.plans.transcript_rows import LoopAttempt, ReadPassage
 
 
@@ -108,20 +114,33 @@ class LoopTranscript:
     async def opened(self, first_steps: Sequence[StoredTask]) -> "LoopTranscript":
         """The transcript with its first message, which has the first search."""
         numbers = PassageNumbers()
+        given = given_passages(await self._given_quotes(), numbers)
         shown = await self._shown(first_steps, numbers)
         first = tuple(shown.step(each).model_copy(update={"call": ""}) for each in first_steps)
         task = await self._task(first, await self._reason_to_answer([]))
-        read = shown.read_passages()
-        return await self.with_messages(_opening(task), read)
+        task = task.model_copy(update={"kept": given.shown})
+        return await self.with_messages(_opening(task), [*given.read, *shown.read_passages()])
+
+    async def _given_quotes(self) -> list[GivenQuote]:
+        """The quotes that show what the task was given, and what it continues.
+
+        A task that replaces a failed one may cite what that one has proven.
+        """
+        view, job_id = self.turn.view, self.turn.order.job_id
+        names = [each.task.id for each in view.others] if view.task.include_context else []
+        replaced = await replaced_tasks_of(self.db, job_id, view.stored)
+        return await quotes_of_tasks(self.db, job_id, [*names, *replaced])
 
     async def _task(self, first: tuple[ShownCall, ...], must_answer: str) -> LoopTask:
         view = self.turn.view
         return LoopTask(
             question=view.task.description,
+            criteria=view.task.criteria,
             today=datetime.now(UTC).date().isoformat(),
             collection=await collection_in_words(self.db, self.collection),
-            expects=() if view.task.answers_whole_question else view.task.expects,
+            expects=view.task.promised_values,
             given=view.given,
+            hints=view.hints,
             tools=self.tools.lines,
             instructions="" if view.task.answers_whole_question else view.agent.instructions,
             guidance=await guidance_of(self.db, self.turn.order.job_id),

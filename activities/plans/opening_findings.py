@@ -1,4 +1,4 @@
-"""Load what the cited loop that a job began with leaves to the planner."""
+"""Load what a cited loop leaves to the planner: that of the whole question, or of an agent task."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,13 @@ async def load_opening_findings(
 ) -> LoopFindings | None:
     """Return the findings of the opening loop; None if the job began with its plan."""
     loop = opening_of(tasks)
-    if loop is None:
-        return None
+    return None if loop is None else await load_findings(db, job_id, loop, tasks)
+
+
+async def load_findings(
+    db: Database, job_id: str, loop: StoredTask, tasks: Sequence[StoredTask]
+) -> LoopFindings:
+    """Return what the present attempt at this agent task proved, tried and left open."""
     name = loop.task.id
     transcript = await transcript_rows.load_transcript(db, job_id, LoopAttempt(name, loop.attempt))
     results = await loop_result_rows.load_loop_results(db, job_id)

@@ -7,9 +7,13 @@ from typing import Any, TypeVar
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
-from holdfast.activities.plans.opening_findings import load_opening_findings, opening_of
-from holdfast.activities.plans.plan_approval import needs_approval
-from holdfast.activities.plans.plan_records import planned_record
+from holdfast.activities.plans.left_out_tools import log_left_out_tools
+from holdfast.activities.plans.opening_findings import (
+    load_findings,
+    load_opening_findings,
+    opening_of,
+)
+from holdfast.activities.plans.plan_approval import ask_approval, needs_approval
 from holdfast.activities.plans.planner_examples import examples_for
 from holdfast.activities.plans.planning_halts import (
     invalid_plan_halt,
@@ -20,15 +24,18 @@ from holdfast.activities.runtime.activity_frame import Record, Recorded, work_on
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.plan_receipts import plan_receipt
+from holdfast.models.budget.cost_estimates import PlanEstimate
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AttemptOrder, ReplanOrder
 from holdfast.models.jobs.job_record import JobRequest, StopReason
 from holdfast.models.jobs.job_state import Halt, PlanReceipt
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
-from holdfast.models.strategies.job_strategy import Grain
+from holdfast.models.strategies.job_strategy import AgentMethod, Grain
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.wire import call_places, stored_keys
@@ -37,7 +44,12 @@ from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
 from holdfast.planning.plans.plan_continuation import continuation_change
 from holdfast.planning.plans.plan_draft_faults import draft_faults
 from holdfast.planning.plans.plan_validation import PlanRules
-from holdfast.planning.plans.replan_scope import ReplanKind, find_replan_target, rules_for_plan
+from holdfast.planning.plans.replan_scope import (
+    ReplanKind,
+    ReplanTarget,
+    find_replan_target,
+    rules_for_plan,
+)
 from holdfast.planning.plans.tool_names import with_full_tool_names
 from holdfast.planning.strategies.fixed_plans import fixed_plan
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
@@ -49,9 +61,16 @@ from holdfast.roles.planning.planner import (
     ContinuedPlannerTask,
     PlannerTask,
 )
-from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from holdfast.roles.planning.replanner import (
+    AGENT_TASK_REPLANNER,
+    LOOP_TASK_REPLANNER,
+    REPLANNER,
+    STEP_REPLANNER,
+    LoopReplannerTask,
+)
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.jobs.job_estimates import estimate_job, store_estimate
 from holdfast.storage.plans import plan_change_rows, task_queries
 
 DraftT = TypeVar("DraftT", PlanDraft, AgentPlanDraft)
@@ -91,14 +110,17 @@ class PlanActivities:
             return partial(record_planning_halt, drafted, model_caller.tokens)
         planned, explanation = drafted
         plan = with_fresh_ids(planned, before.by_id)
-        return await planned_record(
-            services,
-            order,
+        change = PlanChange(
+            cause=PlanChangeCause.PLANNED, added=plan.tasks, explanation=explanation
+        )
+        prices = services.models.prices
+        estimate = await estimate_job(services.db, order.job_id, request, plan, prices)
+        return self._record(
             request,
             before,
-            plan,
-            explanation=explanation,
-            tokens=model_caller.tokens,
+            change,
+            model_caller.tokens,
+            estimate=estimate,
             is_reviewed=needs_approval(request.strategy) and bool(plan.tasks),
         )
 
@@ -159,9 +181,7 @@ class PlanActivities:
         scope = find_replan_target(request, tasks, order, signatures, guidance, services.agents)
         model_caller = ModelCaller.of(services, order, request, key, model=scope.model)
         try:
-            dialogue = await _ask_for_draft(
-                model_caller, _REPLANNERS[scope.kind], scope.task, scope.ground
-            )
+            dialogue = await self._ask_replanner(order, request, model_caller, scope, tasks)
         except Lasting as error:
             halt = planning_error_halt(error, RoleName.REPLANNER.value)
             return partial(record_planning_halt, halt, model_caller.tokens)
@@ -175,11 +195,56 @@ class PlanActivities:
         # The new tasks continue the failed task's lineage, whose replans share one limit:
         # T3 -> T3a -> T3b would otherwise never reach it.
         root = next(stored.root for stored in tasks if stored.task.id == order.task_id)
-        tokens = model_caller.tokens
+        return self._record(request, plan_of(tasks), change, model_caller.tokens, root=root)
+
+    async def _ask_replanner(
+        self,
+        order: ReplanOrder,
+        request: JobRequest,
+        model_caller: ModelCaller,
+        scope: ReplanTarget,
+        tasks: Sequence[StoredTask],
+    ) -> DialogueResult[Any]:
+        """The replanner's draft; after a failed loop it is told what the loop found.
+
+        Raises:
+            Passing: the model is busy.
+            Lasting: the model refused.
+        """
+        is_loop = request.strategy.agent_method is AgentMethod.LOOP
+        if not (is_loop and scope.kind is ReplanKind.AGENT_TASKS):
+            role = _REPLANNERS[scope.kind]
+            return await _ask_for_draft(model_caller, role, scope.task, scope.ground)
+        failed = next(each for each in tasks if each.task.id == order.task_id)
+        found = await load_findings(self.services.db, order.job_id, failed, tasks)
+        fields = {name: getattr(scope.task, name) for name in ReplannerTask.model_fields}
+        told = LoopReplannerTask(**fields, found=found)
+        return await _ask_for_draft(model_caller, LOOP_TASK_REPLANNER, told, scope.ground)
+
+    def _record(
+        self,
+        request: JobRequest,
+        plan: Plan,
+        change: PlanChange,
+        tokens: int,
+        *,
+        root: str = "",
+        estimate: PlanEstimate | None = None,
+        is_reviewed: bool = False,
+    ) -> Record[PlanReceipt]:
+        """The function that records the plan change, its estimate and the question about it."""
+        hub = self.services.hub.for_job(request)
 
         async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
-            number = await plan_change_rows.store_change(tx, plan_of(tasks), change, root=root)
-            return Recorded(plan_receipt(number, change, root=root, tokens=tokens))
+            if not plan.tasks:  # else the opening loop has logged them
+                log_left_out_tools(tx, hub)
+            number = await plan_change_rows.store_change(tx, plan, change, root=root)
+            if estimate is not None:
+                await store_estimate(tx, estimate)
+            questions = await ask_approval(tx, number, len(change.added)) if is_reviewed else ()
+            return Recorded(
+                plan_receipt(number, change, root=root, questions=questions, tokens=tokens)
+            )
 
         return record
 

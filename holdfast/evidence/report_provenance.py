@@ -61,7 +61,7 @@ async def provenance_of(holdfast: Holdfast, job_id: str, mark: int) -> Provenanc
     histories = JobHistories(holdfast, job_id)
     written = next((each.written_by for each in sentences if each.written_by), None)
     worked = extracted or by_tool.call
-    place = stored_keys.task_activity(found.task_id, found.attempt)
+    place = stored_keys.task_activity(found.reading_step, found.reading_attempt)
     return Provenance(
         job_id=job_id,
         mark=mark,
@@ -118,7 +118,7 @@ def _notes(
 
 async def find_fetch_call(db: Database, job_id: str, found: CitedEvidence) -> FetchCall:
     """Return the attempt's call whose recorded answer has the passage, else its newest call."""
-    rows = await source_queries.tool_calls_of(db, job_id, found.task_id, found.attempt)
+    rows = await source_queries.tool_calls_of(db, job_id, found.reading_step, found.reading_attempt)
     holding = next((row for row in rows if _has_passage(row, found)), None)
     row = holding or next(iter(rows), None)
     if row is None:

@@ -1,6 +1,7 @@
 """Define what the agent of a cited loop may call: search, use a tool, or answer."""
 
 from pydantic import AliasChoices, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from holdfast.models.answer_draft import Draft, DraftValue
 
@@ -88,7 +89,20 @@ class LoopAnswer(Draft):
     open: list[str] = Field(default_factory=list)
 
 
-class PromisingAnswer(LoopAnswer):
-    """The arguments of `answer` where the task promises values."""
+class SubQuestionAnswer(LoopAnswer):
+    """The arguments of `answer` of an agent task of a plan."""
 
+    contradicts: str = Field(
+        default="",
+        description="what shows that the question assumes something wrong; else leave it out",
+    )
+
+
+class PromisingAnswer(SubQuestionAnswer):
+    """The arguments of `answer` where the task promises values; these are the short answer."""
+
+    short: SkipJsonSchema[str] = ""
+    sentences: list[AnswerSentence] = Field(
+        default_factory=list, description="links that the quotes of no value show"
+    )
     values: list[PromisedValue] = Field(description="each value in `expects`, by its name")

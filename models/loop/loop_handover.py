@@ -43,7 +43,7 @@ class SourceExcerpt(Frozen):
 
 
 class LoopFindings(Frozen):
-    """What an opening loop leaves to the planner."""
+    """What a loop leaves to the planner."""
 
     task: str
     """The loop's task; a task that needs what it proved depends on it. Empty: the loop failed."""

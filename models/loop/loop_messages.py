@@ -66,8 +66,14 @@ class LoopTask(BriefMessage):
     today: str
     collection: str = ""
     """What can be searched: how many documents and passages, and their titles if they are few."""
+    criteria: str = ""
+    """When the answer of an agent task counts as complete."""
     expects: tuple[ExpectedEntity, ...] = ()
+    """The values that `answer` returns by name; none: the sentences are the answer."""
     given: tuple[NamedValue, ...] = ()
+    """What the tasks that it depends on found."""
+    hints: tuple[str, ...] = ()
+    """What an earlier attempt at the task left open."""
     tools: tuple[str, ...] = ()
     """Signature lines of the tools for `use`."""
     instructions: str = ""
@@ -75,7 +81,8 @@ class LoopTask(BriefMessage):
     guidance: tuple[str, ...] = ()
     first_search: tuple[ShownCall, ...] = ()
     kept: tuple[CompactedPassage, ...] = ()
-    """After a compaction: what was read before, word for word."""
+    """What was read before, word for word: by the tasks that it depends on, or before a
+    compaction."""
     tried: tuple[str, ...] = ()
     """After a compaction: the queries so far."""
     must_answer: str = ""
@@ -89,10 +96,18 @@ class RefusedSentence(BriefMessage):
     why: str
 
 
+class RefusedValue(BriefMessage):
+    """A promised value that is missing, of another type, not shown, or too uncertain."""
+
+    name: str
+    why: str
+
+
 class RefusalMessage(BriefMessage):
     """What was wrong with an answer, and how to correct it."""
 
     refused: tuple[RefusedSentence, ...] = ()
+    refused_values: tuple[RefusedValue, ...] = ()
     not_following: str = ""
     """Why the sentences do not give the answer."""
     correct: str

@@ -73,12 +73,14 @@ class ProvenSentence(Frozen):
 
 
 class ProvenValue(Frozen):
-    """A promised value with its located quotes; without quotes it is not shown."""
+    """A promised value with its located quotes; one from given values alone has no quotes."""
 
     name: str
     value: JsonValue
     confidence: float = Field(ge=0, le=1)
     quotes: tuple[ProvenQuote, ...] = ()
+    why_refused: str = ""
+    """Why the proof refuses it; empty: it is shown."""
 
 
 class DroppedSentence(Frozen):
@@ -107,5 +109,7 @@ class LoopResult(Frozen):
     """True if sentences were sent back once."""
     sub_questions: tuple[str, ...] = ()
     """Named instead of an answer, because the question is wide."""
+    contradicts: str = ""
+    """What shows that the question of an agent task assumes something wrong."""
     handover: Handover | None = None
     """Of the loop that a job begins with: why a plan is needed; None if it answered."""

@@ -156,6 +156,12 @@ class Task(Frozen):
         return self.is_final or self.is_opening
 
     @property
+    def promised_values(self) -> tuple[ExpectedEntity, ...]:
+        """Return the entities with a value of their own; none if the result is an account."""
+        is_account = [entity.name for entity in self.expects] == [FINDINGS_ENTITY.name]
+        return () if is_account or self.answers_whole_question else self.expects
+
+    @property
     def label(self) -> str:
         """The beginning of the description, for the Temporal UI and for lists."""
         return shorten_text(" ".join(self.description.split()), 72)

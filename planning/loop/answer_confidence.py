@@ -1,8 +1,7 @@
-"""Compute the confidence of a loop's answer: that of its weakest link."""
-
-from collections.abc import Iterable
+"""Compute the confidence of a loop's answer, and of its values: that of the weakest link."""
 
 from holdfast.models.loop.loop_results import LinkStrength, LoopResult
+from holdfast.planning.loop.value_proof import ValueProof
 
 CONFIDENCE_BY_STRENGTH = {
     LinkStrength.STATED: 0.95,
@@ -14,6 +13,10 @@ _RULES_ALONE = 0.8
 """The most that rules without a judge can show: that the quotes are there."""
 _NOT_FOLLOWING = 0.4
 _SENTENCE_LOST = 0.7
+_UNNAMED = 0.8
+"""The confidence of a value whose agent names none."""
+_REFUSED = 0.5
+"""The most for a value that no quote shows, as for an extracted one."""
 
 
 def sentences_confidence(result: LoopResult) -> float | None:
@@ -24,17 +27,36 @@ def sentences_confidence(result: LoopResult) -> float | None:
     return min(links) if result.sentences else None
 
 
-def answer_confidence(result: LoopResult, claimed: Iterable[float | None] = ()) -> float | None:
-    """Return the confidence of the answer, 0 to 1; None if there is no answer.
+def value_confidence(
+    proof: ValueProof, given: float, *, is_judged: bool, follows: bool = True
+) -> float:
+    """Return the confidence of a promised value, 0 to 1.
 
-    `claimed` are the confidences that the agent itself gave; they can only lower it.
+    The agent's own confidence and that of what it was `given` can only lower it. A value that is
+    not stated follows from its quotes: without a judge nobody has confirmed that.
     """
+    claimed = _UNNAMED if proof.claimed is None else max(0.0, min(1.0, proof.claimed))
+    links = [claimed, CONFIDENCE_BY_STRENGTH[proof.strength]]
+    if not proof.is_stated:
+        links.append(CONFIDENCE_BY_STRENGTH[LinkStrength.IMPLIED] if is_judged else _REFUSED)
+    if not proof.quotes:
+        links.append(given)
+    if not is_judged:
+        links.append(_RULES_ALONE)
+    if proof.why_refused:
+        links.append(_REFUSED)
+    if not follows:
+        links.append(_NOT_FOLLOWING)
+    return round(min(links), 3)
+
+
+def answer_confidence(result: LoopResult) -> float | None:
+    """Return the confidence of the answer, 0 to 1; None if there is no answer."""
     if not result.short:
         return None
     if not result.sentences:
         return 0.0
     links = [CONFIDENCE_BY_STRENGTH[each.strength] for each in result.sentences]
-    links += [each for each in claimed if each is not None]
     if not result.judged_by:
         links.append(_RULES_ALONE)
     if not result.follows:

@@ -6,7 +6,7 @@ names stand in the cited passages or in the question. Whether the quotes show wh
 is the judge's work.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.models.loop.loop_functions import AnswerSentence, Cite
@@ -38,10 +38,16 @@ class SentenceProof(NamedTuple):
 
 
 class ProofGround:
-    """The passages that sentences may cite, and the question; each passage is folded once."""
+    """What an answer may use: the passages, the question, and the values that the task was given.
 
-    def __init__(self, question: str, passages: Sequence[NumberedPassage]) -> None:
+    Each passage is folded once.
+    """
+
+    def __init__(
+        self, question: str, passages: Sequence[NumberedPassage], given: Sequence[str] = ()
+    ) -> None:
         self._question = question
+        self.given = tuple(given)
         self._passages: Mapping[int, NumberedPassage] = {each.number: each for each in passages}
         self._folded: dict[int, FoldedText] = {}
 
@@ -55,23 +61,24 @@ class ProofGround:
         quotes: list[ProvenQuote] = []
         faults: list[str] = []
         for cite in sentence.cites[:_MAX_CITES]:
-            found = self._locate(cite)
+            found = self.locate(cite)
             if isinstance(found, str):
                 faults.append(found)
             else:
                 quotes.append(found)
         if not faults:
-            faults = self._unsupported(text, quotes, sentence.cites[:_MAX_CITES])
+            cited = [cite.passage for cite in sentence.cites[:_MAX_CITES]]
+            faults = self.unsupported(text, quotes, cited)
         if faults:
             return SentenceProof(None, "; ".join(faults)[:500])
         return SentenceProof(ProvenSentence(text=text, quotes=tuple(dict.fromkeys(quotes))))
 
-    def quote_of(self, cite: Cite) -> ProvenQuote | None:
-        """Return the located quote, or None if it does not stand in its passage."""
-        found = self._locate(cite)
-        return None if isinstance(found, str) else found
+    def titles(self, numbers: Iterable[int]) -> list[str]:
+        """Return the titles of these passages."""
+        return [passage_title(self._passages[number].passage) for number in numbers]
 
-    def _locate(self, cite: Cite) -> ProvenQuote | str:
+    def locate(self, cite: Cite) -> ProvenQuote | str:
+        """Return the located quote, or why it does not count."""
         held = self._passages.get(cite.passage)
         if held is None:
             last = max(self._passages, default=0)
@@ -105,13 +112,17 @@ class ProofGround:
         near = _nearest_sentence(self._passages[number].passage.text, quote)
         return f"{fault}; copy its words, such as: {near}" if near else f"{fault}; copy its words"
 
-    def _unsupported(
-        self, text: str, quotes: Sequence[ProvenQuote], cites: Sequence[Cite]
+    def unsupported(
+        self, text: str, quotes: Iterable[ProvenQuote], numbers: Iterable[int]
     ) -> list[str]:
-        cited = [self._passages[each.passage] for each in cites]
-        texts = [f"{passage_title(each.passage)}\n{each.passage.text}" for each in cited]
-        shown = [each.quote for each in quotes]
-        return unsupported_parts(text, texts, [self._question], quotes_shown=shown)
+        """Return the numbers and names of the text that these passages do not contain.
+
+        The question and the given values may be used as well.
+        """
+        cited = [self._passages[number].passage for number in numbers]
+        texts = [f"{passage_title(each)}\n{each.text}" for each in cited]
+        shown = [*(each.quote for each in quotes), *self.given]
+        return unsupported_parts(text, texts, [self._question, *self.given], quotes_shown=shown)
 
     def _fold(self, number: int) -> FoldedText:
         if number not in self._folded:

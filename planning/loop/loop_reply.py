@@ -19,9 +19,12 @@ from holdfast.models.loop.loop_functions import (
     PromisingAnswer,
     SearchArguments,
     SplitArguments,
+    SubQuestionAnswer,
     UseArguments,
 )
+from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.planning.loop.loop_tools import LoopTools
+from holdfast.planning.results.value_types import is_missing
 
 LoopCall = SearchArguments | UseArguments | AskArguments | SplitArguments | LoopAnswer
 
@@ -38,8 +41,10 @@ class ReplyRules:
 
     tools: LoopTools
     asks: bool
-    promises: bool
-    """True if the answer must have the values that the task promises."""
+    promises: tuple[ExpectedEntity, ...] = ()
+    """The values that the answer must have."""
+    is_of_plan: bool = False
+    """True if the question is one of a plan, and not the job's own."""
     must_answer: str = ""
     corrects: bool = False
     """True if the agent was asked to correct its answer, and may leave the rest out."""
@@ -59,7 +64,13 @@ class ReplyRules:
             types[ASK] = AskArguments
         if self.splits:
             types[SPLIT] = SplitArguments
-        return types | {ANSWER: PromisingAnswer if self.promises else LoopAnswer}
+        return types | {ANSWER: self._answer_type}
+
+    @property
+    def _answer_type(self) -> type[LoopAnswer]:
+        if self.promises:
+            return PromisingAnswer
+        return SubQuestionAnswer if self.is_of_plan else LoopAnswer
 
     def calls(self, reply: FunctionCalls) -> tuple[LoopCall, ...]:
         """Return the calls with their arguments; only for a reply without faults."""
@@ -136,11 +147,23 @@ class ReplyRules:
             return [f"at most {MOST_SENTENCES} sentences"]
         if self.corrects:
             return []
+        if isinstance(answer, PromisingAnswer):
+            return self._value_faults(answer)
         if not answer.short.strip() and not answer.open:
             return ["where there is no answer, `open` names what the documents do not state"]
         if answer.short.strip() and not answer.sentences:
             return ["`sentences` must show the answer, each with its quotes"]
         return []
+
+    def _value_faults(self, answer: PromisingAnswer) -> list[str]:
+        values = (each for each in answer.values if not is_missing(each.value))
+        there = {each.name.strip().casefold() for each in values}
+        required = (each.name for each in self.promises if each.required)
+        lost = [f"`{name}`" for name in required if name.casefold() not in there]
+        if not lost or answer.open:
+            return []
+        names = f"`values` has no {', '.join(lost)}"
+        return [f"{names}: give each by its name, or name in `open` what the documents lack"]
 
 
 def _name_of(call: LoopCall) -> str:

@@ -41,6 +41,10 @@ class PassageNumbers:
         numbers = {passage_key(passage): number for number, passage in passages}
         return cls(numbers, set(visible))
 
+    def reserve(self, passage: SourcePassage) -> int:
+        """Return the number of a passage whose text is not shown; a new one if it has none."""
+        return self.shown.setdefault(passage_key(passage), len(self.shown) + 1)
+
     def show(self, passages: Sequence[SourcePassage]) -> ShownPassages:
         """Return the passages as a message shows them, as far as it has room."""
         texts: list[ShownPassage] = []
@@ -55,10 +59,9 @@ class PassageNumbers:
 
     def _shown_text(self, passage: SourcePassage) -> ShownPassage:
         key = passage_key(passage)
-        number = self.shown.get(key)
-        if number is None:
-            number = len(self.shown) + 1
-            self.shown[key] = number
+        is_new = key not in self.shown
+        number = self.reserve(passage)
+        if is_new:
             self.added.append((number, passage))
         self.visible.add(number)
         text = passage.text[:_MAX_PASSAGE]

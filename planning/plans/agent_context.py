@@ -68,7 +68,7 @@ class AgentContext:
             trace=tuple(trace_step(each) for each in self.steps),
             answers=self.answers,
             guidance=guidance,
-            hints=self._hints(),
+            hints=self.hints,
             must_end=order.must_end,
             used_ids=self.used_ids,
         )
@@ -90,7 +90,15 @@ class AgentContext:
             for name, value in sorted(other.task.result.items())
         )
 
-    def _hints(self) -> tuple[str, ...]:
+    @property
+    def given_confidence(self) -> float:
+        """The confidence of the least certain task that it depends on; 1 without any."""
+        known = (each.confidence for each in self.others if each.confidence is not None)
+        return min(known, default=1.0)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What an earlier attempt at the task left open."""
         notes = self.stored.notes
         missing = notes.get("missing")
         hint = (str(notes["hint"]),) if notes.get("hint") else ()

@@ -2,6 +2,7 @@
 
 from holdfast.models.errors import FailureClass
 from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.planning.results.kpi_check import KpiVerdict
 
 
@@ -15,6 +16,7 @@ def kpi_failure(
         f"Entity {name!r} is below the confidence of {threshold:g}: {verdict.confidence:.2f}."
         for name in verdict.weak
     ]
+    reason = cut_message(reason, MessageLimit.ENTRY)
     band = confidence_band(verdict.confidence)
     parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
     if reason:

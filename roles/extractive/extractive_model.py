@@ -40,6 +40,7 @@ from holdfast.roles.extractive.verification.gap_planner_rules import fill_gaps_b
 from holdfast.roles.extractive.verification.sentence_checker_rules import check_sentences
 from holdfast.roles.extractive.verification.verifier_rules import verify
 from holdfast.roles.planning.planner import ContinuedPlannerTask, PlannerTask
+from holdfast.roles.planning.replanner import LoopReplannerTask
 from holdfast.roles.planning.reviser import ReviserTask
 from holdfast.roles.reports.condenser import CondenserTask
 from holdfast.roles.tasks.extractor import ExtractorTask
@@ -78,7 +79,7 @@ class RoleRules(Generic[TaskT]):
 
 _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
     RoleName.PLANNER: RoleRules(ContinuedPlannerTask, _plan),
-    RoleName.REPLANNER: RoleRules(ReplannerTask, _replan),
+    RoleName.REPLANNER: RoleRules(LoopReplannerTask, _replan),
     RoleName.STEP_PLANNER: RoleRules(AgentRoleTask, plan_steps),
     RoleName.OBJECTIVES: RoleRules(AgentRoleTask, objectives),
     RoleName.REPAIRER: RoleRules(AgentRoleTask, repair_objectives),

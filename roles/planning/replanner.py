@@ -1,5 +1,8 @@
 """Replanner role: replace a failed task and the tasks that depend on it with new tasks."""
 
+from pydantic import Field
+
+from holdfast.models.loop.loop_handover import LoopFindings
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.wire.role_names import RoleName
@@ -64,5 +67,30 @@ AGENT_TASK_REPLANNER = Role(
     ),
     foreign_fields=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
+    answer=AgentPlanDraft,
+)
+
+
+class LoopReplannerTask(ReplannerTask):
+    """What the replanner is given after an agent failed that worked as a cited loop."""
+
+    found: LoopFindings | None = Field(
+        default=None, description="what the agent that failed has proven, tried and left open"
+    )
+
+
+LOOP_TASK_REPLANNER = Role(
+    name=RoleName.REPLANNER.value,
+    instructions=(
+        AGENT_TASK_REPLANNER.instructions
+        + """
+The agent that failed has left what `found` has: what it proved, what is open, the calls that it
+made (`tried`), and how the passages begin that it read without need (`read`). Your sub-questions
+get what is `proven` with its quotes: ask for what is `open`, in other words than were `tried`, and
+let each sub-question expect every value that is still promised.
+"""
+    ),
+    foreign_fields=(*AGENT_TASK_REPLANNER.foreign_fields, "found"),
+    task=LoopReplannerTask,
     answer=AgentPlanDraft,
 )

@@ -8,15 +8,21 @@ from pydantic import JsonValue
 from sqlalchemy import and_, select
 
 from holdfast.models.calls.call_status import CallStatus
-from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.errors import NotFound
 from holdfast.models.reports.provenance_views import SourceUse, SourceView
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
+from holdfast.storage.core.tables.loop_tables import loop_passages
 from holdfast.storage.core.tables.recovery_tables import recovered_calls
 from holdfast.storage.evidence.evidence_rows import ENTITY_OF_EVIDENCE
+from holdfast.storage.evidence.reading_steps import (
+    PASSAGE_OF_EVIDENCE,
+    READING_ATTEMPT,
+    READING_STEP,
+)
 from holdfast.storage.evidence.source_check_rows import latest_source_checks
+from holdfast.storage.evidence.source_passages import PASSAGE_COLUMNS, passage_of_row
 
 
 async def load_source_view(db: Database, source_id: int) -> SourceView:
@@ -81,23 +87,16 @@ class CitedEvidence:
         self.id: int = row.id
         self.task_id: str = row.task_id
         self.attempt: int = row.attempt
+        self.reading_step: str = row.reading_step
+        """The step that read the passage; of most evidence its own task."""
+        self.reading_attempt: int = row.reading_attempt
         self.entity: str = row.entity
         self.status: str = row.status
         self.start: int = row.start_char
         self.end: int = row.end_char
         self.value = value
         self.resolves = _is_intact(row) and row.text[self.start : self.end] == row.quote
-        self.passage = SourcePassage(
-            address=row.address,
-            title=row.title,
-            heading=row.heading,
-            date=row.published,
-            text=row.text,
-            start=row.source_start,
-            end=row.source_end,
-            tool=row.tool,
-            via=row.via,
-        )
+        self.passage = passage_of_row(row)
 
 
 async def load_cited_evidence(
@@ -108,13 +107,14 @@ async def load_cited_evidence(
         select(
             evidence,
             entities.c.value,
-            *(sources.c[name] for name in ("address", "title", "heading", "published", "text")),
-            *(sources.c[name] for name in ("tool", "via", "sha256")),
-            sources.c.start_char.label("source_start"),
-            sources.c.end_char.label("source_end"),
+            *PASSAGE_COLUMNS,
+            sources.c.sha256,
+            READING_STEP,
+            READING_ATTEMPT,
         )
         .join(sources, sources.c.id == evidence.c.source_id)
         .outerjoin(entities, ENTITY_OF_EVIDENCE)
+        .outerjoin(loop_passages, PASSAGE_OF_EVIDENCE)
         .where(evidence.c.job_id == job_id, evidence.c.id.in_(evidence_ids))
     )
     async with db.reading() as connection:

@@ -1,27 +1,43 @@
 """Store the proven answer of a cited loop with the evidence of its quotes, and load it."""
 
+from collections.abc import Collection, Sequence
+
 from sqlalchemy import insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from holdfast.models.loop.loop_results import LoopResult, ProvenQuote, ProvenSentence
+from holdfast.models.loop.loop_results import LoopResult, ProvenQuote, ProvenValue
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.storage.core.database import Database, JobTransaction
-from holdfast.storage.core.tables.evidence_tables import evidence
+from holdfast.storage.core.tables.evidence_tables import entities, evidence
 from holdfast.storage.core.tables.loop_tables import loop_results
 from holdfast.storage.core.tables.plan_tables import tasks
 from holdfast.storage.plans.transcript_rows import LoopAttempt
 
 
 async def store_loop_result(
-    write: JobTransaction, place: LoopAttempt, entity: str, result: LoopResult
+    write: JobTransaction,
+    place: LoopAttempt,
+    entity: str,
+    result: LoopResult,
+    own_steps: Collection[str],
+    promises: Sequence[ExpectedEntity] = (),
 ) -> LoopResult:
-    """Store the quotes as evidence of their steps, and the result; return it with evidence ids."""
-    ids: dict[ProvenQuote, int] = {}
+    """Store the quotes as evidence, and the result; return it with evidence ids.
+
+    Quotes of `own_steps` are evidence of the step that read them, under the name of the value that
+    they show, which becomes an entity of the step; those of sentences are under `entity`. A quote
+    that another task read is evidence of the agent task itself.
+    """
+    rows = _EvidenceRows(write, place, own_steps)
+    for value in result.values:
+        promise = next((each for each in promises if each.name == value.name), None)
+        if promise is not None and not value.why_refused:
+            await rows.store_value(value, promise)
     sentences = []
     for sentence in result.sentences:
-        for quote in sentence.quotes:
-            if quote not in ids:
-                ids[quote] = await _store_evidence(write, entity, quote)
-        sentences.append(_with_evidence(sentence, ids))
+        ids = [await rows.store(quote, entity) for quote in sentence.quotes]
+        sentences.append(sentence.model_copy(update={"evidence_ids": tuple(ids)}))
     stored = result.model_copy(update={"sentences": tuple(sentences)})
     row = {
         "job_id": write.job_id,
@@ -33,25 +49,47 @@ async def store_loop_result(
     return stored
 
 
-def _with_evidence(sentence: ProvenSentence, ids: dict[ProvenQuote, int]) -> ProvenSentence:
-    return sentence.model_copy(
-        update={"evidence_ids": tuple(ids[quote] for quote in sentence.quotes)}
-    )
+class _EvidenceRows:
+    """The evidence of one result; the same quote is stored once for each entity."""
 
+    def __init__(
+        self, write: JobTransaction, place: LoopAttempt, own_steps: Collection[str]
+    ) -> None:
+        self._write = write
+        self._place = place
+        self._own_steps = own_steps
+        self._ids: dict[tuple[ProvenQuote, str], int] = {}
 
-async def _store_evidence(write: JobTransaction, entity: str, quote: ProvenQuote) -> int:
-    row = {
-        "job_id": write.job_id,
-        "task_id": quote.step_id,
-        "attempt": quote.attempt,
-        "entity": entity,
-        "source_id": quote.source_id,
-        "start_char": quote.start,
-        "end_char": quote.end,
-        "quote": quote.quote,
-    }
-    statement = insert(evidence).values(row).returning(evidence.c.id)
-    return int((await write.connection.execute(statement)).scalar_one())
+    async def store_value(self, value: ProvenValue, promise: ExpectedEntity) -> None:
+        """Store a value's quotes; the steps that read them have found the value."""
+        found = EntityValue.of_promise(promise, value.value, value.confidence)
+        for step in sorted({quote.step_id for quote in value.quotes} & set(self._own_steps)):
+            row = {"job_id": self._write.job_id, "task_id": step, **found.model_dump(mode="json")}
+            statement = upsert(entities).values(row).on_conflict_do_nothing()
+            await self._write.connection.execute(statement)
+        for quote in value.quotes:
+            await self.store(quote, value.name)
+
+    async def store(self, quote: ProvenQuote, entity: str) -> int:
+        """Return the id of the stored quote."""
+        if (quote, entity) not in self._ids:
+            self._ids[quote, entity] = await self._inserted(quote, entity)
+        return self._ids[quote, entity]
+
+    async def _inserted(self, quote: ProvenQuote, entity: str) -> int:
+        is_own = quote.step_id in self._own_steps
+        row = {
+            "job_id": self._write.job_id,
+            "task_id": quote.step_id if is_own else self._place.task_id,
+            "attempt": quote.attempt if is_own else self._place.attempt,
+            "entity": entity,
+            "source_id": quote.source_id,
+            "start_char": quote.start,
+            "end_char": quote.end,
+            "quote": quote.quote,
+        }
+        statement = insert(evidence).values(row).returning(evidence.c.id)
+        return int((await self._write.connection.execute(statement)).scalar_one())
 
 
 async def load_loop_results(db: Database, job_id: str) -> dict[str, LoopResult]:

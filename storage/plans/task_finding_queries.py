@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.evidence.evidence import EvidenceStatus
@@ -81,13 +81,6 @@ async def _values(connection: AsyncConnection, job_id: str) -> dict[str, tuple[E
 async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[QuotedPassage]]:
     """Return quotes by task of the plan; quotes of steps count as their agent's."""
     owner = case((tasks.c.parent == "", tasks.c.id), else_=tasks.c.parent).label("owner")
-    is_of_now = or_(
-        and_(tasks.c.parent == "", evidence.c.attempt == tasks.c.attempt),
-        and_(
-            tasks.c.parent != "",
-            func.coalesce(func.jsonb_exists(tasks.c.notes, AGENT_ATTEMPT_NOTE), False).is_(False),
-        ),
-    )
     query = (
         select(
             owner,
@@ -100,7 +93,7 @@ async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[
         )
         .join(tasks, and_(tasks.c.job_id == evidence.c.job_id, tasks.c.id == evidence.c.task_id))
         .join(sources, sources.c.id == evidence.c.source_id)
-        .where(evidence.c.job_id == job_id, is_of_now)
+        .where(evidence.c.job_id == job_id, is_of_present_attempt())
         .where(evidence.c.status == EvidenceStatus.ACTIVE.value)
         .order_by(evidence.c.id)
     )
@@ -117,6 +110,15 @@ async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[
             )
         )
     return found
+
+
+def is_of_present_attempt() -> ColumnElement[bool]:
+    """Return the condition that evidence joined with its task is of the task's present attempt."""
+    has_later_attempt = func.jsonb_exists(tasks.c.notes, AGENT_ATTEMPT_NOTE)
+    return or_(
+        and_(tasks.c.parent == "", evidence.c.attempt == tasks.c.attempt),
+        and_(tasks.c.parent != "", func.coalesce(has_later_attempt, False).is_(False)),
+    )
 
 
 async def _tools(connection: AsyncConnection, job_id: str) -> dict[str, frozenset[str]]:

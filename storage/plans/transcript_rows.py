@@ -14,6 +14,7 @@ from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.tables.call_tables import tool_calls
 from holdfast.storage.core.tables.evidence_tables import sources
 from holdfast.storage.core.tables.loop_tables import loop_messages, loop_passages
+from holdfast.storage.evidence.source_passages import PASSAGE_COLUMNS, passage_of_row
 from holdfast.storage.ledger.recorded_answers import recorded_answer
 from holdfast.storage.plans.task_transactions import source_key
 
@@ -38,11 +39,7 @@ async def load_transcript(db: Database, job_id: str, place: LoopAttempt) -> Tran
     """Return the transcript since its last compaction, and all its passages."""
     messages = select(loop_messages).where(*_of(loop_messages, job_id, place)).order_by("position")
     passages = (
-        select(
-            loop_passages,
-            *(sources.c[name] for name in ("address", "title", "heading", "published", "text")),
-            *(sources.c[name] for name in ("tool", "via", "start_char", "end_char")),
-        )
+        select(loop_passages, *PASSAGE_COLUMNS)
         .join(sources, sources.c.id == loop_passages.c.source_id)
         .where(*_of(loop_passages, job_id, place))
         .order_by(loop_passages.c.number)
@@ -148,15 +145,5 @@ def _numbered(row: Any) -> NumberedPassage:  # noqa: ANN401 - a row
         source_id=row.source_id,
         step_id=row.step_id,
         attempt=row.step_attempt,
-        passage=SourcePassage(
-            address=row.address,
-            title=row.title,
-            heading=row.heading,
-            date=row.published,
-            text=row.text,
-            start=row.start_char,
-            end=row.end_char,
-            tool=row.tool,
-            via=row.via,
-        ),
+        passage=passage_of_row(row),
     )

@@ -24,7 +24,14 @@ from tests.durability.job_driver import (
     run_side_by_side,
     run_twice,
 )
-from tests.support.endpoints.loop_script import answer, search, sentence
+from tests.support.endpoints.loop_script import (
+    answer,
+    found_at_once,
+    search,
+    sentence,
+    value,
+    values,
+)
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script, verifier_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
@@ -105,6 +112,21 @@ def research(players: ScriptedRoles) -> None:
     filling(players, "T3")
 
 
+def loop_agents(players: ScriptedRoles) -> None:
+    """Two agents that search twice and return a value, and one that needs both; one is refused."""
+    players.plan = plan(
+        agent_task("T1", about="one"),
+        agent_task("T2", about="two"),
+        agent_task("T3", "T1", "T2", about="three"),
+    )
+    wrong = values(value("value", "elsewhere", 1, "[one]"))
+    players.loop.by_question = {
+        "one": [[search("more of one", "one again")], [wrong], found_at_once],
+        "two": [[search("more of two")], found_at_once],
+    }
+    filling(players, "T2")
+
+
 def opening(players: ScriptedRoles) -> None:
     """A loop that searches, proves one sentence and hands over; then two agents."""
     shown = sentence("It is there.", 1, "[What is it?]")
@@ -156,13 +178,15 @@ def kpi_chain(players: ScriptedRoles) -> None:
 
 
 _UNTIL_READY = {"ready_threshold": "1.0", "high_confidence": "1.0"}
+_STEPS = {"agent_method": "steps"}
 _DROPPED = {"status", "result", "parent"}
 Script = Callable[[ScriptedRoles], None]
 SHAPES: dict[str, tuple[str, Script, dict[str, str]]] = {
     "kpi-chain": ("kpi-chain", kpi_chain, {}),
     "single-step": ("single-step", single_step, {}),
     "tdp": ("tdp", tdp, {}),
-    "research": ("research", research, _UNTIL_READY | {"begins_with": "plan"}),
+    "research": ("research", research, _UNTIL_READY | {"begins_with": "plan"} | _STEPS),
+    "loop-agents": ("research", loop_agents, _UNTIL_READY | {"begins_with": "plan"}),
     "opening": ("research", opening, _UNTIL_READY),
     "vmao": ("vmao", vmao, _UNTIL_READY),
     # One after the other: whom a question is routed to hangs on what has ended by then.
@@ -180,7 +204,11 @@ def search_call(query: str) -> dict[str, object]:
 
 async def start_driver(engine: RunningEngine, shape: str, *, seed: int = 0) -> JobDriver:
     preset_name, _, settings = SHAPES[shape]
-    return await JobDriver.submitted(engine, preset_name, "What is it?", seed=seed, **settings)
+    servers = ("lab",) if preset_name == "research" else ()
+    question = "What is it?"
+    return await JobDriver.submitted(
+        engine, preset_name, question, seed=seed, servers=servers, **settings
+    )
 
 
 async def drive_to_end(

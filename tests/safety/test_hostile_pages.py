@@ -139,7 +139,9 @@ async def test_what_an_agent_copies_from_a_page_refers_to_nothing(
     # It leaves the outputs to what the last step found.
     players.parts["assessor"] = lambda asked: {"status": "completed"}
 
-    job = await engine.run("Who lit it?", preset_name="research", verify="false")
+    job = await engine.run(
+        "Who lit it?", preset_name="research", agent_method="steps", verify="false"
+    )
 
     assert (job.status, job.message) == ("done", "")
     assert tools.called == [("wikipedia_search", "lamp"), ("wikipedia_search", HOSTILE[:60])]

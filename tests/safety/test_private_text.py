@@ -195,7 +195,7 @@ async def run_obedient_job(
             )
         )
         await ingest_folder(engine.db, folder, COLLECTION)
-        settings = {"verify": "false"} if preset != "loop" else {}
+        settings = {"verify": "false", "agent_method": "steps"} if preset != "loop" else {}
         view = await engine.run(QUESTION, preset_name=preset, collection=collection, **settings)
         return Job(view, await _failures(engine, view))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.planning.strategies.strategy_presets import all_presets
 from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
-from tests.support.endpoints.loop_script import ACCEPTED, answer, search, sentence
+from tests.support.endpoints.loop_script import ACCEPTED, answer, search, sentence, value, values
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
@@ -104,16 +104,21 @@ def _job_of(asked: ReceivedRequest) -> str:
 def _loop_reply(asked: ReceivedRequest) -> ScriptedReply:
     """Some searches after the first reply, then an answer with the words of the last passage.
 
-    A loop that a plan can follow finds nothing after one search, and hands over.
+    A loop that a plan can follow finds nothing after one search, and hands over; an agent of the
+    plan returns what it promises after one search.
     """
     turn = sum(each["role"] == "assistant" for each in asked.turns)
-    hands_over = _job_of(asked).startswith("research")
+    promised = asked.task.get("expects", ())
+    hands_over = _job_of(asked).startswith("research") and not promised
     if hands_over and turn > 1:
         return ScriptedReply.calling(answer("", open=["who it is"]))
-    if turn <= _LOOP_SEARCHES:
+    if turn <= (1 if promised else _LOOP_SEARCHES):
         return ScriptedReply.calling(search(f"[job {_job_of(asked)}] link {turn}"))
     last = json.loads(asked.turns[-1]["content"].split("\n")[0])
     number, text = _PASSAGE.findall(json.dumps(last))[-1]
+    if promised:
+        found = [value(each["name"], text, int(number), text) for each in promised]
+        return ScriptedReply.calling(values(*found))
     return ScriptedReply.calling(answer(text, sentence(text, int(number), text)))
 
 

@@ -92,7 +92,7 @@ async def test_no_byte_of_an_independent_agent_is_in_an_agents_prompts(
         f"page on {argument.split()[-1]}, secret-{argument.split()[-1]}"
     )
     name, _, change = preset_name.partition("-")
-    settings = {"verify": "false"} if change else {}
+    settings = {"verify": "false", "agent_method": "steps"} if change else {}
 
     job = await engine.run("THE WHOLE QUESTION", preset_name=name, **settings)
 
@@ -187,7 +187,9 @@ async def test_a_failed_step_is_repaired_among_its_agents_own_steps(
     players.parts["replanner"] = repair
     tools.answers = {"hotel": "Grand", "train": "by train", "trip": "train and Grand"}
 
-    job = await engine.run("Plan a trip", preset_name="research", verify="false")
+    job = await engine.run(
+        "Plan a trip", preset_name="research", agent_method="steps", verify="false"
+    )
 
     assert (job.status, job.answer, job.replans) == ("done", "train and Grand", 1)
     (given,) = [asked.task for asked in players.asked["replanner"]]
@@ -559,7 +561,9 @@ async def test_a_lazy_plan_is_revised_only_when_a_result_contradicts_what_it_ass
     players.parts |= {"assessor": assess, "reviser": lambda asked: changes.pop()}
     tools.answers = lambda argument: f"[{argument}]"
 
-    job = await engine.run("Who guards the king?", preset_name="research", begins_with="plan")
+    job = await engine.run(
+        "Who guards the king?", preset_name="research", begins_with="plan", agent_method="steps"
+    )
 
     assert job.status == "done", job.message
     assert players.count(REVISER) == 1

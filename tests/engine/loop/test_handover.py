@@ -9,7 +9,6 @@ from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.jobs.job_state import AgentTaskReceipt
 from holdfast.models.views.job_views import JobView
-from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, CONTINUED_PLANNER
 from holdfast.storage.core.tables.job_tables import receipts
 from holdfast.storage.evidence import evidence_rows
@@ -125,7 +124,7 @@ async def test_a_wide_question_is_planned_by_the_sub_questions_of_the_first_repl
     assert given["found"]["open"] == parts
     assert given["found"]["read"][0]["text"] == BRIDGE, "what the first search read"
     assert len(players.loop.asked) == 1
-    assert players.loop.judged == []
+    assert QUESTION not in [each["question"] for each in players.loop.judged]
     assert await handed_over(engine, job) == [("wide", "the question is wide: 2 sub-questions")]
     assert job.status == "done"
 
@@ -201,9 +200,11 @@ async def test_a_task_of_the_plan_may_build_on_what_the_loop_proved(
 
     job = await run_research(engine)
 
-    (given,) = players.tasks(STEP_PLANNER)
+    (given,) = players.loop.tasks(LOOK)
     (shown,) = given["given"]
     assert (shown["name"], shown["value"]) == ("T0.proven_sentences", DESIGNED["text"])
+    (kept,) = given["kept"]
+    assert kept["sentences"] == [DESIGNED["cites"][0]["quote"]]
     assert job.status == "done"
 
 

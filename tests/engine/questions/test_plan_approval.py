@@ -173,7 +173,7 @@ async def test_a_plan_of_sub_questions_is_edited_and_worked(
     """Agents stand in the places of tools, and a verified plan has no last task."""
     ends = {"yields": "final_answer"} if preset_name == "tdp" else {}
     players.plan = plan(agent_task("T1"), agent_task("T2", "T1", **ends))
-    job_id = await engine.submit("Who?", preset_name=preset_name, review="true")
+    job_id = await engine.submit("Who?", preset_name=preset_name, servers=("lab",), review="true")
     question = await wait_for_question(engine, job_id, APPROVAL)
     stored = (await task_queries.load_plan(engine.db, job_id)).of("")
     planned = [task for task in stored.tasks if not task.is_opening]

@@ -40,7 +40,7 @@ DRAW = ToolSignature(
     },
 )
 TOOLS = LoopTools.of([SEARCH, READ, DRAW])
-RULES = ReplyRules(tools=TOOLS, asks=True, promises=False)
+RULES = ReplyRules(tools=TOOLS, asks=True)
 
 
 def inputs_of(*calls: FunctionCall) -> list[dict[str, object]]:

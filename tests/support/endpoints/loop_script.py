@@ -1,8 +1,12 @@
-"""Play a cited loop at the scripted endpoint: searches by turn, then an answer, then the judge."""
+"""Play cited loops at the scripted endpoint: searches by turn, then an answer, then the judge.
+
+The loop of a job's own question has its replies by turn. Loops of agent tasks that promise values
+have theirs by question; the others answer at once with what was read.
+"""
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +37,41 @@ def answer(short: str, *sentences: dict[str, Any], **more: Any) -> Call:
 ACCEPTED = {"not_shown": [], "answer_follows": True, "weakest": 1, "strength": "stated"}
 
 
+def value(name: str, is_: object, passage: int, quote: str, **more: Any) -> dict[str, Any]:
+    """A promised value with one cite."""
+    cites = [{"passage": passage, "quote": quote}]
+    return {"name": name, "value": is_, "cites": cites, "confidence": 0.9, **more}
+
+
+def values(*promised: dict[str, Any], **more: Any) -> Call:
+    """A call of `answer` of an agent that promises values."""
+    return "answer", {"sentences": [], "values": list(promised), "open": [], **more}
+
+
 Turn = Sequence[Call] | Callable[[ReceivedRequest], Sequence[Call]]
 NOT_FOUND = (answer("", open=["what is asked"]),)
+
+
+def found_at_once(request: ReceivedRequest) -> Sequence[Call]:
+    """Each promised value is what the last passage says, or what the task was given."""
+    task = request.task
+    passages = [(each["n"], text) for each in _read(task) for text in _texts(each)]
+    given = " & ".join(str(each["value"]) for each in task.get("given", ()))
+    if not passages and not given:
+        return [values(open=[f"{each['name']} is not stated" for each in task["expects"]])]
+    number, text = passages[-1] if passages else (0, "")
+    found = [value(each["name"], text[:60], number, text[:60]) for each in task["expects"]]
+    taken = [{"name": each["name"], "value": given, "cites": []} for each in task["expects"]]
+    return [values(*(found if passages else taken))]
+
+
+def _read(task: Mapping[str, Any]) -> list[dict[str, Any]]:
+    shown = [each for call in task.get("first_search", ()) for each in call.get("passages", ())]
+    return [*task.get("kept", ()), *shown]
+
+
+def _texts(passage: Mapping[str, Any]) -> list[str]:
+    return [passage["text"]] if "text" in passage else list(passage["sentences"])
 
 
 @dataclass
@@ -43,7 +80,11 @@ class LoopScript:
 
     turns: Sequence[Turn] = ()
     judgements: Sequence[dict[str, Any]] = (ACCEPTED,)
+    by_question: dict[str, Sequence[Turn]] = field(default_factory=dict)
+    """Replies to agents that promise values, by their question."""
     asked: list[ReceivedRequest] = field(default_factory=list)
+    agents_asked: list[ReceivedRequest] = field(default_factory=list)
+    """The requests of agents that promise values."""
     judged: list[dict[str, Any]] = field(default_factory=list)
     _turn_by_request: dict[str, int] = field(default_factory=dict)
     delay_s: float = 0.0
@@ -66,11 +107,25 @@ class LoopScript:
             self.judged.append(request.task)
             at = min(len(self.judged), len(self.judgements)) - 1
             return ScriptedReply.of(self.judgements[at])
+        if "expects" in request.task:
+            return self._agent(request)
         self.asked.append(request)
         turns = self.turns or (NOT_FOUND,)
         turn = turns[min(self._turn_of(request), len(turns) - 1)]
         calls = turn(request) if callable(turn) else turn
         return ScriptedReply.calling(*calls, delay=self.delay_s)
+
+    def _agent(self, request: ReceivedRequest) -> ScriptedReply:
+        self.agents_asked.append(request)
+        turns = self.by_question.get(request.task["question"], (found_at_once,))
+        turn = turns[min(_replies(request), len(turns) - 1)]
+        calls = turn(request) if callable(turn) else turn
+        return ScriptedReply.calling(*calls, delay=self.delay_s)
+
+    def tasks(self, question: str) -> list[dict[str, Any]]:
+        """The first messages of the agents with this question, one for each request."""
+        tasks = (request.task for request in self.agents_asked)
+        return [task for task in tasks if task["question"] == question]
 
     async def wait_for_turn(self, turn: int) -> None:
         """Return once the agent is asked for its reply of this turn, from 1."""

@@ -14,7 +14,12 @@ from holdfast.roles.loop.compactor import COMPACTOR
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
-from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER, REPLANNER, STEP_REPLANNER
+from holdfast.roles.planning.replanner import (
+    AGENT_TASK_REPLANNER,
+    LOOP_TASK_REPLANNER,
+    REPLANNER,
+    STEP_REPLANNER,
+)
 from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.reports.condenser import CONDENSER
 from holdfast.roles.reports.synthesiser import SYNTHESISER
@@ -196,6 +201,7 @@ ROLES: tuple[Role[Any, Any], ...] = (
     AGENT_TASK_PLANNER,
     REPLANNER,
     STEP_REPLANNER,
+    LOOP_TASK_REPLANNER,
     AGENT_TASK_REPLANNER,
     EXTRACTOR,
     REASONER,

@@ -1,1 +1,0 @@
-"""What happens around every activity: its errors, its worked time, stalls and recoveries."""

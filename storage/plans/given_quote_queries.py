@@ -1,0 +1,86 @@
+"""Load the quotes that show the results of tasks, for a loop that builds on them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import and_, func, or_, select
+
+from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.evidence import EvidenceStatus
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.evidence_tables import evidence, sources
+from holdfast.storage.core.tables.loop_tables import loop_passages
+from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.evidence.reading_steps import (
+    PASSAGE_OF_EVIDENCE,
+    READING_ATTEMPT,
+    READING_STEP,
+)
+from holdfast.storage.evidence.source_passages import PASSAGE_COLUMNS, passage_of_row
+from holdfast.storage.plans.task_finding_queries import is_of_present_attempt
+
+_MOST_QUOTES = 60
+
+
+class GivenQuote(NamedTuple):
+    """A quote of another task: `passage.text[start:end]`, and the step that read the passage."""
+
+    passage: SourcePassage
+    start: int
+    end: int
+    step_id: str
+    step_attempt: int
+
+
+async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> list[GivenQuote]:
+    """Return the active quotes of the present attempts at these tasks, each once.
+
+    They come in the order of the tasks: tasks that ran side by side found theirs in any order.
+    """
+    query = (
+        select(
+            evidence.c.start_char,
+            evidence.c.end_char,
+            func.coalesce(func.nullif(tasks.c.parent, ""), tasks.c.id).label("owner"),
+            READING_STEP,
+            READING_ATTEMPT,
+            *PASSAGE_COLUMNS,
+        )
+        .join(tasks, and_(tasks.c.job_id == evidence.c.job_id, tasks.c.id == evidence.c.task_id))
+        .join(sources, sources.c.id == evidence.c.source_id)
+        .outerjoin(loop_passages, PASSAGE_OF_EVIDENCE)
+        .where(evidence.c.job_id == job_id, is_of_present_attempt())
+        .where(or_(tasks.c.id.in_(names), tasks.c.parent.in_(names)))
+        .where(evidence.c.status == EvidenceStatus.ACTIVE.value)
+        .order_by(evidence.c.id)
+        .limit(_MOST_QUOTES)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    rows = sorted(rows, key=lambda row: names.index(row.owner))
+    found = {(row.address, row.source_start, row.start_char, row.end_char): row for row in rows}
+    return [
+        GivenQuote(
+            passage=passage_of_row(row),
+            start=row.start_char,
+            end=row.end_char,
+            step_id=row.reading_step,
+            step_attempt=row.reading_attempt,
+        )
+        for row in found.values()
+    ]
+
+
+async def replaced_tasks_of(db: Database, job_id: str, stored: StoredTask) -> list[str]:
+    """Return the earlier tasks of this task's lineage, which it replaces; oldest first."""
+    query = (
+        select(tasks.c.id)
+        .where(tasks.c.job_id == job_id, tasks.c.root == stored.root, tasks.c.parent == "")
+        .where(tasks.c.position < stored.position)
+        .where(tasks.c.status == TaskStatus.SUPERSEDED.value)
+        .order_by(tasks.c.position)
+    )
+    async with db.reading() as connection:
+        return list((await connection.execute(query)).scalars())
