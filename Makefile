@@ -28,7 +28,7 @@ lint: $(VENV)/.tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timings 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/lint-imports
 	$(BIN)/deptry . >/dev/null 2>&1 || $(BIN)/deptry .
 	$(BIN)/codespell
 

@@ -22,10 +22,10 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from holdfast.activities.registration import activities_by_type
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.error_interceptor import ErrorInterceptor
-from holdfast.activities.runtime.recovery_interceptor import RecoveryInterceptor
-from holdfast.activities.runtime.stall_interceptor import StallInterceptor
-from holdfast.activities.runtime.work_time_interceptor import WorkTimeInterceptor
+from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInterceptor
+from holdfast.activities.runtime.interceptors.recovery_interceptor import RecoveryInterceptor
+from holdfast.activities.runtime.interceptors.stall_interceptor import StallInterceptor
+from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_logs, hide_secrets

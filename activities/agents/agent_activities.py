@@ -23,11 +23,11 @@ from holdfast.activities.agents.step_by_step_turn import step_by_step_decision
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.interceptors.work_time_interceptor import worked_seconds
 from holdfast.activities.runtime.model_call import ModelCaller, total_tokens
 from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.activities.runtime.plan_receipts import added_states
 from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
-from holdfast.activities.runtime.work_time_interceptor import worked_seconds
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.jobs.job_record import JobRequest

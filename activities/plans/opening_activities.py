@@ -5,23 +5,18 @@ from functools import partial
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
-from holdfast.activities.plans.left_out_tools import log_left_out_tools
+from holdfast.activities.plans.plan_records import planned_record
 from holdfast.activities.plans.planning_halts import planning_error_halt, record_planning_halt
-from holdfast.activities.runtime.activity_frame import Record, Recorded, work_once
+from holdfast.activities.runtime.activity_frame import Record, work_once
 from holdfast.activities.runtime.activity_services import Services
-from holdfast.activities.runtime.plan_receipts import plan_receipt
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AttemptOrder
 from holdfast.models.jobs.job_state import PlanReceipt
-from holdfast.models.plans.plan_change import PlanChange
-from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.strategies.job_strategy import GENERALIST
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.strategies.fixed_plans import opening_plan
-from holdfast.storage.core.database import JobTransaction
-from holdfast.storage.jobs.job_estimates import estimate_job, store_estimate
-from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.plans import task_queries
 
 _EXPLANATION = "one agent searches and answers first; a plan is made for what it leaves open"
 
@@ -41,22 +36,12 @@ class OpeningActivities:
         services = self.services
         request = await services.requests.of(order)
         try:
-            hub = services.hub.for_job(request)
+            services.hub.for_job(request)  # refuses servers that do not exist
         except Lasting as error:
             halt = planning_error_halt(error, RoleName.PLANNER.value)
             return partial(record_planning_halt, halt, 0)
         before = await task_queries.load_plan(services.db, order.job_id)
         plan = opening_plan(request.question, GENERALIST)
-        change = PlanChange(
-            cause=PlanChangeCause.PLANNED, added=plan.tasks, explanation=_EXPLANATION
+        return await planned_record(
+            services, order, request, before, plan, explanation=_EXPLANATION
         )
-        prices = services.models.prices
-        estimate = await estimate_job(services.db, order.job_id, request, plan, prices)
-
-        async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
-            log_left_out_tools(tx, hub)
-            number = await plan_change_rows.store_change(tx, before, change)
-            await store_estimate(tx, estimate)
-            return Recorded(plan_receipt(number, change))
-
-        return record

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
-from holdfast.activities.plans.left_out_tools import log_left_out_tools
 from holdfast.activities.plans.opening_findings import (
     load_findings,
     load_opening_findings,
     opening_of,
 )
-from holdfast.activities.plans.plan_approval import ask_approval, needs_approval
+from holdfast.activities.plans.plan_approval import needs_approval
+from holdfast.activities.plans.plan_records import planned_record
 from holdfast.activities.plans.planner_examples import examples_for
 from holdfast.activities.plans.planning_halts import (
     invalid_plan_halt,
@@ -24,14 +24,11 @@ from holdfast.activities.runtime.activity_frame import Record, Recorded, work_on
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.plan_receipts import plan_receipt
-from holdfast.models.budget.cost_estimates import PlanEstimate
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AttemptOrder, ReplanOrder
 from holdfast.models.jobs.job_record import JobRequest, StopReason
 from holdfast.models.jobs.job_state import Halt, PlanReceipt
-from holdfast.models.plans.plan_change import PlanChange
-from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -70,7 +67,6 @@ from holdfast.roles.planning.replanner import (
 )
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import guidance_of
-from holdfast.storage.jobs.job_estimates import estimate_job, store_estimate
 from holdfast.storage.plans import plan_change_rows, task_queries
 
 DraftT = TypeVar("DraftT", PlanDraft, AgentPlanDraft)
@@ -110,17 +106,14 @@ class PlanActivities:
             return partial(record_planning_halt, drafted, model_caller.tokens)
         planned, explanation = drafted
         plan = with_fresh_ids(planned, before.by_id)
-        change = PlanChange(
-            cause=PlanChangeCause.PLANNED, added=plan.tasks, explanation=explanation
-        )
-        prices = services.models.prices
-        estimate = await estimate_job(services.db, order.job_id, request, plan, prices)
-        return self._record(
+        return await planned_record(
+            services,
+            order,
             request,
             before,
-            change,
-            model_caller.tokens,
-            estimate=estimate,
+            plan,
+            explanation=explanation,
+            tokens=model_caller.tokens,
             is_reviewed=needs_approval(request.strategy) and bool(plan.tasks),
         )
 
@@ -195,7 +188,13 @@ class PlanActivities:
         # The new tasks continue the failed task's lineage, whose replans share one limit:
         # T3 -> T3a -> T3b would otherwise never reach it.
         root = next(stored.root for stored in tasks if stored.task.id == order.task_id)
-        return self._record(request, plan_of(tasks), change, model_caller.tokens, root=root)
+        tokens = model_caller.tokens
+
+        async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
+            number = await plan_change_rows.store_change(tx, plan_of(tasks), change, root=root)
+            return Recorded(plan_receipt(number, change, root=root, tokens=tokens))
+
+        return record
 
     async def _ask_replanner(
         self,
@@ -220,33 +219,6 @@ class PlanActivities:
         fields = {name: getattr(scope.task, name) for name in ReplannerTask.model_fields}
         told = LoopReplannerTask(**fields, found=found)
         return await _ask_for_draft(model_caller, LOOP_TASK_REPLANNER, told, scope.ground)
-
-    def _record(
-        self,
-        request: JobRequest,
-        plan: Plan,
-        change: PlanChange,
-        tokens: int,
-        *,
-        root: str = "",
-        estimate: PlanEstimate | None = None,
-        is_reviewed: bool = False,
-    ) -> Record[PlanReceipt]:
-        """The function that records the plan change, its estimate and the question about it."""
-        hub = self.services.hub.for_job(request)
-
-        async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
-            if not plan.tasks:  # else the opening loop has logged them
-                log_left_out_tools(tx, hub)
-            number = await plan_change_rows.store_change(tx, plan, change, root=root)
-            if estimate is not None:
-                await store_estimate(tx, estimate)
-            questions = await ask_approval(tx, number, len(change.added)) if is_reviewed else ()
-            return Recorded(
-                plan_receipt(number, change, root=root, questions=questions, tokens=tokens)
-            )
-
-        return record
 
 
 def _replan_key(tasks: Sequence[StoredTask], failed: str) -> str:

@@ -21,8 +21,16 @@ _MAX_QUOTE_CHARS = 300
 
 
 def has_results(inputs: ReportInputs) -> bool:
-    """True if a task of the plan was done, so that there is something to report."""
-    return any(task.status is TaskStatus.DONE for task in inputs.plan.tasks)
+    """True if a task of the plan was done, so that there is something to report.
+
+    An opening loop counts if it proved something; its searches are no results.
+    """
+    openings = {task.id for task in inputs.plan.tasks if task.is_opening}
+    return any(
+        task.status is TaskStatus.DONE and (task.result or task.id not in openings)
+        for task in inputs.plan.tasks
+        if task.parent not in openings
+    )
 
 
 async def not_found_report(db: Database, inputs: ReportInputs) -> Report:

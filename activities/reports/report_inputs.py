@@ -18,6 +18,7 @@ from holdfast.models.verification.verification_verdicts import Verification
 from holdfast.planning.plans.downstream_tasks import downstream_tasks
 from holdfast.planning.reports.delivery_checks import DeliveryFacts
 from holdfast.planning.reports.evidence_selection import evidence_items, supporting_evidence
+from holdfast.planning.reports.report_gaps import incomplete_gap, retracted_gap, unfinished_gap
 from holdfast.planning.reports.report_groups import group_of
 from holdfast.planning.verification.contradiction_rules import distinct_contradictions
 from holdfast.storage.core.database import Database
@@ -96,7 +97,7 @@ def unfinished_task_gaps(plan: Plan) -> tuple[str, ...]:
         for task in tasks
         if (task.status.is_open or task.status is TaskStatus.CANCELLED) and not task.is_final
     ]
-    return tuple(f"{task.id}: {task.description}" for task in (*failed, *waiting))
+    return tuple(dict.fromkeys(unfinished_gap(task) for task in (*failed, *waiting)))
 
 
 def _incomplete_result_gaps(plan: Plan, summary: VerificationSummary | None) -> Iterable[str]:
@@ -104,15 +105,13 @@ def _incomplete_result_gaps(plan: Plan, summary: VerificationSummary | None) -> 
     for verdict in () if summary is None else summary.incomplete:
         task = plan.by_id[verdict.task_id]
         if task.status is TaskStatus.DONE:
-            missing = f"; missing: {', '.join(verdict.missing)}" if verdict.missing else ""
-            yield f"{task.id}: {task.description} ({verdict.status.value}{missing})"
+            yield incomplete_gap(task, verdict)
 
 
 def _retracted_evidence_gaps(plan: Plan, retracted: Iterable[EntityKey]) -> Iterable[str]:
-    for task_id, name in retracted:
-        after = ", ".join(downstream_tasks(plan, task_id))
-        rests = f"; on it rests what was found by {after}" if after else ""
-        yield f"{task_id}.{name}: its evidence was retracted{rests}"
+    for task_id in dict.fromkeys(task_id for task_id, _ in retracted):
+        dependents = (plan.by_id[name] for name in downstream_tasks(plan, task_id))
+        yield retracted_gap(plan.by_id[task_id], dependents)
 
 
 def _result_items(material: ReportInputs) -> Iterable[ResultItem]:

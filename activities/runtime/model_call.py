@@ -10,7 +10,7 @@ from typing import Self, TypeAlias, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
-from holdfast.activities.runtime.recovery_interceptor import current_recovery_id
+from holdfast.activities.runtime.interceptors.recovery_interceptor import current_recovery_id
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.model_requests import Completion, ModelRequest

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
 from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.interceptors.work_time_interceptor import worked_seconds
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.task_outcome import (
     TaskOutcome,
@@ -13,7 +14,6 @@ from holdfast.activities.runtime.task_outcome import (
     receipt_key,
     store_outcome,
 )
-from holdfast.activities.runtime.work_time_interceptor import worked_seconds
 from holdfast.activities.tasks.reasoning_task import run_reasoning_task
 from holdfast.activities.tasks.tool_task import ToolTaskContext, run_tool_task
 from holdfast.models.errors import Lasting, ToolFailed

@@ -10,6 +10,7 @@ from holdfast.cli.declarations import (
     evidence_declarations,
     installation_declarations,
     job_start_declarations,
+    model_declarations,
     removal_declarations,
     view_declarations,
 )
@@ -60,4 +61,5 @@ app.command()(installation_declarations.doctor)
 app.command()(backup_declarations.backup)
 app.command()(backup_declarations.restore)
 app.add_typer(corpus_declarations.app, name="corpus")
+app.add_typer(model_declarations.app, name="models")
 app.command("eval")(evaluation_declarations.evaluate)

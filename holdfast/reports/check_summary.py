@@ -1,5 +1,6 @@
 """Describe how a report was made and checked: stages, sentences, verification, delivery checks."""
 
+import re
 from collections.abc import Iterable
 
 from holdfast.models.budget.job_stages import Stage, StageName
@@ -8,6 +9,8 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.reports.evidence_table import confidence_line, evidence_rows
 
 _CHECK_LABELS = {"questions": "Open questions", "spend": "Accounting"}
+_ROUTINE = re.compile(r"none|none found|every call is accounted for|(\d+) of \1 done")
+"""The results of checks that found nothing special; `report --format json` has them all."""
 
 
 def check_lines(report: Report) -> list[str]:
@@ -58,10 +61,14 @@ def _sentences_line(summary: CheckSummary) -> str:
 
 
 def delivery_check_lines(checks: Iterable[DeliveryCheck]) -> list[str]:
-    """Return a line with subject and result for each delivery check."""
+    """Return a line with subject and result for each delivery check that has something to tell.
+
+    Every check of a delivered report has passed, so only what was counted is news.
+    """
     return [
         f"{_CHECK_LABELS.get(check.name, check.name.capitalize())}: {check.detail}"
         for check in checks
+        if not (check.has_passed and _ROUTINE.fullmatch(check.detail))
     ]
 
 

@@ -4,7 +4,6 @@ A report has the table if a judge said of each of several findings how strongly 
 Then the table has the quotes, and the list of sources only says where they stand.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
@@ -20,13 +19,13 @@ class EvidenceRow(NamedTuple):
     citations: tuple[Citation, ...]
 
     @property
-    def marks_by_title(self) -> Mapping[str, tuple[int, ...]]:
-        """The marks of each cited document, by its title."""
-        titles = dict.fromkeys(each.title for each in self.citations)
-        return {
-            title: tuple(each.mark for each in self.citations if each.title == title)
-            for title in titles
-        }
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the cited documents, each once."""
+        return tuple(dict.fromkeys(each.title for each in self.citations))
+
+    def adds(self, citation: Citation) -> bool:
+        """True if the quote is not the finding itself, as with the built-in model."""
+        return " ".join(citation.quote.split()) != " ".join(self.finding.text.strip("“”").split())
 
 
 def evidence_rows(report: Report) -> tuple[EvidenceRow, ...]:

@@ -17,7 +17,6 @@ from holdfast.reports.report_text import (
     confidence_text,
     origin_line,
     settlement_text,
-    source_numbers,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def _template() -> "Template":
         confidence=confidence_text,
         place=citation_place,
         settlement=settlement_text,
-        source_numbers=source_numbers,
         not_stated=NOT_STATED,
     )
     return environment.get_template(_TEMPLATE)

@@ -23,7 +23,6 @@ from holdfast.reports.report_text import (
     citation_place,
     confidence_text,
     settlement_text,
-    source_numbers,
 )
 
 _LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
@@ -109,11 +108,11 @@ def _evidence(report: Report) -> list[str]:
 
 
 def _row(row: EvidenceRow) -> str:
-    quotes = " ".join(f"“{_quote(each)}” [{each.mark}]" for each in row.citations)
-    sources = "; ".join(
-        f"{_escaped_line(title)} {''.join(f'[{mark}]' for mark in marks)}"
-        for title, marks in row.marks_by_title.items()
+    quotes = " ".join(
+        f"“{_quote(each)}” [{each.mark}]" if row.adds(each) else f"[{each.mark}]"
+        for each in row.citations
     )
+    sources = "; ".join(map(_escaped_line, row.titles))
     cells = (str(row.step), _escaped_line(row.finding.text), quotes, sources, row.finding.strength)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -150,7 +149,7 @@ def _figure(figure: ReportFigure, address: FigureAddress) -> str:
 
 
 def _source(citation: Citation) -> str:
-    return f"{_place(citation)}, {source_numbers(citation)}\n   > {_quote(citation)}"
+    return f"{_place(citation)}\n   > {_quote(citation)}"
 
 
 def _place(citation: Citation) -> str:

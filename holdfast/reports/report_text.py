@@ -22,12 +22,12 @@ def confidence_text(conclusion: ReportConclusion) -> str:
 
 
 def settlement_text(contradiction: ReportContradiction) -> str:
-    return f"settled by {contradiction.settled_by}" if contradiction.settled_by else "not settled"
+    return "settled by another search" if contradiction.settled_by else "not settled"
 
 
 def caption_text(figure: ReportFigure) -> str:
     caption = f"{figure.caption} " if figure.caption else ""
-    return f"{caption}(figure {figure.id}, drawn by {figure.tool} in {figure.task})"
+    return f"{caption}(figure {figure.id})"
 
 
 def citation_place(citation: Citation) -> str:
@@ -38,10 +38,6 @@ def citation_place(citation: Citation) -> str:
     parts += [f"via {citation.via}" if citation.via else ""]
     parts += [f"characters {citation.start}-{citation.end}"]
     return ", ".join(part for part in parts if part)
-
-
-def source_numbers(citation: Citation) -> str:
-    return f"evidence {citation.evidence_id} of source {citation.source_id}"
 
 
 def origin_line(report: Report) -> str:

@@ -42,6 +42,8 @@ class TaskState(Frozen):
     """True if the task is the cited loop that the job begins with."""
     is_answered: bool = False
     """True if this loop answered the whole question, so that nothing needs to be planned."""
+    is_empty: bool = False
+    """True if this loop is done and proved nothing, so that there is nothing to report from it."""
 
     @classmethod
     def of(
@@ -54,6 +56,7 @@ class TaskState(Frozen):
         contradicts_plan: bool = False,
         seconds: float = 0.0,
         is_answered: bool = False,
+        is_empty: bool = False,
     ) -> Self:
         """Return the state of `task`."""
         return cls(
@@ -72,6 +75,7 @@ class TaskState(Frozen):
             seconds=seconds,
             is_opening=task.is_opening,
             is_answered=is_answered,
+            is_empty=is_empty,
         )
 
     def superseded(self) -> Self:
@@ -90,12 +94,14 @@ class TaskState(Frozen):
 
     def after(self, receipt: "TaskReceipt") -> Self:
         """Return this state with what the receipt of its attempt says."""
+        is_done = receipt.status is TaskStatus.DONE
         return self.with_more_seconds(receipt.seconds).model_copy(
             update={
                 "status": receipt.status,
                 "note": receipt.preview,
                 "contradicts_plan": receipt.contradicts_plan,
                 "is_answered": receipt.is_answered,
+                "is_empty": self.is_opening and is_done and receipt.confidence is None,
             }
         )
 

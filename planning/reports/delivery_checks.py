@@ -9,6 +9,7 @@ from holdfast.models.evidence.evidence import DeliveryCheck, Report, StoredEvide
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
 from holdfast.models.verification.verification_verdicts import Contradiction
+from holdfast.planning.reports.report_gaps import unfinished_gap
 
 
 class DeliveryFacts(Frozen):
@@ -66,7 +67,7 @@ def _check_tasks(plan: Plan, report: Report) -> DeliveryCheck:
 def _is_named(task: Task, report: Report) -> bool:
     if task.status is TaskStatus.RUNNING and task.kind is not TaskKind.AGENT:
         return False
-    if any(gap.startswith(f"{task.id}:") for gap in report.gaps):
+    if unfinished_gap(task) in report.gaps:
         return True
     return task.is_final and report.answer is None
 

@@ -33,8 +33,14 @@ def is_answered_by_loop(state: JobState) -> bool:
 
 
 def has_findings(state: JobState) -> bool:
-    """True if the job has any result to report."""
-    return state.count(TaskStatus.DONE) > 0
+    """True if the job has any result to report; what a loop searched for is none by itself."""
+    opening = state.opening
+    return any(
+        task.status is TaskStatus.DONE
+        and not task.is_empty
+        and (opening is None or task.parent != opening.id)
+        for task in state.tasks.values()
+    )
 
 
 def failed_tasks(state: JobState) -> list[TaskState]:

@@ -22,7 +22,8 @@ from holdfast.roles.endpoints.chat_request import (
     rungs_of,
     schema_words,
 )
-from holdfast.roles.endpoints.endpoint_client import address_without_secrets, openai_client
+from holdfast.roles.endpoints.endpoint_address import address_without_secrets
+from holdfast.roles.endpoints.endpoint_client import openai_client
 from holdfast.roles.endpoints.endpoint_errors import (
     EndpointName,
     failed_generation,
@@ -84,6 +85,28 @@ class EndpointModel:
         messages = messages_with_schema(request)
         self._check_context(request, messages)
         outcome = await self._try_response_formats(request, messages)
+        return await self._completion_of(outcome, request, messages)
+
+    async def complete_at(self, rung: str, request: ModelRequest) -> Completion:
+        """The reply to the request asked in one way, without the schema in its messages.
+
+        Raises:
+            HoldfastError: as `complete`, also if the endpoint refuses this way of asking.
+        """
+        outcome = await self._post(request, request.messages, rung)
+        return await self._completion_of(outcome, request, request.messages)
+
+    async def _completion_of(
+        self,
+        outcome: str | OpenAIError | TimeoutError,
+        request: ModelRequest,
+        messages: Sequence[Message],
+    ) -> Completion:
+        """The reply in a body.
+
+        Raises:
+            HoldfastError: there is no reply, or the endpoint answered with an error.
+        """
         if isinstance(outcome, str):
             if len(outcome) <= _LARGE:
                 return self._read(outcome, request, messages)

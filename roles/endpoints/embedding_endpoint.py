@@ -14,7 +14,8 @@ from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
 from holdfast.models.corpus.search_criteria import QueryVector
 from holdfast.models.errors import ContextTooLong, HoldfastError, ModelBusy, ModelUnusable
 from holdfast.models.text.secret_mask import SecretMask
-from holdfast.roles.endpoints.endpoint_client import address_without_secrets, openai_client
+from holdfast.roles.endpoints.endpoint_address import address_without_secrets
+from holdfast.roles.endpoints.endpoint_client import openai_client
 from holdfast.roles.endpoints.endpoint_errors import EndpointName, translate_error
 
 _MOST_ATTEMPTS = 4

@@ -3,7 +3,6 @@
 import os
 from datetime import timedelta
 from typing import cast
-from urllib.parse import urlsplit, urlunsplit
 
 from openai import AsyncOpenAI, Omit, Timeout, omit
 from pydantic import SecretStr
@@ -37,9 +36,3 @@ def _headers(secret: str) -> dict[str, str | Omit]:
     names = [line.partition(":")[0].strip() for line in lines if ":" in line]
     names += ["OpenAI-Organization", "OpenAI-Project"]
     return {name: ours.get(name.lower(), omit) for name in names}
-
-
-def address_without_secrets(base_url: str) -> str:
-    """The endpoint as messages may name it: without a password or a key in the query."""
-    parts = urlsplit(base_url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

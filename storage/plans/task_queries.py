@@ -154,12 +154,15 @@ def _reset_running(state: TaskState) -> TaskState:
 
 def _state(row: Row[Any]) -> TaskState:
     failure = Failure.model_validate(row.failure) if row.failure else None
+    task = task_from_row(row)
+    is_done_opening = task.is_opening and task.status is TaskStatus.DONE
     return TaskState.of(
-        task_from_row(row),
+        task,
         root=row.root,
         attempt=row.attempt,
         note=failure.first_line if failure else "",
         contradicts_plan=row.contradicts_plan,
         seconds=float(row.worked or 0.0),
         is_answered=bool((row.notes or {}).get(ANSWERED_NOTE)),
+        is_empty=is_done_opening and row.confidence is None,
     )

@@ -10,8 +10,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from holdfast.activities.runtime.error_interceptor import ErrorInterceptor
-from holdfast.activities.runtime.work_time_interceptor import WorkTimeInterceptor
+from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInterceptor
+from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
 from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
 from holdfast.models.jobs.activity_orders import AttemptOrder
 

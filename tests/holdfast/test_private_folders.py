@@ -91,6 +91,17 @@ def test_no_file_that_a_command_writes_is_for_others(
     assert {mode(path) for path in written} == {0o600}
 
 
+def test_a_service_writes_files_for_its_owner_only(tmp_path: Path, open_umask: None) -> None:
+    made = tmp_path / "made"
+    os.mkfifo(tmp_path / "done")
+    script = f'touch "{made}"; echo > "{tmp_path / "done"}"'
+
+    start_detached(["sh", "-c", script], log=tmp_path / "a.log")
+    (tmp_path / "done").read_text()
+
+    assert mode(made) == 0o600
+
+
 def test_no_file_is_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, target = tmp_path / "home", tmp_path / "target"
     make_home(home)

@@ -37,8 +37,8 @@ def closed_folder() -> Iterator[Path]:
     """A short path, of which every part below /tmp is closed to other users."""
     with tempfile.TemporaryDirectory(prefix="hf-") as folder:
         Path(folder).chmod(0o700)
-        for name in ("home", "work", "user", "tmp"):
-            Path(folder, "closed", name).mkdir(mode=0o700, parents=True)
+        for name in (".", "home", "work", "user", "tmp"):
+            Path(folder, "closed", name).mkdir(mode=0o700)
         yield Path(folder, "closed")
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 from pathlib import PurePath
-from types import TracebackType
-from typing import Self
 
 from holdfast.models.errors import BadInput
 from holdfast.tools.documents.document_reader import (
@@ -19,24 +17,11 @@ _PLAIN_ENDINGS = frozenset({".md", ".txt", ".csv"})
 """These are decoded and split, with no parser of a library."""
 
 
-class DocumentProcesses:
+class DocumentProcesses(ProcessPool):
     """The reading processes of one ingestion; a folder of plain texts starts none."""
 
     def __init__(self, patience_s: float = _PATIENCE_S) -> None:
-        module = "holdfast.tools.documents.document_process"
-        self.processes = ProcessPool(module, patience_s=patience_s)
-
-    async def __aenter__(self) -> Self:
-        await self.processes.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.processes.__aexit__(kind, error, trace)
+        super().__init__("holdfast.tools.documents.document_process", patience_s=patience_s)
 
     async def read(self, name: str, data: bytes) -> DocumentText:
         """Return title, text and metadata of a file's bytes.
@@ -48,7 +33,7 @@ class DocumentProcesses:
             return await asyncio.to_thread(read_document, name, data)
         check_document_part(name)
         try:
-            answer = await self.processes.ask({"name": name}, data)
+            answer = await self.ask({"name": name}, data)
         except NoAnswer as fault:
             raise BadInput(f"{name!r} {fault}: split it, or save it in another format") from fault
         if "document" not in answer:

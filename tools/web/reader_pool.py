@@ -1,8 +1,5 @@
 """Read untrusted pages in processes of their own."""
 
-from types import TracebackType
-from typing import Self
-
 from holdfast.models.errors import ToolFailed
 from holdfast.tools.sandbox.process_pool import NoAnswer, ProcessPool
 from holdfast.tools.sandbox.process_slots import ProcessSlots
@@ -10,24 +7,11 @@ from holdfast.tools.web.content_types import BodyKind
 from holdfast.tools.web.page_text import PageText
 
 
-class ReaderPool:
+class ReaderPool(ProcessPool):
     """The reading processes of one server."""
 
     def __init__(self, patience_s: float = 30, slots: ProcessSlots | None = None) -> None:
-        module = "holdfast.tools.web.reader_process"
-        self.processes = ProcessPool(module, patience_s=patience_s, slots=slots)
-
-    async def __aenter__(self) -> Self:
-        await self.processes.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.processes.__aexit__(kind, error, trace)
+        super().__init__("holdfast.tools.web.reader_process", patience_s=patience_s, slots=slots)
 
     async def read(self, kind: BodyKind, address: str, charset: str, body: bytes) -> PageText:
         """Parse the body in a reading process.
@@ -37,7 +21,7 @@ class ReaderPool:
         """
         request = {"kind": kind.value, "address": address, "charset": charset}
         try:
-            answer = await self.processes.ask(request, body)
+            answer = await self.ask(request, body)
         except NoAnswer as fault:
             raise ToolFailed(f"{address[:300]} {fault}: use another source") from fault
         if "page" not in answer:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from holdfast.activities.runtime.stall_interceptor import current_activity
+from holdfast.activities.runtime.interceptors.stall_interceptor import current_activity
 from holdfast.models.jobs.activity_key import ActivityKey
 
 STACK_SIGNAL = signal.SIGUSR2

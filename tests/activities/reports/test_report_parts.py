@@ -200,7 +200,7 @@ async def test_the_rules_conclude_write_and_cost_one_call(press: ReportJob) -> N
     assert report.summary[0].text == "1932."
     assert report.findings[0].text == f"Selby Bridge: “{OPENED}”"
     assert [(c.confidence, bool(c.limits)) for c in report.conclusions] == [(0.9, True)]
-    assert report.gaps == ("T2: find out T2",)
+    assert report.gaps == ("Not found: find out T2",)
     assert report.check_summary is not None
     assert (
         report.check_summary.dropped,
@@ -312,7 +312,7 @@ async def test_the_last_verdicts_name_what_is_missing_and_why_verifying_stopped(
         "confidence": 0.7,
         "stopped_by": "max_rounds",
     }
-    assert "T1: find value for T1 (partial; missing: the month)" in report.gaps
+    assert "Not complete: find value for T1 (missing: the month)" in report.gaps
     assert report.confidence == 0.7
     assert "Verification stopped: the rounds were used up" in to_markdown(report)
 

@@ -24,6 +24,35 @@ def test_a_delivery_check_is_named_in_plain_words(name: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("tasks", "1 of 1 done"),
+        ("tasks", "12 of 12 done"),
+        ("questions", "none"),
+        ("contradictions", "none found"),
+        ("spend", "every call is accounted for"),
+    ],
+)
+def test_a_check_that_found_nothing_special_is_not_told(name: str, detail: str) -> None:
+    assert delivery_check_lines([DeliveryCheck(name=name, has_passed=True, detail=detail)]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "detail", "has_passed"),
+    [
+        ("tasks", "1 of 11 done; the report names the others as gaps", True),
+        ("contradictions", "1 settled, 0 shown", True),
+        ("citations", "all 3 quotes found in their sources", True),
+        ("spend", "none", False),
+    ],
+)
+def test_a_check_with_a_count_or_a_fault_is_told(name: str, detail: str, has_passed: bool) -> None:
+    (line,) = delivery_check_lines([DeliveryCheck(name=name, has_passed=has_passed, detail=detail)])
+
+    assert line.endswith(f": {detail}")
+
+
+@pytest.mark.parametrize(
     ("summary", "line"),
     [
         (CheckSummary(checked=6, kept=6), "6 sentences checked (by rules, no model): all kept"),

@@ -53,8 +53,8 @@ def test_each_step_has_its_quotes_sources_and_strength() -> None:
 
     assert "*Confidence: 55% (step 2 is a weak link)*" in text
     assert "| step | finding | quote | source | link |\n| --- | --- | --- | --- | --- |\n" in text
-    assert "| 2 | She was born in Malmo. | “Born in Malmo.” [3] | Ada [3] | weak |" in text
-    assert "| Bridge [1][2] | stated |" in text
+    assert "| 2 | She was born in Malmo. | “Born in Malmo.” [3] | Ada | weak |" in text
+    assert "| Bridge | stated |" in text
     assert text.index("Malmo") < text.index("Confidence") < text.index("## Evidence")
     assert "## Findings" not in text
 
@@ -67,6 +67,14 @@ def test_a_quote_stands_once_and_no_number_of_the_database_is_shown() -> None:
     assert "evidence 4" not in text
     assert "source 7" not in text
     assert "## What the documents do not state\n\n- when she was born" in text
+
+
+def test_a_finding_that_is_its_quote_is_not_repeated() -> None:
+    found = ReportStatement(text="“Born in Malmo.”", marks=(3,), strength="stated")
+    one = report("stated", "stated").model_copy(update={"findings": (found, found)})
+
+    assert "| 1 | “Born in Malmo.” | [3] | Ada | stated |" in to_markdown(one)
+    assert "Born in Malmo" not in "".join(to_html(one).split("<q>")[1:])
 
 
 def test_foreign_text_opens_no_cell_and_no_markup() -> None:

@@ -103,7 +103,7 @@ def test_a_task_that_is_not_done_must_be_named_as_a_gap(status: TaskStatus) -> N
 
     [check] = failed(DeliveryFacts(), report(), tasks=tasks)
     assert (check.name, "T3" in check.detail) == ("tasks", True)
-    assert failed(DeliveryFacts(), report("T3: find value"), tasks=tasks) == []
+    assert failed(DeliveryFacts(), report("Not found: find value for T3"), tasks=tasks) == []
 
 
 @pytest.mark.conformance("WAVE-07")

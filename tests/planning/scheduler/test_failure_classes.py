@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.activities.runtime.error_interceptor import _temporal_error
+from holdfast.activities.runtime.interceptors.error_interceptor import _temporal_error
 from holdfast.activities.runtime.task_outcome import outcome_of_error
 from holdfast.models.errors import (
     FailureClass,

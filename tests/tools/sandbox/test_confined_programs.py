@@ -107,7 +107,7 @@ async def test_readers_of_pages_and_documents_are_in_the_sandbox(
         document = await documents.read("a.html", b"<h1>Lamp</h1><p>It burns oil.</p>")
 
         assert (page.text, document.title) == ("text", "Lamp")
-        for pool in (pages.processes, documents.processes):
+        for pool in (pages, documents):
             reader = processes_in(pool._idle[0].pid)[-1]
             assert _has_own_namespaces(reader)
             assert SECRET.encode() not in _environ(reader)
@@ -155,7 +155,7 @@ async def test_processes_wait_for_a_slot_of_the_worker() -> None:
         while not slots._waiters:
             await asyncio.sleep(0)
 
-        assert not readers.processes._idle
+        assert not readers._idle
         assert not reading.done()
         slots.release()
         assert (await reading).text == "text"

@@ -293,19 +293,19 @@ async def test_page_cannot_forge_its_metadata_beyond_plain_lines(
 async def test_reading_process_that_hangs_or_dies_is_replaced(tmp_path: Path) -> None:
     async with ReaderPool(patience_s=20) as readers:
         await readers.read(BodyKind.TEXT, "http://a.test/", "", b"first")
-        process = readers.processes._idle[0]
+        process = readers._idle[0]
         sandbox = psutil.Process(process.pid)
         for each in (sandbox, *sandbox.children(recursive=True)):
             each.suspend()
-        readers.processes._patience_s = 0.2
+        readers._patience_s = 0.2
         with pytest.raises(ToolFailed, match="takes too long to read"):
             await readers.read(BodyKind.TEXT, "http://a.test/", "", b"second")
-        readers.processes._patience_s = 20
+        readers._patience_s = 20
         assert process.returncode is not None
         found = await readers.read(BodyKind.TEXT, "http://a.test/", "", b"third")
         assert found.text == "third"
-        readers.processes._idle[0].kill()
-        await readers.processes._idle[0].wait()
+        readers._idle[0].kill()
+        await readers._idle[0].wait()
         assert (await readers.read(BodyKind.TEXT, "http://a.test/", "", b"4th")).text == "4th"
 
 
@@ -315,7 +315,7 @@ async def test_reading_process_has_none_of_the_workers_secrets(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-secret")
     async with ReaderPool() as readers:
         await readers.read(BodyKind.TEXT, "http://a.test/", "", b"text")
-        pid = readers.processes._idle[0].pid
+        pid = readers._idle[0].pid
         environment = await asyncio.to_thread(Path(f"/proc/{pid}/environ").read_bytes)
 
     assert environment.startswith(b"LANG=")

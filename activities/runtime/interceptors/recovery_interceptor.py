@@ -9,12 +9,12 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, TimeoutType
 from temporalio.exceptions import TimeoutError as OutOfTime
-from temporalio.worker import (
-    ActivityInboundInterceptor,
-    ExecuteActivityInput,
-    Interceptor,
-)
+from temporalio.worker import ExecuteActivityInput
 
+from holdfast.activities.runtime.interceptors.around_interceptor import (
+    AroundInterceptor,
+    RunActivity,
+)
 from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.errors import StorageAway
 from holdfast.models.jobs.job_recovery import LossCause, LostAttempt
@@ -40,7 +40,7 @@ def current_recovery_id() -> int | None:
     return _recovery_id.get()
 
 
-class RecoveryInterceptor(Interceptor):
+class RecoveryInterceptor(AroundInterceptor):
     """Give an attempt that takes over from a lost attempt the number of its recovery.
 
     A first attempt is not delayed. If the recovery is unknown, only its receipt is missing.
@@ -49,19 +49,10 @@ class RecoveryInterceptor(Interceptor):
     def __init__(self, db: Database) -> None:
         self._recoveries = _Recoveries(db)
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
-        return _RecoveryInbound(super().intercept_activity(next), self._recoveries)
-
-
-class _RecoveryInbound(ActivityInboundInterceptor):
-    def __init__(self, next: ActivityInboundInterceptor, recoveries: "_Recoveries") -> None:  # noqa: A002 - the SDK's name
-        super().__init__(next)
-        self._recoveries = recoveries
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
+    async def around(self, input: ExecuteActivityInput, run: RunActivity) -> Any:  # noqa: A002, ANN401 - the SDK's names
         if activity.info().attempt > 1:
             _recovery_id.set(await self._recoveries.id_for(input.args[0]))
-        return await super().execute_activity(input)
+        return await run(input)
 
 
 class _Recoveries:

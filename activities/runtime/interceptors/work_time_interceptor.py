@@ -13,8 +13,12 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import FailureError
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ExecuteActivityInput
 
+from holdfast.activities.runtime.interceptors.around_interceptor import (
+    AroundInterceptor,
+    RunActivity,
+)
 from holdfast.activities.runtime.retry_pauses import pause_after_error
 from holdfast.activities.runtime.work_clock import WorkClock, WorkProgress
 from holdfast.models.errors import HoldfastError, Passing, StorageAway
@@ -38,7 +42,7 @@ def faults_so_far() -> int:
     return 0 if clock is None else clock.progress().faults
 
 
-class WorkTimeInterceptor(Interceptor):
+class WorkTimeInterceptor(AroundInterceptor):
     """Let an activity send heartbeats and end itself when its worked time is over.
 
     A heartbeat proves that the process lives, so that a dead worker is noticed within seconds. It
@@ -48,28 +52,15 @@ class WorkTimeInterceptor(Interceptor):
     def __init__(self, are_services_there: Callable[[], bool]) -> None:
         self._are_services_there = are_services_there
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
-        return _WorkTimeInbound(super().intercept_activity(next), self._are_services_there)
-
-
-class _WorkTimeInbound(ActivityInboundInterceptor):
-    def __init__(
-        self,
-        next: ActivityInboundInterceptor,  # noqa: A002 - the SDK's name
-        are_services_there: Callable[[], bool],
-    ) -> None:
-        super().__init__(next)
-        self._are_services_there = are_services_there
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
+    async def around(self, input: ExecuteActivityInput, run: RunActivity) -> Any:  # noqa: A002, ANN401 - the SDK's names
         if activity.info().heartbeat_timeout is None:
-            return await super().execute_activity(input)
+            return await run(input)
         order = input.args[0]
         limit = order.limit if isinstance(order, AttemptOrder) else None
         clock = WorkClock(limit, _progress_before(), are_services_there=self._are_services_there)
         _clock.set(clock)
         try:
-            return await self._run_within_limit(input, clock)
+            return await _run_within_limit(run, input, clock)
         except Passing as error:
             _count_failure(clock, error)
             raise
@@ -80,25 +71,26 @@ class _WorkTimeInbound(ActivityInboundInterceptor):
             _send_heartbeat(clock)
             raise
 
-    async def _run_within_limit(self, input: ExecuteActivityInput, clock: WorkClock) -> Any:  # noqa: A002, ANN401 - as above
-        """Run the activity; when its time is over, cancel it.
 
-        Raises:
-            WorkTimeOver: workers have worked on it for as long as they may.
-            AttemptTimeOver: this attempt took too long; the next attempt goes on.
-        """
-        try:
-            async with asyncio.timeout(None) as end:
-                beating = asyncio.create_task(_send_heartbeats(clock, end))
-                try:
-                    return await super().execute_activity(input)
-                finally:
-                    beating.cancel()
-                    await asyncio.gather(beating, return_exceptions=True)
-        except TimeoutError:
-            if not end.expired():
-                raise
-            raise clock.error_of_time() from None
+async def _run_within_limit(run: RunActivity, input: ExecuteActivityInput, clock: WorkClock) -> Any:  # noqa: A002, ANN401 - as above
+    """Run the activity; when its time is over, cancel it.
+
+    Raises:
+        WorkTimeOver: workers have worked on it for as long as they may.
+        AttemptTimeOver: this attempt took too long; the next attempt goes on.
+    """
+    try:
+        async with asyncio.timeout(None) as end:
+            beating = asyncio.create_task(_send_heartbeats(clock, end))
+            try:
+                return await run(input)
+            finally:
+                beating.cancel()
+                await asyncio.gather(beating, return_exceptions=True)
+    except TimeoutError:
+        if not end.expired():
+            raise
+        raise clock.error_of_time() from None
 
 
 async def _send_heartbeats(clock: WorkClock, end: asyncio.Timeout) -> None:

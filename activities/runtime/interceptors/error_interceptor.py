@@ -5,14 +5,14 @@ from typing import Any
 import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
-from temporalio.worker import (
-    ActivityInboundInterceptor,
-    ExecuteActivityInput,
-    Interceptor,
-)
+from temporalio.worker import ExecuteActivityInput
 
+from holdfast.activities.runtime.interceptors.around_interceptor import (
+    AroundInterceptor,
+    RunActivity,
+)
+from holdfast.activities.runtime.interceptors.work_time_interceptor import faults_so_far
 from holdfast.activities.runtime.retry_pauses import pause_after_error, pause_after_fault
-from holdfast.activities.runtime.work_time_interceptor import faults_so_far
 from holdfast.models.errors import HoldfastError, Passing, StorageAway, WorkTimeOver
 from holdfast.models.tasks.task_failure import REMEDIES, Remedy
 from holdfast.models.text.message_limits import MessageLimit, cut_message
@@ -22,24 +22,19 @@ _TRIES_AT_A_FAULT = 3
 log = structlog.get_logger(__name__)
 
 
-class ErrorInterceptor(Interceptor):
+class ErrorInterceptor(AroundInterceptor):
     """Translate our errors for Temporal: it retries `Passing` after a pause, and nothing else.
 
     The pause is the time that the other side asked for; otherwise it doubles with each failure,
     up to a minute, or to 5 s while PostgreSQL is unavailable.
     """
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
-        return _ErrorInbound(super().intercept_activity(next))
-
-
-class _ErrorInbound(ActivityInboundInterceptor):
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
+    async def around(self, input: ExecuteActivityInput, run: RunActivity) -> Any:  # noqa: A002, ANN401 - the SDK's names
         info = activity.info()
         where = {"workflow_id": info.workflow_id, "activity_id": info.activity_id}
         with structlog.contextvars.bound_contextvars(**where):
             try:
-                return await super().execute_activity(input)
+                return await run(input)
             except HoldfastError as error:
                 log.warning(
                     "activity.failed",

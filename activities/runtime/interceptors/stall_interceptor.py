@@ -10,12 +10,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from temporalio import activity
-from temporalio.worker import (
-    ActivityInboundInterceptor,
-    ExecuteActivityInput,
-    Interceptor,
-)
+from temporalio.worker import ExecuteActivityInput
 
+from holdfast.activities.runtime.interceptors.around_interceptor import (
+    AroundInterceptor,
+    RunActivity,
+)
 from holdfast.models.errors import WorkerStalled
 from holdfast.models.jobs.activity_key import ActivityKey
 from holdfast.storage.core.database import Database
@@ -31,22 +31,13 @@ def current_activity() -> ActivityKey | None:
     return _current_activity.get()
 
 
-class StallInterceptor(Interceptor):
+class StallInterceptor(AroundInterceptor):
     """Mark the tasks of an activity as its own, and refuse the attempt after three stalls."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
-        return _StallInbound(super().intercept_activity(next), self._db)
-
-
-class _StallInbound(ActivityInboundInterceptor):
-    def __init__(self, next: ActivityInboundInterceptor, db: Database) -> None:  # noqa: A002 - the SDK's name
-        super().__init__(next)
-        self._db = db
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
+    async def around(self, input: ExecuteActivityInput, run: RunActivity) -> Any:  # noqa: A002, ANN401 - the SDK's names
         info = activity.info()
         key = ActivityKey(
             job_id=info.workflow_id or "",
@@ -56,7 +47,7 @@ class _StallInbound(ActivityInboundInterceptor):
         _current_activity.set(key)
         if info.attempt > 1:
             await _refuse_after_stalls(self._db, key)
-        return await super().execute_activity(input)
+        return await run(input)
 
 
 async def _refuse_after_stalls(db: Database, key: ActivityKey) -> None:
