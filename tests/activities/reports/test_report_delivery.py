@@ -178,9 +178,7 @@ async def test_retracted_evidence_supports_nothing_not_even_when_it_is_found_aga
     assert [item["quote"] for item in given["evidence"]] == [BUILT]
     assert [result["values"] for result in given["results"]] == [{}, {"value": "1871"}]
     assert [citation.quote for citation in report.citations] == [BUILT]
-    assert report.gaps == (
-        "The evidence was retracted: find value for T1 (found from it: find value for T3)",
-    )
+    assert report.gaps == ("The evidence was retracted: find value for T1 (found from it: answer)",)
     assert report.warnings == ()
 
 
