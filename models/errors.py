@@ -4,6 +4,7 @@ HoldfastError
 ├── Passing                 trying again may help
 │   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
 │   │   └── MalformedReply  the reply is no chat completion; tried again a few times
+│   ├── ModelTurnAwaited    a limit that all workers share has no room: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
 │   ├── StorageAway         PostgreSQL does not answer
 │   ├── AttemptTimeOver     one attempt took longer than it may; the next one goes on
@@ -74,6 +75,13 @@ class MalformedReply(ModelBusy):
     """
 
     replies = 1
+
+
+class ModelTurnAwaited(Passing):
+    """A model's limit, which all workers share, leaves no room now; the call was not sent.
+
+    The wait is neither a failure of the model nor work of the task.
+    """
 
 
 class ToolBusy(Passing):

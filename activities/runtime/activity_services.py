@@ -37,6 +37,13 @@ class ModelRegistry:
     prices: PriceList = field(default_factory=PriceList)
     configured: Mapping[str, ConfiguredModel] = field(default_factory=dict)
 
+    def limits_of(self, name: str) -> ModelConfig | None:
+        """Return the table with the model's limits; None if it has none."""
+        configured = self.configured.get(name)
+        if configured is None or not configured.config.has_limits:
+            return None
+        return configured.config
+
     def named(self, name: str) -> Model:
         """The model that plays the roles of a job with the model `name`.
 

@@ -19,6 +19,7 @@ from holdfast.models.errors import (
     HoldfastError,
     MalformedReply,
     ModelBusy,
+    ModelTurnAwaited,
     ModelUnusable,
 )
 from holdfast.models.frozen_model import Frozen
@@ -34,6 +35,7 @@ from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role, hol
 from holdfast.roles.dialogue.recorded_content import asks_the_same, recorded_task
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.model_turns import model_turn
 
 MOST_MALFORMED_REPLIES = 5
 """Replies to one request that may be no chat completion; the pauses between them make 15 s."""
@@ -207,7 +209,10 @@ class ModelCaller:
 
     async def _completed(self, request: ModelRequest, row_id: int) -> Completion:
         try:
-            completion = await self.models.named(request.model).complete(request)
+            completion = await self._called(request, row_id)
+        except ModelTurnAwaited as wait:
+            await self.ledger.withhold_model_call(row_id, str(wait))
+            raise
         except HoldfastError as error:
             is_malformed = isinstance(error, MalformedReply)
             malformed = await self.ledger.fail_model_call(
@@ -219,6 +224,20 @@ class ModelCaller:
         completion = _storable_completion(completion)
         await self.ledger.close_model_call(row_id, completion, self._cost(request, completion))
         return self._counted(request, completion)
+
+    async def _called(self, request: ModelRequest, row_id: int) -> Completion:
+        """Call the model once the limits that all workers share have room.
+
+        Raises:
+            ModelTurnAwaited: they have none now.
+        """
+        model = self.models.named(request.model)
+        limits = self.models.limits_of(request.model)
+        if limits is None:
+            return await model.complete(request)
+        async with model_turn(self.ledger.db, request, row_id, limits) as turn:
+            turn.completion = await model.complete(request)
+            return turn.completion
 
     async def _raise_while_busy_may_end(self, busy: ModelBusy, row_id: int) -> None:
         """Raise the error, so that Temporal tries again, while waiting for the model is allowed."""

@@ -25,6 +25,9 @@ _EXAMPLES = {
     "extra_body": "extra_body = { top_k = 20 }",
     "context_tokens": "context_tokens = 32768",
     "price": "price = { input = 0.15, output = 0.60, cached = 0.075 } (per million tokens)",
+    "requests_per_minute": "requests_per_minute = 60",
+    "tokens_per_minute": "tokens_per_minute = 100000",
+    "calls_at_once": "calls_at_once = 2",
     "timeout_s": "timeout_s = 120",
 }
 

@@ -37,6 +37,10 @@ class ModelConfig(Frozen):
     context_tokens: int | None = Field(default=None, ge=256)
     """The model's context in tokens, input and output together; None: unknown."""
     price: Price | None = None
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    """Input and output tokens; a single request that is longer goes alone."""
+    calls_at_once: int | None = Field(default=None, ge=1)
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 600.0
     """Seconds of one call; a job's `task_timeout` may end it earlier."""
 
@@ -46,6 +50,12 @@ class ModelConfig(Frozen):
         if own := sorted(RESERVED_BODY_KEYS & body.keys()):
             raise ValueError(f"{own[0]!r} is set by Holdfast itself; leave it out")
         return body
+
+    @property
+    def has_limits(self) -> bool:
+        """True if the model has limits that hold for all workers together."""
+        limits = (self.requests_per_minute, self.tokens_per_minute, self.calls_at_once)
+        return any(limit is not None for limit in limits)
 
     @property
     def key_variable(self) -> str | None:

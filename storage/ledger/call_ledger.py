@@ -39,6 +39,7 @@ from holdfast.storage.ledger.call_statements import (
     OPEN_TOOL_RECOVERED,
     SETTLE,
     STAND_IN_MODELS,
+    WITHHOLD_MODEL,
     WITHHOLD_TOOL,
 )
 from holdfast.storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
@@ -247,6 +248,13 @@ class CallLedger:
         """Record that an announced call is never sent, because that would not be safe."""
         values: dict[str, StatementValue] = {"id": row_id, "recovery": self.recovery}
         await self._write(WITHHOLD_TOOL, values | {"error": cut_message(error, MessageLimit.ENTRY)})
+
+    async def withhold_model_call(self, row_id: int, error: str) -> None:
+        """Record that an announced model call was not sent, because it waits for its turn."""
+        values: dict[str, StatementValue] = {"id": row_id}
+        await self._write(
+            WITHHOLD_MODEL, values | {"error": cut_message(error, MessageLimit.ENTRY)}
+        )
 
     async def fail_model_call(
         self, row_id: int, error: str, *, kind: str = "", is_malformed: bool = False

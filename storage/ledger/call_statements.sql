@@ -161,6 +161,14 @@ update model_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
 where id = %(id)s and status = 'started'
 returning malformed_replies
 
+-- name: withhold_model
+-- Record that an announced model call was not sent, because it waits for its turn; the time since
+-- which the call fails stays.
+update model_calls set status = 'failed', error = %(error)s, sends = sends - 1,
+    reserved_tokens = 0, reserved_cost = null, finished_at = coalesce(finished_at, now())
+where id = %(id)s and status = 'started'
+returning id
+
 -- name: failing_seconds
 -- Select for how many seconds a model call has failed in the same way, without the outages since.
 select extract(epoch from now() - finished_at - coalesce((

@@ -36,6 +36,9 @@ _PARAMETERS = {
     "reasoning_effort",
     "max_output_tokens",
     "context_tokens",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "calls_at_once",
     "timeout_s",
 }
 
@@ -159,7 +162,8 @@ def check_models_command(names: Sequence[str], *, json_output: bool) -> None:
     configure_quiet_logs()
     chosen = _checked_names(names, settings)
     prices = read_prices(settings.config_file)
-    _say_what_it_costs(chosen, prices)
+    known = known_models(settings)
+    _say_what_it_costs((name for name in chosen if not known.fault(name)), prices)
     checks = asyncio.run(_check_all(chosen, settings, prices))
     if json_output:
         print_json(checks)
@@ -186,7 +190,7 @@ def _checked_names(names: Sequence[str], settings: Settings) -> list[str]:
     return found
 
 
-def _say_what_it_costs(names: Sequence[str], prices: PriceList) -> None:
+def _say_what_it_costs(names: Iterable[str], prices: PriceList) -> None:
     from holdfast.roles.endpoints.capability_check import CHECKED_RUNGS, expected_tokens
 
     for name in names:

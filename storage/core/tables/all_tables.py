@@ -10,6 +10,7 @@ from holdfast.storage.core.tables import (
     plan_tables,
     question_tables,
     recovery_tables,
+    turn_tables,
     verification_tables,
 )
 from holdfast.storage.core.tables.metadata import metadata
@@ -25,5 +26,6 @@ __all__ = [
     "plan_tables",
     "question_tables",
     "recovery_tables",
+    "turn_tables",
     "verification_tables",
 ]

@@ -47,6 +47,7 @@ def local(players: ScriptedRoles) -> Iterator[ScriptedModel]:
 
 
 @pytest.mark.slow
+@pytest.mark.conformance("MOD-01")
 async def test_each_role_is_played_at_its_models_endpoint_with_that_endpoints_key(
     temporal: Client,
     database_url: str,

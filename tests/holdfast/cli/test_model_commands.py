@@ -40,7 +40,10 @@ def configured(here: CommandShell, url: str) -> Path:
 
 def strict_endpoint(asked: ReceivedRequest) -> ScriptedReply:
     if asked.rung == "tools":
-        return ScriptedReply.calling(("choose_colour", {"colour": "red"}))
+        usage = {"prompt_tokens": 50, "completion_tokens": 12}
+        return ScriptedReply(
+            content=None, calls=(("choose_colour", {"colour": "red"}),), usage=usage
+        )
     return ScriptedReply(STRICT if asked.rung == "json_schema" else LOOSE)
 
 
@@ -71,6 +74,7 @@ def test_models_are_listed_with_endpoint_key_price_and_roles() -> None:
         assert "secret" not in told
 
 
+@pytest.mark.conformance("MOD-01")
 def test_a_check_says_what_a_strict_endpoint_does_and_what_it_cost() -> None:
     with command_shell() as here, ScriptedModel(strict_endpoint) as server:
         configured(here, server.url)
@@ -90,6 +94,7 @@ def test_a_check_says_what_a_strict_endpoint_does_and_what_it_cost() -> None:
     assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer big-secret"}
 
 
+@pytest.mark.conformance("MOD-01")
 def test_a_check_names_what_an_endpoint_takes_and_ignores_and_what_it_refuses() -> None:
     with (
         command_shell() as here,
@@ -122,5 +127,6 @@ def test_a_model_that_cannot_be_used_ends_the_check_with_an_exit_code() -> None:
     assert "big: cannot be used" in ran.out
     assert "check the key in BIG_KEY" in ran.out
     assert "keyless: cannot be used" in ran.out
+    assert "keyless: 4 calls" not in ran.err
     assert "set the variable MISSING_KEY" in ran.out
     assert "big-secret" not in ran.out + ran.err

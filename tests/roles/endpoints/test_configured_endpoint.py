@@ -47,6 +47,7 @@ async def endpoint(server: ScriptedModel, config: ModelConfig) -> AsyncIterator[
         await model.aclose()
 
 
+@pytest.mark.conformance("MOD-01")
 async def test_the_parameters_of_the_table_are_sent_under_the_models_name_there(
     server: ScriptedModel,
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_output_limit_has_the_name_that_the_endpoint_takes(
     assert output_limit_key(config, url) == key
 
 
+@pytest.mark.conformance("MOD-01")
 async def test_a_request_over_the_context_is_refused_before_it_is_paid(
     server: ScriptedModel,
 ) -> None:

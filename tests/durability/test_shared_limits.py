@@ -1,0 +1,64 @@
+"""Tests that two worker processes together stay within a model's limits."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from temporalio.client import Client
+
+from tests.durability.short_window_worker import WINDOW_S
+from tests.durability.worker_launcher import WorkerLauncher
+from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import running_engine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
+
+REQUESTS = 3
+LIMITED = """
+[models.limited]
+requests_per_minute = {requests}
+"""
+
+
+async def test_two_workers_together_stay_within_the_limit_of_a_model(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    players: ScriptedRoles,
+    model: ScriptedModel,
+    tools: ScriptedTools,
+) -> None:
+    players.plan = plan(lookup_task("T1"), lookup_task("T2"), final_task("T3", "T1", "T2"))
+    tools.answers = lambda query: f"The bridge of {query} was opened in 1932."
+    async with running_engine(
+        temporal,
+        database_url,
+        tmp_path,
+        model_url=model.url,
+        tools_url=tools.url,
+        toml=LIMITED.format(requests=REQUESTS),
+        polls=False,
+    ) as engine:
+        workers = WorkerLauncher(engine, tmp_path)
+        try:
+            for _ in range(2):
+                await workers.start(program=("-m", "tests.durability.short_window_worker"))
+            job_ids = [await engine.submit("When?", model="limited") for _ in range(3)]
+            ends = [await engine.holdfast.wait(job_id) for job_id in job_ids]
+        finally:
+            workers.end()
+        async with engine.db.reading() as connection:
+            turns = (
+                await connection.execute(text("select began_at from model_turns order by 1"))
+            ).scalars()
+            began: list[datetime] = list(turns)
+
+    assert [job.status.value for job in ends] == ["done"] * 3
+    assert model.count == len(began) > 3 * REQUESTS
+    window = timedelta(seconds=WINDOW_S)
+    for first, beyond in zip(began, began[REQUESTS:], strict=False):
+        assert beyond - first >= window
