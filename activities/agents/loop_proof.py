@@ -226,6 +226,12 @@ def _answer_in_words(proof: AnswerProof) -> str:
     return proof.answer.short.strip() or "; ".join(values)
 
 
+def _is_partial(proof: AnswerProof) -> bool:
+    """True if a required value is missing: the others cannot give the whole answer."""
+    shown = {each.name for each in proof.values if not each.why_refused}
+    return any(each.required and each.name not in shown for each in proof.promise.expects)
+
+
 def _contradicted(answer: LoopAnswer) -> str:
     said = answer.contradicts if isinstance(answer, SubQuestionAnswer) else ""
     return " ".join(said.split())[:_LONGEST_OPEN]
@@ -240,7 +246,7 @@ def _with_judgement(proof: AnswerProof, said: AnswerJudgement, judge: str) -> An
         if each.n in judged
     }
     strengths = _strengths(said, judged)
-    follows = said.answer_follows or not _answer_in_words(proof)
+    follows = said.answer_follows or not _answer_in_words(proof) or _is_partial(proof)
     missing = "" if follows else " ".join(said.missing.split())[:_LONGEST_OPEN]
     why_not = "" if follows else ": ".join(part for part in (_NOT_FOLLOWING, missing) if part)
     return replace(

@@ -92,7 +92,10 @@ async def _of_agents(stage: ScenarioStage, preset: str, **settings: str) -> str:
         agent_task("T3", "T1", "T2", about="Together?", yields=last),
     )
     stage.tools.answers = lambda argument: f"found {argument}"
-    job = await stage.engine.run("Who and where?", preset_name=preset, slots="1", **settings)
+    servers = ("lab",) if preset == "research" else ()  # a loop searches in these alone
+    job = await stage.engine.run(
+        "Who and where?", preset_name=preset, servers=servers, slots="1", **settings
+    )
     assert job.status == "done", job.message
     return job.job_id
 
@@ -151,7 +154,7 @@ async def research_answered_by_its_loop(stage: ScenarioStage) -> str:
 
 @scenario
 async def planned_research(stage: ScenarioStage) -> str:
-    """Agents plan their steps, are judged at their end, and their results verified."""
+    """The job begins with its plan; agents work as loops, and their results are verified."""
     return await _of_agents(stage, "research", begins_with="plan")
 
 

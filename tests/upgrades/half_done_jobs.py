@@ -44,7 +44,7 @@ def half_job(preset: str) -> str:
 
 def servers_of(preset: str) -> tuple[str, ...]:
     """The servers that the job names: a cited loop searches in these alone."""
-    return ("lab",) if preset == "loop" else ()
+    return ("lab",) if preset in ("loop", "research") else ()
 
 
 def question_of(job: str) -> str:

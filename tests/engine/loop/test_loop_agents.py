@@ -282,6 +282,7 @@ async def test_a_value_that_is_not_there_is_given_or_named_as_open(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
     players.loop.by_question[BIRTH] = [[values(CITY)], [values(CITY, open=["her year of birth"])]]
+    players.loop.judgements = [ACCEPTED | {"answer_follows": False}]
 
     job = await run_agents(engine, max_replans_per_task="0", max_rounds="1")
 
@@ -289,6 +290,8 @@ async def test_a_value_that_is_not_there_is_given_or_named_as_open(
     failure = next(str(task.failure) for task in job.tasks if task.id == "T1")
     assert "Entity 'year' was not found." in failure
     assert "her year of birth" in failure
+    assert "Entity 'city'" not in failure, "a part is not judged as if it were the whole answer"
+    assert len(players.loop.agents_asked) == 2
 
 
 @pytest.mark.conformance("LOOP-04")
