@@ -86,7 +86,8 @@ def _check_xml(name: str, part: bytes) -> None:
     parser.EntityDeclHandler = refuse
     try:
         parser.Parse(part, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        # LookupError and ValueError: the part names an encoding that is unknown or is no text's.
         raise _broken(name) from error
 
 
