@@ -34,15 +34,20 @@ def check_contestants(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def open_contestants(
-    names: Sequence[str], holdfast: Holdfast, search: SharedSearch
+    names: Sequence[str],
+    holdfast: Holdfast,
+    search: SharedSearch,
+    settings: Mapping[str, Mapping[str, str]],
 ) -> Mapping[str, Contestant]:
-    """Return the contestants by their names."""
-    return {name: _open(name, holdfast, search) for name in names}
+    """Return the contestants by their names; `settings` are changes of presets."""
+    return {name: _open(name, holdfast, search, settings.get(name, {})) for name in names}
 
 
-def _open(name: str, holdfast: Holdfast, search: SharedSearch) -> Contestant:
+def _open(
+    name: str, holdfast: Holdfast, search: SharedSearch, settings: Mapping[str, str]
+) -> Contestant:
     if name in PROGRAMS:
         return PeerProgram(name)
     if name == SINGLE_PROMPT:
         return SinglePrompt(search)
-    return HoldfastPreset(holdfast, name)
+    return HoldfastPreset(holdfast, name, settings)

@@ -3,9 +3,9 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import uvicorn
@@ -37,6 +37,8 @@ class ComparisonOptions:
     """The ids of the questions that are asked; empty: all."""
     judge: str = ""
     slots: int = 2
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the name of a preset: settings that are changed."""
 
 
 async def run_comparison(options: ComparisonOptions, settings: Settings) -> list[PeerRun]:
@@ -68,7 +70,7 @@ async def _run_with_services(
                 running_worker(home, endpoints, model_url=f"{address}/v1") as holdfast,
             ):
                 comparison = PeerComparison(
-                    open_contestants(options.contestants, holdfast, search),
+                    open_contestants(options.contestants, holdfast, search, options.settings),
                     metered,
                     address,
                     records,

@@ -23,6 +23,7 @@ REPOSITORY_ONLY = (
     "holdfast/evals/oracle/",
     "holdfast/evals/peers/",
     "holdfast/evals/proof/",
+    "holdfast/evals/weak/",
 )
 IMPORT_ALL = """
 import importlib, sys

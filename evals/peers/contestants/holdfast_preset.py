@@ -1,6 +1,7 @@
 """Answer with a preset of Holdfast: a job in an installation of the comparison's own."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from holdfast.client import Holdfast
@@ -21,10 +22,11 @@ _SERVERS = ("corpus",)
 
 @dataclass(frozen=True)
 class HoldfastPreset:
-    """One preset."""
+    """One preset, with changed settings if there are any."""
 
     holdfast: Holdfast
     preset: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     async def answer(self, order: RunOrder) -> Delivered:
         """Return the job's report; a job that was cut off earlier continues."""
@@ -32,7 +34,7 @@ class HoldfastPreset:
             question=order.question.text,
             preset=self.preset,
             model=order.run,
-            strategy=with_settings(preset(self.preset).strategy, _PATIENCE),
+            strategy=with_settings(preset(self.preset).strategy, {**_PATIENCE, **self.settings}),
             collection=order.given.collection,
             servers=_SERVERS,
         )
