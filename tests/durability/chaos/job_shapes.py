@@ -48,8 +48,8 @@ class PlanPattern(StrEnum):
     OPENING = "opening"
     """The preset research where its first loop answers the question."""
     RESEARCH = "research"
-    """The preset research where its first loop hands over: agents side by side that plan their
-    steps, verified, one of them worked again."""
+    """The preset research where its first loop hands over: agents side by side, verified, one
+    of them worked again."""
     VMAO = "vmao"
     """Agents side by side that take one step after the other, likewise."""
     AGENT = "agent"
