@@ -108,7 +108,10 @@ class AgentActivities:
             if not decision.question:
                 return view, decision, RoutingResult()
             question = AgentQuestion(
-                task_id=order.task_id, text=decision.question, default=decision.default or None
+                task_id=order.task_id,
+                text=decision.question,
+                default=decision.default or None,
+                is_for_user=_is_loop_of_whole_question(turn),
             )
             routed = await route_question(self.services.db, model_caller, question)
             if routed.answer is None:
@@ -215,6 +218,11 @@ def _apply_step_limit(turn: AgentTurn) -> AgentTurn:
         why = f"{taken} steps were taken (max_steps of agent {turn.view.agent.name!r})"
         order = order.model_copy(update={"must_end": why})
     return replace(turn, order=order, strategy=strategy)
+
+
+def _is_loop_of_whole_question(turn: AgentTurn) -> bool:
+    is_loop = turn.strategy.agent_method is AgentMethod.LOOP
+    return turn.view.task.is_opening or (is_loop and turn.view.task.is_final)
 
 
 async def _store_result(

@@ -41,6 +41,9 @@ class AgentQuestion(Frozen):
     text: str
     default: str | None = None
     """The answer that the agent assumes if nobody answers."""
+    is_for_user: bool = False
+    """True: only the user is asked. An agent that works on the whole question by itself has read
+    all that the job knows, and no other task would find more."""
 
 
 class RoutingResult(Frozen):
@@ -98,6 +101,8 @@ class QuestionRouter:
         past = await self._earlier_routings()
         if past and await self._is_under_way(past[-1]):
             return RoutingResult(waits_for=past[-1].waits_for, added=past[-1].added)
+        if self.raised.is_for_user:
+            return await self._ask_user()
         self.trail = list(past[-1].trail) if past else []
         known = await self._from_memory(past) or await self._from_evidence(len(past))
         if known is not None:

@@ -1,10 +1,11 @@
 """Find the tasks that run again when a person retries tasks or resumes a job."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.jobs.job_record import StopReason
-from holdfast.models.jobs.job_state import JobState, TaskState
+from holdfast.models.jobs.job_state import JobState, TaskState, VerificationProgress
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.control_requests import RerunScope
 from holdfast.planning.plans.plan_graph import dependents
@@ -80,8 +81,9 @@ def tasks_to_resume(state: JobState) -> tuple[str, ...]:
 
 
 def _state_before_rerun(state: JobState, rerun: Sequence[str]) -> JobState:
-    """Return the state with these tasks and the cancelled tasks pending again."""
-    return with_tasks(state, (_reset_task(task, rerun) for task in state.tasks.values()))
+    """Return the state with these tasks and the cancelled tasks pending, and nothing verified."""
+    unverified = replace(state, rounds=VerificationProgress())
+    return with_tasks(unverified, (_reset_task(task, rerun) for task in state.tasks.values()))
 
 
 def _reset_task(task: TaskState, rerun: Sequence[str]) -> TaskState:

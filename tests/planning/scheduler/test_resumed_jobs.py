@@ -5,9 +5,15 @@ from dataclasses import replace
 import pytest
 
 from holdfast.models.errors import BadInput
-from holdfast.models.jobs.job_state import JobState, TaskState, Verify
+from holdfast.models.jobs.job_state import (
+    JobState,
+    TaskState,
+    VerificationProgress,
+    Verify,
+)
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.planning.scheduler import state_transitions as changes
 from holdfast.planning.scheduler.next_actions import decide
 from holdfast.planning.scheduler.rerun_scope import retry_scope, tasks_to_resume
@@ -60,3 +66,10 @@ def test_a_retried_task_that_waits_for_a_failed_task_is_refused_in_a_verified_jo
 
     with pytest.raises(BadInput, match="retry T1 as well"):
         retry_scope(state, ["T2"])
+
+
+def test_a_task_is_retried_after_the_verification_of_its_job_has_ended() -> None:
+    state = state_with(TaskStatus.DONE, TaskStatus.DONE, kind=TaskKind.AGENT, verify=True)
+    verified = replace(state, rounds=VerificationProgress(verified=1, stop=StopCondition.READY))
+
+    assert retry_scope(verified, ["T2"]).rerun == ("T2",)
