@@ -113,7 +113,9 @@ def _loop_reply(asked: ReceivedRequest) -> ScriptedReply:
     if hands_over and turn > 1:
         return ScriptedReply.calling(answer("", open=["who it is"]))
     if turn <= (1 if promised else _LOOP_SEARCHES):
-        return ScriptedReply.calling(search(f"[job {_job_of(asked)}] link {turn}"))
+        # Each agent has words of its own: a job makes the same call twice at most.
+        about = f"{asked.task['question']} " if promised else f"[job {_job_of(asked)}] "
+        return ScriptedReply.calling(search(f"{about}link {turn}"))
     last = json.loads(asked.turns[-1]["content"].split("\n")[0])
     number, text = _PASSAGE.findall(json.dumps(last))[-1]
     if promised:
