@@ -58,7 +58,6 @@ from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.figure_rows import figures_of
-from holdfast.storage.plans import loop_result_rows
 from holdfast.storage.questions import question_rows
 
 _NOTHING_KEPT = "No sentence of the summary was carried by the sources; the rest of the report was."
@@ -87,7 +86,7 @@ class ReportActivities:
             return partial(_record_refusal, _delivery_check_halt(failed), 0)
         if not has_results(inputs):
             return partial(_record_delivery, inputs, await not_found_report(db, inputs), 0)
-        loop = await self._loop_result(inputs)
+        loop = _loop_result(inputs)
         if loop is not None:
             return partial(_record_delivery, inputs, _report_of_loop(inputs, loop), 0)
         writer = self._model_caller(order, job.request)
@@ -98,16 +97,6 @@ class ReportActivities:
             tokens = total_tokens(writer, judge)
             return partial(_record_refusal, _report_error_halt(error), tokens)
         return partial(_record_delivery, inputs, report, total_tokens(writer, judge))
-
-    async def _loop_result(self, inputs: ReportInputs) -> LoopResult | None:
-        """The result of the loop whose sentences are the report, if one loop did all the work."""
-        loop = _reporting_loop(inputs)
-        if loop is None:
-            return None
-        results = await loop_result_rows.load_loop_results(self.services.db, inputs.job.id)
-        result = results.get(loop.id)
-        is_needed = loop.is_opening and _has_other_results(inputs)
-        return None if result is None or (is_needed and result.handover) else result
 
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges sentences, if a model judges them.
@@ -123,6 +112,16 @@ class ReportActivities:
 
     def _model_caller(self, order: AttemptOrder, request: JobRequest) -> ModelCaller:
         return ModelCaller.of(self.services, order, request, call_places.REPORT_LABEL)
+
+
+def _loop_result(inputs: ReportInputs) -> LoopResult | None:
+    """The result of the loop whose sentences are the report, if one loop did all the work."""
+    loop = _reporting_loop(inputs)
+    if loop is None:
+        return None
+    result = inputs.loops.get(loop.id)
+    is_needed = loop.is_opening and _has_other_results(inputs)
+    return None if result is None or (is_needed and result.handover) else result
 
 
 def _reporting_loop(inputs: ReportInputs) -> Task | None:

@@ -1,10 +1,11 @@
 """Read the inputs of a report: the plan, the results, the evidence and the verdicts."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from holdfast.models.evidence.evidence import StoredEvidence
 from holdfast.models.jobs.job_record import Job
+from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.research_plan import Plan, TaskStatus
 from holdfast.models.reports.report_writer_messages import (
     OpposedClaims,
@@ -14,6 +15,7 @@ from holdfast.models.reports.report_writer_messages import (
 )
 from holdfast.models.reports.verification_summary import VerificationSummary
 from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.report_marks import without_marks
 from holdfast.models.verification.verification_verdicts import Verification
 from holdfast.planning.plans.downstream_tasks import downstream_tasks
 from holdfast.planning.reports.delivery_checks import DeliveryFacts
@@ -23,7 +25,7 @@ from holdfast.planning.reports.report_groups import group_of
 from holdfast.planning.verification.contradiction_rules import distinct_contradictions
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence import evidence_rows, retraction_rows
-from holdfast.storage.plans import task_queries
+from holdfast.storage.plans import loop_result_rows, task_queries
 from holdfast.storage.views import report_input_queries
 
 EntityKey = tuple[str, str]
@@ -41,6 +43,8 @@ class ReportInputs:
     summary: VerificationSummary | None = None
     retracted: Sequence[EntityKey] = ()
     """Entities whose evidence is all retracted."""
+    loops: Mapping[str, LoopResult] = field(default_factory=dict)
+    """What the agents that work as loops proved and left open, by task."""
 
     @property
     def plan(self) -> Plan:
@@ -59,7 +63,8 @@ async def read_report_inputs(db: Database, job: Job, task_id: str) -> ReportInpu
     )
     found = supporting_evidence(plan, await evidence_rows.evidence_of(db, job.id))
     retracted = await retraction_rows.entities_without_evidence(db, job.id)
-    return ReportInputs(job, tasks, found, facts, summary, retracted)
+    loops = await loop_result_rows.load_loop_results(db, job.id)
+    return ReportInputs(job, tasks, found, facts, summary, retracted, loops)
 
 
 def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
@@ -82,6 +87,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
         gaps=(
             *unfinished_task_gaps(plan),
             *_incomplete_result_gaps(plan, summary),
+            *_open_gaps(material),
             *_retracted_evidence_gaps(plan, material.retracted),
         ),
     )
@@ -106,6 +112,16 @@ def _incomplete_result_gaps(plan: Plan, summary: VerificationSummary | None) -> 
         task = plan.by_id[verdict.task_id]
         if task.status is TaskStatus.DONE:
             yield incomplete_gap(task, verdict)
+
+
+def _open_gaps(material: ReportInputs) -> Iterable[str]:
+    """Return what loops left open that kept their promises; a verdict on a result says more."""
+    incomplete = () if material.summary is None else material.summary.incomplete
+    judged = {verdict.task_id for verdict in incomplete}
+    for task in material.plan.live:
+        if task.status is TaskStatus.DONE and not task.is_opening and task.id not in judged:
+            loop = material.loops.get(task.id)
+            yield from () if loop is None else (without_marks(line) for line in loop.open)
 
 
 def _retracted_evidence_gaps(plan: Plan, retracted: Iterable[EntityKey]) -> Iterable[str]:

@@ -7,6 +7,7 @@ import pytest
 
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
+from holdfast.jobs.job_lookup import report_of
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task
 from holdfast.models.views.job_views import JobView
 from holdfast.roles.planning.replanner import LOOP_TASK_REPLANNER
@@ -381,3 +382,15 @@ async def test_vmao_may_let_its_agents_work_as_loops(
     kinds = [each.kind for each in await job_queries.events_after(engine.db, job.job_id, 0)]
     assert "task.verified" in kinds
     assert players.count(VERIFIER) == 1, "the failed result needed no model"
+
+
+async def test_what_a_successful_agent_leaves_open_is_a_gap_of_the_report(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    unclear = "whether she was born before the fire of Malmo"
+    players.loop.by_question = {BIRTH: [[values(CITY, YEAR, open=[unclear])]]}
+
+    job = await run_agents(engine)
+    report = await report_of(engine.holdfast, job.job_id)
+
+    assert unclear in report.gaps
