@@ -9,6 +9,7 @@ from holdfast.activities.reports.report_inputs import ReportInputs, unfinished_t
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.evidence import LocatedQuote, Report, ReportStatement
 from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.strategies.job_strategy import AgentMethod
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.text.quote_location import best_sentences
@@ -23,13 +24,19 @@ _MAX_QUOTE_CHARS = 300
 def has_results(inputs: ReportInputs) -> bool:
     """True if a task of the plan was done, so that there is something to report.
 
-    An opening loop counts if it proved something; its searches are no results.
+    An opening loop counts if it proved something, and a search of a loop if it showed a value.
     """
-    openings = {task.id for task in inputs.plan.tasks if task.is_opening}
+    tasks = inputs.plan.tasks
+    openings = {task.id for task in tasks if task.is_opening}
+    is_loop = inputs.job.request.strategy.agent_method is AgentMethod.LOOP
+    needs_values = {
+        task.id
+        for task in tasks
+        if task.is_opening or (task.parent and (is_loop or task.parent in openings))
+    }
     return any(
-        task.status is TaskStatus.DONE and (task.result or task.id not in openings)
-        for task in inputs.plan.tasks
-        if task.parent not in openings
+        task.status is TaskStatus.DONE and (task.result or task.id not in needs_values)
+        for task in tasks
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, LiteralString
+from typing import Any
 
 from pydantic import JsonValue
 from sqlalchemy import Row, func, select, update
@@ -27,7 +27,7 @@ from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.questions.question_rows import withdraw_open_questions
 
-_OPEN_JOB_IDS: LiteralString = load_statements(__file__)["open_job_ids"]
+_STATEMENTS = load_statements(__file__)
 
 
 async def submit_job(
@@ -259,5 +259,5 @@ async def count_jobs_under_way(db: Database) -> int:
 async def open_job_ids(db: Database, limit: int) -> list[str]:
     """Return the ids of the jobs that have not ended, the oldest first."""
     final = json.dumps(sorted(FINAL_JOB_STATUSES))
-    row = await db.row(_OPEN_JOB_IDS, {"final": final, "most": limit})
+    row = await db.row(_STATEMENTS["open_job_ids"], {"final": final, "most": limit})
     return list(row.ids)

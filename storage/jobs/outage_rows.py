@@ -7,7 +7,7 @@ and moves the deadlines along; one that jumps back moves nothing.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, LiteralString
+from typing import Any
 
 from sqlalchemy import Row, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -19,7 +19,7 @@ from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.core.tables.outage_tables import outages, service_presence
 from holdfast.storage.core.tables.question_tables import questions
 
-_NOTE_PRESENCE: LiteralString = load_statements(__file__)["note_presence"]
+_STATEMENTS = load_statements(__file__)
 
 PRESENCE_INTERVAL = timedelta(seconds=5)
 MAX_SILENCE = 3 * PRESENCE_INTERVAL
@@ -32,7 +32,10 @@ async def note_services_present(db: Database) -> timedelta | None:
     Raises:
         StorageAway: PostgreSQL does not answer.
     """
-    if await db.row(_NOTE_PRESENCE, {"max_silence_s": MAX_SILENCE.total_seconds()}) is not None:
+    if (
+        await db.row(_STATEMENTS["note_presence"], {"max_silence_s": MAX_SILENCE.total_seconds()})
+        is not None
+    ):
         return None
     async with db.writing() as connection:
         seen = await _lock_presence(connection)

@@ -1,7 +1,6 @@
 """Store which activity a worker ran when its event loop stood still, and count these stalls."""
 
 from datetime import datetime
-from typing import LiteralString
 
 from sqlalchemy import DateTime, exists, literal, select
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -12,7 +11,7 @@ from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.core.tables.recovery_tables import worker_stalls
 
-_COUNT_STALLS: LiteralString = load_statements(__file__)["count_stalls"]
+_STATEMENTS = load_statements(__file__)
 
 
 async def record_stall(db: Database, worker: str, key: ActivityKey, at: datetime) -> None:
@@ -37,4 +36,4 @@ async def count_stalls(db: Database, key: ActivityKey) -> int:
     Raises:
         StorageAway: PostgreSQL does not answer.
     """
-    return int((await db.row(_COUNT_STALLS, key.model_dump())).stalls)
+    return int((await db.row(_STATEMENTS["count_stalls"], key.model_dump())).stalls)

@@ -68,8 +68,10 @@ def server_program(name: str, user: str | None) -> Path:
         BadConfiguration: the place of the copy for `user` is not root's own.
     """
     program = postgres_program(name)
-    if user is None or _is_open_to_all(program):
+    if user is None:
         return program
+    if _is_open_to_all(resolved := program.resolve()):
+        return resolved  # the path to a link may lead through closed folders
     package = _package()
     return shared_copy(package, SHARED_PROGRAMS) / program.relative_to(package.parent)
 
@@ -122,8 +124,7 @@ def _missing(name: str) -> ServiceDown:
 
 def _is_open_to_all(program: Path) -> bool:
     """True if every user may enter the folders above the program and run it."""
-    resolved = program.resolve()
-    return all(path.stat().st_mode & stat.S_IXOTH for path in (resolved, *resolved.parents))
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (program, *program.parents))
 
 
 def _make_shared_folder(shared: Path) -> None:

@@ -36,7 +36,9 @@ def socket_folder(home: Path) -> Path:
     if len(os.fsencode(cluster / SOCKET_NAME)) <= _MAX_SOCKET_PATH:
         return cluster
     mark = hashlib.sha256(os.fsencode(cluster)).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"holdfast-{mark}"
+    # Root's server runs as another user, for whom root's own TMPDIR may be closed.
+    place = "/tmp" if os.geteuid() == 0 else tempfile.gettempdir()  # noqa: S108 - checked when made
+    return Path(place) / f"holdfast-{mark}"
 
 
 def discard_sockets(home: Path) -> None:
