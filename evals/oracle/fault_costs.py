@@ -28,6 +28,7 @@ SETTINGS: Mapping[str, JsonValue] = {
     # The same in all arms: plans are compared, what a tool says is taken as it is, and no limit is
     # in the way.
     "begins_with": "plan",
+    "agent_method": "steps",
     "extraction": False,
     "confidence_threshold": "none",
     "check_sentences": False,
