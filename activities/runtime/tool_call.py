@@ -42,6 +42,9 @@ class ToolCaller:
     timeout: timedelta
     max_identical_calls: int | None = None
     """The maximum of identical calls in the job; None or 0: no limit."""
+    refuses_repeats: bool = True
+    """False: a recorded answer is given any number of times, as it costs nothing. A loop must read
+    what another agent found, and stops by its own rule when it learns nothing new."""
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> ToolCallResult:
         """Return the tool's answer to these arguments.
@@ -88,7 +91,8 @@ class ToolCaller:
         self, opened: LedgerEntry, earlier: int, answer: ToolAnswer, tool: str
     ) -> tuple[ToolAnswer, str]:
         """Return the recorded answer with a warning; beyond the limit, raise an error."""
-        if self.max_identical_calls and opened.number > self.max_identical_calls:
+        is_over = self.max_identical_calls and opened.number > self.max_identical_calls
+        if is_over and self.refuses_repeats:
             error = ToolFailed(_repeated_call_message(tool, opened.number - 1, answer))
             await self.ledger.fail_tool_call(
                 opened.row_id, str(error), may_repeat=False, repeated_call_id=earlier

@@ -81,9 +81,11 @@ async def run_tool_task(
 async def _call_and_extract(
     work: ToolTaskContext, task: Task, grounded: GroundedArguments, context: tuple[NamedValue, ...]
 ) -> TaskOutcome:
-    called = await _tool_caller(work).call(task.tool, grounded.arguments)
+    is_of_loop = is_step_of_loop(task, work.request.strategy)
+    caller = _tool_caller(work, refuses_repeats=not is_of_loop)
+    called = await caller.call(task.tool, grounded.arguments)
     called = called.with_note(grounded.note)
-    if is_step_of_loop(task, work.request.strategy):
+    if is_of_loop:
         return _outcome_for_transcript(called.answer)
     if _is_empty(called.answer):
         return TaskOutcome(failure=_empty_answer_failure(task))
@@ -92,7 +94,7 @@ async def _call_and_extract(
     return await _outcome_of_extraction(work, task, called, context)
 
 
-def _tool_caller(work: ToolTaskContext) -> ToolCaller:
+def _tool_caller(work: ToolTaskContext, *, refuses_repeats: bool = True) -> ToolCaller:
     return ToolCaller(
         ledger=work.model_caller.ledger,
         hub=work.hub,
@@ -102,6 +104,7 @@ def _tool_caller(work: ToolTaskContext) -> ToolCaller:
         facts=_call_facts(work),
         timeout=work.request.strategy.tool_timeout,
         max_identical_calls=work.request.strategy.max_identical_calls,
+        refuses_repeats=refuses_repeats,
     )
 
 

@@ -394,3 +394,28 @@ async def test_what_a_successful_agent_leaves_open_is_a_gap_of_the_report(
     report = await report_of(engine.holdfast, job.job_id)
 
     assert unclear in report.gaps
+
+
+@pytest.mark.conformance("LOOP-04", "HZN-06")
+async def test_each_agent_reads_the_passages_of_a_search_that_others_made(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    names = ("T1", "T2", "T3", "T4")
+    asked = {name: f"Which parish is named in record {name}?" for name in names}
+    players.plan = plan(*(agent_task(name, about=asked[name], yields=name) for name in names))
+    record = "Parish records: A. Lindqvist, baptised in Malmo."
+    players.loop.by_question = {
+        question: [
+            [search("Lindqvist parish records")],
+            [values(value(name, "Malmo", 1, record))],
+        ]
+        for name, question in asked.items()
+    }
+
+    job = await run_agents(engine, slots="1")  # one after the other
+
+    assert job.status == "done", job.message
+    for name in names:
+        assert await found_by(engine, job, name) == {name: "Malmo"}
+    searches = [query for _, query in tools.called if query == "Lindqvist parish records"]
+    assert len(searches) == 1, "the tool is asked once"
