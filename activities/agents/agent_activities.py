@@ -35,7 +35,7 @@ from holdfast.models.jobs.job_state import AgentTaskReceipt, Halt, TaskReceipt
 from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.research_plan import OPENING_FINDINGS, TaskStatus
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, AgentMethod, Horizon
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Horizon
 from holdfast.models.tasks.agent_role_task import AnsweredQuestion
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.tasks.task_failure import Component
@@ -43,6 +43,7 @@ from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.loop.handover import open_links
+from holdfast.planning.loop.loop_tasks import works_as_loop
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
 from holdfast.planning.strategies.agent_catalogue import tools_of
 from holdfast.storage.core.database import JobTransaction
@@ -127,7 +128,7 @@ class AgentActivities:
             Lasting: the model refused.
         """
         strategy = turn.strategy
-        if turn.view.task.is_opening or strategy.agent_method is AgentMethod.LOOP:
+        if works_as_loop(turn.view.task, strategy):
             loop = await CitedLoop.open(self.services.db, turn, judge, request.collection)
             return await loop.decide()
         takes_steps = Horizon.STEP in (strategy.horizon, strategy.agent_horizon)
@@ -221,8 +222,8 @@ def _apply_step_limit(turn: AgentTurn) -> AgentTurn:
 
 
 def _is_loop_of_whole_question(turn: AgentTurn) -> bool:
-    is_loop = turn.strategy.agent_method is AgentMethod.LOOP
-    return turn.view.task.is_opening or (is_loop and turn.view.task.is_final)
+    task = turn.view.task
+    return task.answers_whole_question and works_as_loop(task, turn.strategy)
 
 
 async def _store_result(

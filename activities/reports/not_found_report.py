@@ -9,9 +9,9 @@ from holdfast.activities.reports.report_inputs import ReportInputs, unfinished_t
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.evidence import LocatedQuote, Report, ReportStatement
 from holdfast.models.plans.research_plan import TaskStatus
-from holdfast.models.strategies.job_strategy import AgentMethod
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
+from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.text.quote_location import best_sentences
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_description import document_count
@@ -26,17 +26,11 @@ def has_results(inputs: ReportInputs) -> bool:
 
     An opening loop counts if it proved something, and a search of a loop if it showed a value.
     """
-    tasks = inputs.plan.tasks
-    openings = {task.id for task in tasks if task.is_opening}
-    is_loop = inputs.job.request.strategy.agent_method is AgentMethod.LOOP
-    needs_values = {
-        task.id
-        for task in tasks
-        if task.is_opening or (task.parent and (is_loop or task.parent in openings))
-    }
+    strategy = inputs.job.request.strategy
     return any(
-        task.status is TaskStatus.DONE and (task.result or task.id not in needs_values)
-        for task in tasks
+        task.result or not (task.is_opening or is_step_of_loop(task, strategy))
+        for task in inputs.plan.tasks
+        if task.status is TaskStatus.DONE
     )
 
 

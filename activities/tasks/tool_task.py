@@ -25,7 +25,7 @@ from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
-from holdfast.planning.loop.loop_steps import is_step_of_loop
+from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
     KpiVerdict,

@@ -7,6 +7,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import Task, TaskKind
 from holdfast.models.strategies.job_strategy import AgentMethod, Horizon, Strategy, Supervision
 from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.loop.loop_tasks import works_as_loop
 
 ASSUMED_STEPS = 3
 """Steps of an agent if no agent has run in this installation yet."""
@@ -29,8 +30,7 @@ def calls_of_task(task: Task, strategy: Strategy, steps: int | None) -> Expected
             return ExpectedCalls(roles={RoleName.REASONER: 1}, tools={})
         case TaskKind.AGENT:
             count = min(ASSUMED_STEPS if steps is None else steps, strategy.max_agent_steps)
-            is_loop = task.is_opening or strategy.agent_method is AgentMethod.LOOP
-            calls = _calls_of_loop if is_loop else _calls_of_agent
+            calls = _calls_of_loop if works_as_loop(task, strategy) else _calls_of_agent
             return calls(strategy, max(1, count))
 
 

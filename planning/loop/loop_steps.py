@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from holdfast.models.loop.loop_functions import SearchArguments, SplitArguments, UseArguments
-from holdfast.models.plans.research_plan import OPENING_TASK, Task, TaskInput, TaskKind
-from holdfast.models.strategies.job_strategy import AgentMethod, Strategy
+from holdfast.models.plans.research_plan import Task, TaskInput, TaskKind
 from holdfast.models.text.reference_marks import disarm_references
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
@@ -97,12 +96,6 @@ class LoopSteps:
             inputs=tuple(values),
             parent=self.task_id,
         )
-
-
-def is_step_of_loop(task: Task, strategy: Strategy) -> bool:
-    """True if the task is a call of an agent that works as a cited loop."""
-    is_of_opening = strategy.opens_with_loop and task.parent == OPENING_TASK
-    return bool(task.parent) and (is_of_opening or strategy.agent_method is AgentMethod.LOOP)
 
 
 def queries_of(call: SearchArguments) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from holdfast.models.jobs.job_state import AdvanceAgentTask, JobState, TaskState
 from holdfast.models.jobs.work_limit import work_over_message
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
-from holdfast.models.strategies.job_strategy import AgentMethod, Horizon, Strategy
+from holdfast.models.strategies.job_strategy import Horizon, Strategy
+from holdfast.planning.loop.loop_tasks import works_as_loop
 
 
 def is_running_agent(agent_task: TaskState) -> bool:
@@ -20,8 +21,7 @@ def may_replan_steps(state: JobState, agent_task: TaskState) -> bool:
 
 def agent_horizon(strategy: Strategy, agent_task: TaskState) -> Horizon:
     """Return how the agent plans its steps: all ahead, or one at a time."""
-    is_loop = agent_task.is_opening or strategy.agent_method is AgentMethod.LOOP
-    if is_loop or strategy.horizon is Horizon.STEP:
+    if works_as_loop(agent_task, strategy) or strategy.horizon is Horizon.STEP:
         return Horizon.STEP
     return strategy.agent_horizon
 

@@ -3,9 +3,10 @@
 from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.jobs.job_state import Action, EndJob, JobState, TaskState, WriteReport
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
-from holdfast.models.strategies.job_strategy import AgentMethod, OnExhausted
+from holdfast.models.strategies.job_strategy import OnExhausted
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.verification.verification_verdicts import StopCondition
+from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
 from holdfast.planning.scheduler.ready_tasks import ready_tasks
 
@@ -35,16 +36,11 @@ def is_answered_by_loop(state: JobState) -> bool:
 def has_findings(state: JobState) -> bool:
     """True if the job has any result to report; what a loop searched for is none by itself."""
     return any(
-        task.status is TaskStatus.DONE and not task.is_empty and not _is_step_of_loop(task, state)
+        task.status is TaskStatus.DONE
+        and not task.is_empty
+        and not is_step_of_loop(task, state.strategy)
         for task in state.tasks.values()
     )
-
-
-def _is_step_of_loop(task: TaskState, state: JobState) -> bool:
-    opening = state.opening
-    is_of_opening = opening is not None and task.parent == opening.id
-    is_loop = state.strategy.agent_method is AgentMethod.LOOP
-    return bool(task.parent) and (is_of_opening or is_loop)
 
 
 def failed_tasks(state: JobState) -> list[TaskState]:
