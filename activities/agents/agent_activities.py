@@ -42,7 +42,7 @@ from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
-from holdfast.planning.loop.handover import open_links
+from holdfast.planning.loop.handover import handover_in_words, open_links
 from holdfast.planning.loop.loop_tasks import works_as_loop
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
 from holdfast.planning.strategies.agent_catalogue import tools_of
@@ -274,7 +274,7 @@ def _log_handover(tx: JobTransaction, task_id: str, result: LoopResult) -> None:
     if result.handover is not None:
         facts: dict[str, JsonValue] = {
             "cause": result.handover.cause.value,
-            "why": result.handover.why,
+            "why": handover_in_words(result, result.handover),
             "proven": len(result.sentences),
             "open": len(open_links(result)),
         }

@@ -196,8 +196,8 @@ class CitedLoop:
 
     def _end(self, result: LoopResult) -> TurnDecision:
         if self.turn.view.task.is_opening:
-            threshold = self.turn.strategy.confidence_threshold
-            handover = handover_of(result, self.transcript.must_answer, threshold)
+            least = self.turn.strategy.loop_confidence
+            handover = handover_of(result, self.transcript.must_answer, least)
             result = result.model_copy(update={"handover": handover})
         return TurnDecision(end=agent_result(self.turn, result), loop_result=result)
 

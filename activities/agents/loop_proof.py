@@ -23,10 +23,15 @@ from holdfast.models.loop.loop_results import (
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.text.value_text import value_as_text
-from holdfast.planning.loop.answer_confidence import answer_confidence, value_confidence
+from holdfast.planning.loop.answer_confidence import (
+    answer_confidence,
+    value_confidence,
+    weakest_of,
+)
 from holdfast.planning.loop.answer_proof import ProofGround
 from holdfast.planning.loop.passage_numbers import passage_title
 from holdfast.planning.loop.quote_context import widened_quotes
+from holdfast.planning.loop.value_links import sentences_under
 from holdfast.planning.loop.value_proof import ValueProof, prove_values
 from holdfast.roles.loop.answer_judge import (
     ANSWER_JUDGE,
@@ -71,6 +76,7 @@ class AnswerProof:
     judged_by: str = ""
     values: tuple[ValueProof, ...] = ()
     promise: Promise = field(default_factory=Promise)
+    question: str = ""
 
     @property
     def is_accepted(self) -> bool:
@@ -89,7 +95,7 @@ class AnswerProof:
                 faults.append(RefusedValue(name=each.name, why=each.why_refused))
             elif self.judged_by and is_weak and self.follows and each.name in required:
                 why = f"its confidence is {confidence:.2f}, and {threshold:g} is needed"
-                faults.append(RefusedValue(name=each.name, why=why))
+                faults.append(RefusedValue(name=each.name, why=why + self._weak_link(each)))
         return tuple(faults)
 
     def refusals(self) -> tuple[RefusedSentence, ...]:
@@ -135,7 +141,22 @@ class AnswerProof:
             self.promise.given_confidence,
             is_judged=bool(self.judged_by),
             follows=self.follows,
+            based_on=self._sentences_under(proof),
         )
+
+    def _sentences_under(self, proof: ValueProof) -> Sequence[ProvenSentence]:
+        """The sentences that a value is based on: all of them if it is the only one."""
+        sentences = [self.proven[n] for n in sorted(self.proven)]
+        if len(self.promise.expects) == 1:
+            return sentences
+        return sentences_under(proof, sentences, self.question)
+
+    def _weak_link(self, proof: ValueProof) -> str:
+        """The sentence that makes a value weak, as the agent is told; empty: it is the value."""
+        weakest = weakest_of(self._sentences_under(proof))
+        if weakest is None or weakest.strength is not LinkStrength.WEAK:
+            return ""
+        return f"; it is based on what is only likely: {weakest.text[:_LONGEST_PROMISE]}"
 
 
 @dataclass(frozen=True)
@@ -164,7 +185,9 @@ class LoopProof:
                 proven[n] = found.proven
         values = answer.values if isinstance(answer, PromisingAnswer) else ()
         proofs = prove_values(values, self.promise.expects, self.ground)
-        return AnswerProof(answer, proven, refused, values=proofs, promise=self.promise)
+        return AnswerProof(
+            answer, proven, refused, values=proofs, promise=self.promise, question=self.question
+        )
 
     async def judged(self, proof: AnswerProof, *, place: str) -> AnswerProof:
         """Return the proof after the judge's call, which `place` names in the ledger.

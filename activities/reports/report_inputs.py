@@ -78,7 +78,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
         concludes=concludes,
         confidence=_answer_confidence(material),
         results=tuple(_result_items(material)),
-        evidence=evidence_items(material.found),
+        evidence=evidence_items(material.found, material.loops.values()),
         verification=None if summary is None else _verification_figures(summary),
         contradictions=tuple(
             OpposedClaims(**each.model_dump(exclude={"tasks"}))

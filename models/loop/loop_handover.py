@@ -25,7 +25,7 @@ class Handover(Frozen):
 
     cause: HandoverCause
     why: str
-    """In words, for people and for the planner."""
+    """In words, without what is open: the planner gets that by itself."""
 
 
 class ProvenFact(Frozen):

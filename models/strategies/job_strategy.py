@@ -95,6 +95,9 @@ class Strategy(Frozen):
     begins_with: Beginning = Beginning.PLAN
     """`loop`: a cited loop tries to answer first, and the planner plans only what it leaves open.
     Without `verify`, with fixed agents or with `plan_only` the job begins with its plan."""
+    loop_confidence: float = Field(default=0.5, ge=0, le=1)
+    """The least confidence of the answer of the loop that a job begins with; below it, a plan
+    follows. An answer with a weak link has 0.55."""
     max_turns: int = Field(default=20, ge=1, le=200)
     """The maximum of turns of a loop; then the agent must answer."""
     max_loop_tokens: int | None = Field(default=None, ge=1)

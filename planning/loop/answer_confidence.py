@@ -1,6 +1,8 @@
 """Compute the confidence of a loop's answer, and of its values: that of the weakest link."""
 
-from holdfast.models.loop.loop_results import LinkStrength, LoopResult
+from collections.abc import Sequence
+
+from holdfast.models.loop.loop_results import LinkStrength, LoopResult, ProvenSentence
 from holdfast.planning.loop.value_proof import ValueProof
 
 CONFIDENCE_BY_STRENGTH = {
@@ -21,22 +23,37 @@ _REFUSED = 0.5
 
 def sentences_confidence(result: LoopResult) -> float | None:
     """Return the confidence of the proven sentences, whatever they answer; None without any."""
-    links = [CONFIDENCE_BY_STRENGTH[each.strength] for each in result.sentences]
+    links = [_confidence_of(each) for each in result.sentences]
     if not result.judged_by:
         links.append(_RULES_ALONE)
     return min(links) if result.sentences else None
 
 
-def value_confidence(
-    proof: ValueProof, given: float, *, is_judged: bool, follows: bool = True
-) -> float:
-    """Return the confidence of a promised value, 0 to 1.
+def weakest_of(sentences: Sequence[ProvenSentence]) -> ProvenSentence | None:
+    """Return the sentence that is shown least surely; None without any."""
+    return min(sentences, key=_confidence_of, default=None)
 
-    The agent's own confidence and that of what it was `given` can only lower it. A value that is
-    not stated follows from its quotes: without a judge nobody has confirmed that.
+
+def _confidence_of(sentence: ProvenSentence) -> float:
+    return CONFIDENCE_BY_STRENGTH[sentence.strength]
+
+
+def value_confidence(
+    proof: ValueProof,
+    given: float,
+    *,
+    is_judged: bool,
+    follows: bool = True,
+    based_on: Sequence[ProvenSentence] = (),
+) -> float:
+    """Return the confidence of a promised value, 0 to 1: that of its weakest link (REP-01).
+
+    The agent's own confidence, that of what it was `given`, and that of the sentences that it
+    `based_on` can only lower it. A value that is not stated follows from its quotes: without a
+    judge nobody has confirmed that.
     """
     claimed = _UNNAMED if proof.claimed is None else max(0.0, min(1.0, proof.claimed))
-    links = [claimed, CONFIDENCE_BY_STRENGTH[proof.strength]]
+    links = [claimed, CONFIDENCE_BY_STRENGTH[proof.strength], *map(_confidence_of, based_on)]
     if not proof.is_stated:
         links.append(CONFIDENCE_BY_STRENGTH[LinkStrength.IMPLIED] if is_judged else _REFUSED)
     if not proof.quotes:
@@ -56,7 +73,7 @@ def answer_confidence(result: LoopResult) -> float | None:
         return None
     if not result.sentences:
         return 0.0
-    links = [CONFIDENCE_BY_STRENGTH[each.strength] for each in result.sentences]
+    links = [_confidence_of(each) for each in result.sentences]
     if not result.judged_by:
         links.append(_RULES_ALONE)
     if not result.follows:

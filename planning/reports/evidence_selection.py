@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from holdfast.models.evidence.evidence import (
     StoredEvidence,
 )
+from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.models.reports.report_writer_messages import EvidenceItem
 from holdfast.models.text.words import words_of
@@ -55,11 +56,20 @@ def _upstream(plan: Plan, task_id: str) -> set[str]:
     return seen
 
 
-def evidence_items(found: Iterable[StoredEvidence]) -> tuple[EvidenceItem, ...]:
-    """The evidence under the ids by which the writer may cite it: E1, E2 and so on."""
+def evidence_items(
+    found: Iterable[StoredEvidence], loops: Iterable[LoopResult] = ()
+) -> tuple[EvidenceItem, ...]:
+    """The evidence under the ids by which the writer may cite it: E1, E2 and so on.
+
+    What `loops` proved with a quote is their sentence.
+    """
+    proven = {n: each.text for loop in loops for each in loop.sentences for n in each.evidence_ids}
     return tuple(
         EvidenceItem(
-            id=name, title=source_title(item), quote=item.quote, shows=_evidence_summary(item)
+            id=name,
+            title=source_title(item),
+            quote=item.quote,
+            shows=proven.get(item.id) or _evidence_summary(item),
         )
         for name, item in evidence_by_citation_id(found).items()
     )

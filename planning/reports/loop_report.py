@@ -25,7 +25,7 @@ def loop_report(
 
     A sentence whose evidence was retracted since is left out, and named as a gap. An answer that
     its sentences do not give is named as possible, apart from the answer. An answer with a weak
-    link is given with its low confidence: the planner looked at it, and nothing better was found.
+    link is given with its low confidence.
     """
     marks = CitationMarks(found)
     active = {item.id: item for item in found}

@@ -125,6 +125,13 @@ def _names(text: str) -> list[str]:
     return names
 
 
+def capitalised_words(text: str) -> frozenset[str]:
+    """Return the words with a capital letter, casefolded: names, and some first words."""
+    found = (match.group() for match in _WORD.finditer(text))
+    words = {word.casefold() for word in found if word[0].isupper() and len(word) > 1}
+    return frozenset(words.difference(_SENTENCE_OPENERS.split()))
+
+
 def _is_number_sign(text: str, match: re.Match[str]) -> bool:
     """True for the `No` of `No. 61`."""
     return match.group() == "No" and _NUMBERED.match(text, match.end()) is not None

@@ -1,5 +1,6 @@
 """Tests of the preset `research`: one cited loop first, then a plan for what the loop leaves open."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.jobs.job_state import AgentTaskReceipt
 from holdfast.models.views.job_views import JobView
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, CONTINUED_PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.storage.core.tables.job_tables import receipts
 from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.ledger.spending_queries import tokens_of
@@ -83,7 +85,7 @@ async def test_what_the_searches_leave_open_is_planned_with_what_was_proven(
     (given,) = players.tasks(CONTINUED_PLANNER)
     assert given["found"] == {
         "task": "T0",
-        "why": f"not found: {OPEN}",
+        "why": "no answer was found",
         "proven": [{"text": DESIGNED["text"], "sources": given["found"]["proven"][0]["sources"]}],
         "open": [OPEN],
         "tried": [QUESTION, "Teal Bridge"],
@@ -98,6 +100,20 @@ async def test_what_the_searches_leave_open_is_planned_with_what_was_proven(
     assert any("born in Malmo" in quote for quote in quotes), "and the evidence of the plan"
     handed = await job_events(engine, job, "loop.handed_over")
     assert [(each["cause"], each["proven"], each["open"]) for each in handed] == [("open", 1, 1)]
+    assert handed[0]["why"] == f"not found: {OPEN}", "people see the words, not the list"
+
+
+async def test_the_writer_is_told_which_sentence_each_quote_of_the_loop_proves(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.loop.turns = [[search("Teal Bridge")], [answer("", DESIGNED, open=[OPEN])]]
+
+    await run_research(engine)
+
+    (told,) = players.tasks(SYNTHESISER)
+    shown = {each["quote"]: each["shows"] for each in told["evidence"]}
+    assert shown[DESIGNED["cites"][0]["quote"]] == DESIGNED["text"]
+    assert "None" not in json.dumps(told["evidence"])
 
 
 async def handed_over(engine: RunningEngine, job: JobView) -> list[tuple[object, object]]:
@@ -164,26 +180,36 @@ async def test_a_limit_ends_the_loop_and_the_planner_takes_over(
     assert cause == "limit"
     assert limit in str(why)
     (given,) = players.tasks(CONTINUED_PLANNER)
-    assert given["found"]["why"] == why
+    assert given["found"]["why"] in str(why)
+    assert OPEN not in given["found"]["why"], "what is open is told once"
+    assert given["found"]["open"] == [OPEN]
     assert [each["text"] for each in given["found"]["proven"]] == [DESIGNED["text"]]
 
 
 @pytest.mark.conformance("LOOP-04")
 @pytest.mark.parametrize(
-    ("judgement", "cause"),
+    ("judgement", "settings", "cause"),
     [
-        (ACCEPTED | {"answer_follows": False}, "do not give the answer 'Malmo'"),
-        (ACCEPTED | {"weakest": 2, "strength": "weak"}, "a confidence of 0.55, and 0.7 is needed"),
-        (ACCEPTED | {"not_shown": [{"n": 1}, {"n": 2}]}, "no quote shows the answer 'Malmo'"),
+        (ACCEPTED | {"answer_follows": False}, {}, "do not give the answer 'Malmo'"),
+        (
+            ACCEPTED | {"weakest": 2, "strength": "weak"},
+            {"loop_confidence": "0.7"},
+            "a confidence of 0.55, and 0.7 is needed (loop_confidence)",
+        ),
+        (ACCEPTED | {"not_shown": [{"n": 1}, {"n": 2}]}, {}, "no quote shows the answer 'Malmo'"),
     ],
 )
 async def test_an_answer_that_the_proof_refuses_is_handed_over(
-    engine: RunningEngine, players: ScriptedRoles, judgement: dict[str, Any], cause: str
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    judgement: dict[str, Any],
+    settings: dict[str, str],
+    cause: str,
 ) -> None:
     players.loop.turns = [[search("Ada Lindqvist")], [answer("Malmo", DESIGNED, BORN)]]
     players.loop.judgements = [judgement]
 
-    job = await run_research(engine)
+    job = await run_research(engine, **settings)
 
     ((named, why),) = await handed_over(engine, job)
     assert (named, cause in str(why)) == ("refused", True), why
@@ -237,17 +263,30 @@ async def test_a_planner_that_expects_nothing_more_leaves_the_report_to_the_loop
     assert "synthesiser" not in players.asked
 
 
-async def test_an_answer_with_a_weak_link_stands_when_the_planner_expects_nothing_better(
-    engine: RunningEngine, players: ScriptedRoles
+@pytest.mark.conformance("LOOP-04")
+@pytest.mark.parametrize(
+    ("settings", "asked", "ending"),
+    [
+        ({}, 0, StopReason.ANSWERED),
+        ({"loop_confidence": "0.7"}, 1, StopReason.ANSWERED_WITH_GAPS),
+    ],
+)
+async def test_an_answer_with_a_weak_link_stands_and_is_planned_only_below_the_least_confidence(
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    settings: dict[str, str],
+    asked: int,
+    ending: StopReason,
 ) -> None:
     players.loop.turns = [[search("Ada Lindqvist")], [answer("Malmo", DESIGNED, BORN)]]
     players.loop.judgements = [ACCEPTED | {"weakest": 2, "strength": "weak"}]
     players.plan = plan()
 
-    job = await run_research(engine)
+    job = await run_research(engine, **settings)
     report = await report_of(engine, job)
 
-    assert (job.status, job.stop_reason) == ("done", StopReason.ANSWERED_WITH_GAPS)
+    assert len(players.tasks(CONTINUED_PLANNER)) == asked
+    assert (job.status, job.stop_reason) == ("done", ending)
     assert (job.answer, report.answer, report.confidence) == ("Malmo", "Malmo", 0.55)
     assert [each.strength for each in report.findings] == ["stated", "weak"]
 

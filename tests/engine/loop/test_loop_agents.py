@@ -278,6 +278,24 @@ async def test_an_uncertain_value_is_looked_for_once_more(
     assert stored.task.result == {"city": "Malmo", "year": 1871}
 
 
+@pytest.mark.conformance("LOOP-04", "KPI-07")
+async def test_a_value_is_as_uncertain_as_the_weak_sentence_that_it_based_on(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.plan = plan(agent_task("T1", about=BIRTH, yields="city"))
+    same = sentence("The bridge's Ada is the one of the parish.", 1, BORN)
+    players.loop.judgements = [ACCEPTED | {"weakest": 1, "strength": "weak"}]
+    players.loop.by_question[BIRTH] = [[values(CITY, sentences=[same], open=["her parish"])]]
+
+    job = await run_agents(engine, max_replans_per_task="0", max_rounds="1")
+
+    told = refused_values(players, 2)["city"]
+    assert told.startswith("its confidence is 0.55, and 0.7 is needed; it is based on")
+    assert same["text"] in told
+    failure = next(str(task.failure) for task in job.tasks if task.id == "T1")
+    assert "Entity 'city' is below the confidence of 0.7: 0.55." in failure
+
+
 @pytest.mark.conformance("LOOP-04")
 async def test_a_value_that_is_not_there_is_given_or_named_as_open(
     engine: RunningEngine, players: ScriptedRoles
