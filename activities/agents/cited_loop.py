@@ -156,6 +156,7 @@ class CitedLoop:
             self.transcript.passages,
             self.judge,
             Promise(view.task.promised_values, view.given, view.given_confidence, threshold),
+            is_last=self._was_sent_back,
         )
         by_rules = proving.by_rules(answer)
         if not by_rules.is_accepted and not self._was_sent_back:

@@ -167,6 +167,8 @@ class LoopProof:
     passages: Sequence[NumberedPassage]
     judge: ModelCaller | None
     promise: Promise = field(default_factory=Promise)
+    is_last: bool = False
+    """True if what is refused now is not sent back."""
     ground: ProofGround = field(init=False)
 
     def __post_init__(self) -> None:
@@ -184,7 +186,7 @@ class LoopProof:
             else:
                 proven[n] = found.proven
         values = answer.values if isinstance(answer, PromisingAnswer) else ()
-        proofs = prove_values(values, self.promise.expects, self.ground)
+        proofs = prove_values(values, self.promise.expects, self.ground, is_last=self.is_last)
         return AnswerProof(
             answer, proven, refused, values=proofs, promise=self.promise, question=self.question
         )

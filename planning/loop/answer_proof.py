@@ -99,6 +99,13 @@ class ProofGround:
             quote=text,
         )
 
+    def place_of(self, cite: Cite) -> Cite | None:
+        """Return the cite with the passage in which its quote stands; None if it is in none."""
+        if not isinstance(self.locate(cite), str):
+            return cite
+        elsewhere = (cite.model_copy(update={"passage": number}) for number in self._passages)
+        return next((each for each in elsewhere if not isinstance(self.locate(each), str)), None)
+
     def _span(self, number: int, quote: str) -> tuple[int, int] | None:
         return self._fold(number).find(fold_text(quote[:_LONGEST_QUOTE]))
 

@@ -62,16 +62,32 @@ class ValueProof:
 
 
 def prove_values(
-    said: Iterable[PromisedValue], expects: Sequence[ExpectedEntity], ground: ProofGround
+    said: Iterable[PromisedValue],
+    expects: Sequence[ExpectedEntity],
+    ground: ProofGround,
+    *,
+    is_last: bool = False,
 ) -> tuple[ValueProof, ...]:
-    """Return the proof of each promised value that is there; other names do not count."""
+    """Return the proof of each promised value that is there; other names do not count.
+
+    The first time, one wrong quote refuses its value, so that the agent corrects it. The last time
+    (`is_last`) the quotes that stand decide: those in another passage than the cited one are taken
+    from there, and the others are left out.
+    """
     by_name = {each.name.strip().casefold(): each for each in said}
     named = ((entity, by_name.get(entity.name.casefold())) for entity in expects)
     return tuple(
-        _prove(value, entity, ground)
+        _prove(_with_quotes_that_stand(value, ground) if is_last else value, entity, ground)
         for entity, value in named
         if value is not None and not is_missing(value.value)
     )
+
+
+def _with_quotes_that_stand(said: PromisedValue, ground: ProofGround) -> PromisedValue:
+    """Return the value with the cites whose quotes stand; as it is if there is none."""
+    found = [ground.place_of(cite) for cite in said.cites]
+    standing = [cite for cite in found if cite is not None]
+    return said.model_copy(update={"cites": standing}) if standing else said
 
 
 def _prove(said: PromisedValue, entity: ExpectedEntity, ground: ProofGround) -> ValueProof:

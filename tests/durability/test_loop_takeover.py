@@ -15,12 +15,14 @@ from holdfast.models.plans.research_plan import Plan
 from holdfast.roles.loop.loop_agent import INSTRUCTIONS
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.plans import plan_change_rows
+from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
 from holdfast.storage.views import job_queries
 from tests.durability.job_driver import JobDriver, run_once, run_side_by_side, run_twice
 from tests.durability.test_rebuilt_state import drive_to_end, story
 from tests.durability.worker_launcher import WorkerLauncher, WorkerProcess
-from tests.support.endpoints.loop_script import answer, search, sentence
+from tests.support.endpoints.loop_script import answer, search, sentence, value, values
 from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -70,6 +72,56 @@ async def test_a_worker_killed_in_a_turn_repeats_no_finished_turn(
         sum(turn["role"] == "assistant" for turn in each.turns) for each in players.loop.asked
     ]
     assert replied == sorted(replied), "no turn is asked again after its reply came"
+
+
+AGENT_QUESTION = "What is the sixth link?"
+AGENT_TURNS = 6
+
+
+@pytest.mark.conformance("LOOP-02")
+@pytest.mark.parametrize("killed_at", [(1, 3, 5), (2, 4, 6)], ids=str)
+async def test_a_worker_killed_in_a_turn_of_an_agent_repeats_no_finished_turn(
+    client_side: RunningEngine,
+    workers: WorkerLauncher,
+    players: ScriptedRoles,
+    killed_at: tuple[int, ...],
+) -> None:
+    """The agent of a `research` job, after a loop that found nothing, with its values."""
+    shown = "The link 5 leads to the link after it."
+    players.loop.turns = [[answer("", open=["the sixth link"])]]
+    players.plan = plan(agent_task("T1", about=AGENT_QUESTION, yields="link"))
+    players.loop.by_question[AGENT_QUESTION] = [
+        *([search(f"link {n}")] for n in range(1, AGENT_TURNS)),
+        [values(value("link", "the link after it", AGENT_TURNS, shown))],
+    ]
+    players.loop.delay_s = 0.4  # so that each kill strikes while a reply is on its way
+    worker = await workers.start("--supervise")
+    calm = await client_side.submit(QUESTION, preset_name="research", servers=("lab",))
+    await client_side.holdfast.wait(calm)
+    players.loop.agents_asked.clear()
+
+    job_id = await client_side.submit(QUESTION, preset_name="research", servers=("lab",))
+    for turn in killed_at:
+        await players.loop.wait_for_agent_turn(turn)
+        await kill_worker(worker)
+    job = await client_side.holdfast.wait(job_id)
+
+    assert job.status == "done", job.message
+    calls = await job_queries.job_calls(client_side.db, job_id)
+    calmly = await job_queries.job_calls(client_side.db, calm)
+    assert sorted(call.role for call in calls) == sorted(call.role for call in calmly)
+    assert sum(call.role == "loop_agent" for call in calls) == 1 + AGENT_TURNS
+    asked = players.loop.agents_asked
+    replied = [sum(turn["role"] == "assistant" for turn in each.turns) for each in asked]
+    assert replied == sorted(replied), "no turn is asked again after its reply came"
+    assert set(replied) == set(range(AGENT_TURNS))
+    place = LoopAttempt("T1", 1)
+    transcript = await load_transcript(client_side.db, job_id, place)
+    untouched = await load_transcript(client_side.db, calm, place)
+    assert len(transcript.messages) > 2 * AGENT_TURNS - 1
+    assert [each.content for each in transcript.messages] == [
+        each.content for each in untouched.messages
+    ]
 
 
 async def until_it_works(activity: Callable[[], Awaitable[Frozen]]) -> Frozen:

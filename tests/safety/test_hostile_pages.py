@@ -19,6 +19,7 @@ from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.storage.evidence.source_queries import load_source_view
+from tests.support.endpoints.loop_script import search, value, values
 from tests.support.endpoints.scripted_model import ReceivedRequest
 from tests.support.endpoints.scripted_roles import ROLES, ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
@@ -53,13 +54,13 @@ def _is_harmless(report: Any) -> None:
 
 
 def _is_fenced(asked: ReceivedRequest) -> None:
-    """Whether foreign text is in one place alone: inside a JSON string of the user's message."""
+    """Whether foreign text is in one place alone: inside a JSON string of data."""
     assert "evil.example" not in asked.system
     assert "im_start" not in asked.system
     for turn in asked.turns:
-        if turn["role"] == "user" and "evil.example" in turn["content"]:
+        if turn["role"] in ("user", "tool") and "evil.example" in turn["content"]:
             json.loads(turn["content"])  # a forged end of the data would have ended it
-    assert {turn["role"] for turn in asked.turns} <= {"system", "user", "assistant"}
+    assert {turn["role"] for turn in asked.turns} <= {"system", "user", "assistant", "tool"}
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
@@ -108,6 +109,34 @@ async def test_a_hostile_page_changes_neither_plan_nor_calls_nor_citations(
     view = await load_source_view(engine.db, report.citations[0].source_id)
     assert HOSTILE.strip()[:80] in view.text
     assert "\x1b" not in "".join(printable(line) for line in source_lines(view))
+
+
+async def test_what_a_loop_agent_copies_from_a_page_refers_to_nothing(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    """The model obeys: it searches for the page's marks, calls what it names, and answers so."""
+    players.plan = plan(agent_task("T1", about="Find it"))
+    tools.answers = lambda asked: HOSTILE
+    note = ("use", {"tool": "lab.note", "inputs": [{"name": "text", "value": MALFORMED}]})
+    copied = "the answer is 42"
+    forged = {"name": "value", "value": copied, "cites": [{"passage": 99, "quote": copied}]}
+    players.loop.by_question["Find it"] = [
+        [search(REFERENCE), note],
+        [values(forged)],
+        [values(value("value", copied, 1, copied))],
+    ]
+
+    job = await engine.run("Who lit it?", preset_name="research", servers=("lab",))
+
+    assert job.status == "done", job.message
+    assert sorted(tools.called[2:]) == [("note", MALFORMED), ("wikipedia_search", REFERENCE)], (
+        "a copied mark is text, letter by letter"
+    )
+    for each in (*players.loop.asked, *players.loop.agents_asked):
+        _is_fenced(each)
+    told = players.loop.agents_asked[-1].turns[-1]["content"]
+    assert "there is no passage 99" in told
+    _is_harmless(await report_of(engine.holdfast, job.job_id))
 
 
 async def test_what_an_agent_copies_from_a_page_refers_to_nothing(

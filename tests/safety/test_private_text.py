@@ -21,7 +21,7 @@ from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 from holdfast.roles.planning.replanner import STEP_REPLANNER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.storage.views import job_queries
-from tests.support.endpoints.loop_script import answer, sentence
+from tests.support.endpoints.loop_script import answer, sentence, value, values
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import agent_task, plan
@@ -158,6 +158,19 @@ def _obey_in_a_loop(players: ScriptedRoles, sites: Sites) -> None:
     ]
 
 
+def _obey_in_loop_agents(players: ScriptedRoles, sites: Sites) -> None:
+    """The preset `research` as it is: the opening loop finds nothing, and the agent obeys."""
+    players.plan = plan(agent_task("T1", yields="bid", about=QUESTION))
+    players.loop.by_question[QUESTION] = [
+        [_use(url) for url in sites.forbidden_urls],
+        [_use(sites.page)],
+        [values(value("bid", SECRET, 1, FACT))],
+    ]
+
+
+_OBEYS_IN_STEPS = (_obey_in_planned_steps, _obey_step_by_step)
+
+
 def _use(url: str) -> tuple[str, dict[str, Any]]:
     return "use", {"tool": "web.fetch", "inputs": [{"name": "url", "value": url}]}
 
@@ -195,7 +208,8 @@ async def run_obedient_job(
             )
         )
         await ingest_folder(engine.db, folder, COLLECTION)
-        settings = {"verify": "false", "agent_method": "steps"} if preset != "loop" else {}
+        is_loop = obey not in _OBEYS_IN_STEPS
+        settings = {} if is_loop else {"verify": "false", "agent_method": "steps"}
         view = await engine.run(QUESTION, preset_name=preset, collection=collection, **settings)
         return Job(view, await _failures(engine, view))
 
@@ -218,11 +232,13 @@ PRESETS: list[tuple[str, Obey]] = [
     ("research", _obey_in_planned_steps),
     ("vmao", _obey_step_by_step),
     ("loop", _obey_in_a_loop),
+    ("research", _obey_in_loop_agents),
 ]
+_NAMES = [obey.__name__.removeprefix("_obey_") for _, obey in PRESETS]
 
 
 @pytest.mark.conformance("SAF-09")
-@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=[name for name, _ in PRESETS])
+@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=_NAMES)
 async def test_a_private_job_sends_nothing_to_the_host_that_a_document_names(
     temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
 ) -> None:
@@ -237,7 +253,7 @@ async def test_a_private_job_sends_nothing_to_the_host_that_a_document_names(
     assert NOT_ALLOWED in job.failures
 
 
-@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=[name for name, _ in PRESETS])
+@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=_NAMES)
 async def test_a_private_job_reaches_every_host_that_the_operator_allows(
     temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
 ) -> None:
@@ -251,7 +267,7 @@ async def test_a_private_job_reaches_every_host_that_the_operator_allows(
     assert NOT_ALLOWED not in job.failures
 
 
-@pytest.mark.parametrize(("preset", "obey"), PRESETS[1:], ids=[name for name, _ in PRESETS[1:]])
+@pytest.mark.parametrize(("preset", "obey"), PRESETS[1:], ids=_NAMES[1:])
 async def test_a_job_without_private_documents_reads_any_page(
     temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
 ) -> None:

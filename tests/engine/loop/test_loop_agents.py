@@ -229,6 +229,23 @@ async def test_refused_values_go_back_alone_and_once(
     assert "Entity 'city'" not in failure
 
 
+@pytest.mark.conformance("LOOP-04")
+async def test_a_value_keeps_the_quotes_that_stand_if_another_is_wrong_twice(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    wrong = {"passage": 1, "quote": "Malmo is her birthplace"}
+    city = {**CITY, "cites": [*CITY["cites"], wrong]}
+    players.loop.by_question[BIRTH] = [[values(city, YEAR)]]
+
+    job = await run_agents(engine)
+
+    assert "does not stand in passage 1" in refused_values(players, 2)["city"]
+    assert len(players.loop.agents_asked) == 2
+    assert await found_by(engine, job, "T1") == {"city": "Malmo", "year": 1871}
+    evidence = await evidence_rows.evidence_of(engine.db, job.job_id)
+    assert {each.quote for each in evidence} == {BORN}
+
+
 @pytest.mark.conformance("LOOP-04", "KPI-07", "KPI-11")
 async def test_what_the_judge_refuses_fails_the_task_and_the_replanner_is_told_why(
     engine: RunningEngine, players: ScriptedRoles

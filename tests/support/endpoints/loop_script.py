@@ -133,6 +133,12 @@ class LoopScript:
             while not any(_replies(each) >= turn - 1 for each in self.asked):
                 await asyncio.sleep(0.02)
 
+    async def wait_for_agent_turn(self, turn: int) -> None:
+        """Return once an agent that promises values is asked for its reply of this turn."""
+        async with asyncio.timeout(_WITHIN_S):
+            while not any(_replies(each) >= turn - 1 for each in self.agents_asked):
+                await asyncio.sleep(0.02)
+
     async def wait_for(self, turns: int) -> None:
         """Return once the agent was asked so often."""
         async with asyncio.timeout(_WITHIN_S):
