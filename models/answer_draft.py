@@ -1,13 +1,25 @@
-"""Define the base type of all answers of models, and the values that an answer may hold."""
+"""Define the base type of all answers of models, and the values that an answer may hold.
 
-from typing import Annotated
+Answers are read leniently where their meaning is clear: a field in another case, a confidence in
+percent. What could mean two things is refused, and the model is told what to correct.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
+    Field,
     JsonValue,
     WithJsonSchema,
+    model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 _SCALARS = [{"type": name} for name in ("string", "number", "integer", "boolean")]
 
@@ -16,8 +28,117 @@ _LISTS = [{"type": "array", "items": {"type": name}} for name in ("string", "num
 DraftValue = Annotated[JsonValue, WithJsonSchema({"anyOf": [*_SCALARS, *_LISTS, {"type": "null"}]})]
 """Any JSON value is read; the schema names those that strict endpoints can enforce."""
 
+_SURELY_PERCENT = 10
+"""Up to here a number may be one of ten points instead of a hundred."""
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+
+
+def _as_share(value: object) -> object:
+    """The confidence with percent as a share: 95, `"95"` and `"95%"` are 0.95."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("confidence", "Input should be a number from 0 to 1")
+    if isinstance(value, str):
+        percent = _PERCENT.fullmatch(value)
+        if percent:
+            share = float(percent[1]) / 100
+            # "0.95%" is more likely a share with a sign too many than one in a hundred.
+            return share if share == 0 or share >= 1 / 100 else value
+        try:
+            value = float(value)
+        except ValueError:
+            return value
+    if isinstance(value, int | float) and _SURELY_PERCENT < value <= 100:
+        return value / 100
+    return value
+
+
+Confidence = Annotated[float, Field(ge=0, le=1), BeforeValidator(_as_share)]
+"""A confidence or a completeness from 0 to 1."""
+
 
 class Draft(BaseModel):
-    """The base of all answers; fields that the answer does not define are dropped."""
+    """The base of all answers; fields that the answer does not define are dropped.
+
+    A name in another case or with other separators (`dependsOn`) is read as the field. One that is
+    a letter away from a field that is missing is refused, as its content would be lost.
+    """
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_declared_names(cls, value: object) -> object:
+        if not isinstance(value, dict) or value.keys() <= _field_by_name(cls).keys():
+            return value
+        return _renamed(cls, value)
+
+
+def _renamed(model: type[Draft], value: Mapping[Any, Any]) -> dict[Any, Any]:
+    declared = _field_by_name(model)
+    given = {declared[name] for name in value if name in declared}
+    renamed: dict[Any, Any] = {}
+    for name, content in value.items():
+        field = None if name in declared else _field_meant(model, name, given)
+        if field is not None:
+            given.add(field)
+        renamed[field or name] = content
+    return renamed
+
+
+def _field_meant(model: type[Draft], name: object, given: set[str]) -> str | None:
+    """The field, not yet given, that an unknown name stands for; None if it stands for none.
+
+    Raises:
+        PydanticCustomError: the name is only nearly that of a field.
+    """
+    written = _letters(str(name)[:_LONGEST_NAME])
+    missing = {
+        letters: field for letters, field in _field_by_letters(model).items() if field not in given
+    }
+    if written in missing:
+        return missing[written]
+    near = next((field for letters, field in missing.items() if _is_one_edit(written, letters)), "")
+    if near:
+        raise PydanticCustomError(
+            "unknown_field",
+            "there is no field '{name}'; write '{near}'",
+            {"name": name, "near": near},
+        )
+    return None
+
+
+_LONGEST_NAME = 60
+_SHORTEST_NEAR = 4
+"""Letters of the shortest name that another one can be near to."""
+
+
+@cache
+def _field_by_name(model: type[Draft]) -> Mapping[str, str]:
+    """The fields by all names under which they are read."""
+    names: dict[str, str] = {}
+    for field, info in model.model_fields.items():
+        alias = info.validation_alias
+        others = alias.choices if isinstance(alias, AliasChoices) else ()
+        names |= dict.fromkeys((field, *(each for each in others if isinstance(each, str))), field)
+    return names
+
+
+@cache
+def _field_by_letters(model: type[Draft]) -> Mapping[str, str]:
+    return {_letters(name): field for name, field in _field_by_name(model).items()}
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+
+def _is_one_edit(one: str, other: str) -> bool:
+    """True if a letter more, less, another, or swapped with the next makes one of the other."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SHORTEST_NEAR or len(long) - len(short) > 1:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    swapped = short[:at] + short[at : at + 2][::-1] + short[at + 2 :]
+    return short[at + 1 :] == long[at + 1 :] or swapped == long

@@ -3,7 +3,7 @@
 from pydantic import AliasChoices, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 
 SEARCH = "search"
 USE = "use"
@@ -76,7 +76,7 @@ class PromisedValue(Draft):
     name: str
     value: DraftValue
     cites: list[Cite] = Field(default_factory=list)
-    confidence: float | None = Field(default=None, description="0 to 1")
+    confidence: Confidence | None = Field(default=None, description="0 to 1")
 
 
 class LoopAnswer(Draft):

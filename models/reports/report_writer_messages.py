@@ -2,7 +2,7 @@
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
@@ -101,7 +101,7 @@ class SynthesiserTask(Frozen):
 class ConclusionDraft(Statement):
     """What follows from the findings."""
 
-    confidence: float = Field(ge=0, le=1, description="0 to 1")
+    confidence: Confidence = Field(description="0 to 1")
     limits: str = Field(description="where it ends: what was not read, or would change it")
 
 

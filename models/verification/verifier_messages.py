@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
-from holdfast.models.answer_draft import Draft
+from holdfast.models.answer_draft import Confidence, Draft
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.task_finding import QuotedPassage
@@ -75,9 +75,7 @@ class VerifierAnswer(Draft):
     """The verdict on one result."""
 
     status: Completeness = Field(validation_alias=AliasChoices("status", "verification_status"))
-    completeness: float = Field(
-        ge=0,
-        le=1,
+    completeness: Confidence = Field(
         description="0 to 1",
         validation_alias=AliasChoices("completeness", "completeness_score"),
     )
@@ -87,7 +85,7 @@ class VerifierAnswer(Draft):
         validation_alias=AliasChoices("missing", "missing_aspects"),
     )
     contradictions: list[Annotated[Claim, BeforeValidator(_claim)]] = Field(default_factory=list)
-    confidence: float = Field(ge=0, le=1, description="0 to 1: how sure this verdict is")
+    confidence: Confidence = Field(description="0 to 1: how sure this verdict is")
     recommendation: Recommendation = Field(
         description="accept; retry: another attempt may do better; escalate: a person must judge"
     )

@@ -19,10 +19,17 @@ MAX_REPAIRED = 12_000  # characters; the repair is quadratic: 3 s on an idle cor
 MAX_YAML = 40_000  # characters; the loader takes 2 s at worst for that many
 MAX_STARTS = 20
 _MESSAGE = 1_500
+_TOLD_END = 60  # characters of a cut answer's end that its author is told
 _TOO_MANY_VALUES = f"the answer has more than {MAX_VALUES:,} values; answer more briefly"
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>|\A.*</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_OBJECT = re.compile(r"\{(?=\s*(?:[\"'}]|\Z))")
+"""The beginning of a JSON object; `{this}` in prose is none."""
+_JSON_SIGN = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|(?<=[{\[,:])\s*\'[^\'\\]*(?:\\.[^\'\\]*)*\'|[{}\[\]]|"', re.DOTALL
+)
+"""A whole string (also in Python's quotes), a bracket, or a quote that nothing closes."""
 _KEY_LINE = re.compile(r"^(?:- )?[\"']?[A-Za-z_][\w \"'-]{0,60}:(?=\s)", re.MULTILINE)
 
 
@@ -62,24 +69,79 @@ def read_reply(text: str, answer_type: type[AnswerT]) -> AnswerT:
 
 
 def _readings(text: str) -> Iterator[Any]:
-    """The objects that the reply can be read as, likeliest first."""
+    """The objects that the reply can be read as, likeliest first.
+
+    Raises:
+        ReplyInvalid: it has an object that is not complete.
+    """
     said = without_thinking(text)
     fenced = [block.strip() for block in _FENCE.findall(said)[:MAX_STARTS]]
     yield from _exact_json(text, 0)  # before anything is cut off: a valid answer may quote a tag
     for part in (said, *fenced):
-        yield from _exact_json(part, part.find("{"))
+        yield from _exact_objects(part)
+    if end := _end_of_cut_json(said):
+        raise ReplyInvalid(
+            f"your answer is not complete JSON; it ends after {end!r}. Send the whole object"
+        )
     for part in (*fenced, said):
         yield from _lenient_readings(part)
 
 
 def _exact_json(text: str, start: int) -> Iterator[Any]:
     """The JSON that begins there, whatever follows it."""
+    value, _ = _decoded(text, start)
+    yield from _only_objects(value)
+
+
+def _exact_objects(text: str) -> Iterator[Any]:
+    """The JSON objects in the text, whatever stands around them; none inside a broken one."""
+    start = 0
+    for _ in range(MAX_STARTS):
+        found = _OBJECT.search(text, start)
+        if found is None:
+            return
+        value, start = _decoded(text, found.start())
+        if value is None:
+            return
+        yield from _only_objects(value)
+
+
+def _decoded(text: str, start: int) -> tuple[object, int]:
+    """The JSON value that begins there, and where it ends; None if there is none."""
     try:
         # line breaks inside strings are common and harmless
-        value, _ = json.JSONDecoder(strict=False).raw_decode(text, max(0, start))
+        return json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
-        return
-    yield from _only_objects(value)
+        return None, start
+
+
+def _end_of_cut_json(text: str) -> str:
+    """The last characters of the text if its first broken object never closes; else nothing.
+
+    Closed by a guess, it would be another answer: a plan without its last tasks, for example.
+    """
+    start = 0
+    while found := _OBJECT.search(text, start):
+        value, start = _decoded(text, found.start())
+        if value is None:
+            return text[-_TOLD_END:] if _never_closes(text, found.start()) else ""
+    return ""
+
+
+def _never_closes(text: str, start: int) -> bool:
+    """True if the text ends inside the brackets, or inside a string, that open at `start`."""
+    depth = 0
+    for sign in _JSON_SIGN.finditer(text, start):
+        match sign[0]:
+            case "{" | "[":
+                depth += 1
+            case "}" | "]":
+                depth -= 1
+                if depth <= 0:
+                    return False
+            case '"':
+                return True
+    return True
 
 
 def _lenient_readings(text: str) -> Iterator[Any]:
@@ -94,8 +156,9 @@ def _lenient_readings(text: str) -> Iterator[Any]:
 
 
 def _repaired_json(text: str) -> Iterator[Any]:
-    start = re.search(r"[{\[]", text)
-    if start is None or len(text) > MAX_REPAIRED:
+    """The object with its commas, quotes and words mended; nothing that is cut is closed."""
+    start = _OBJECT.search(text) or re.search(r"[{\[]", text)
+    if start is None or len(text) > MAX_REPAIRED or _never_closes(text, start.start()):
         return
     try:
         value = json_repair.loads(text[start.start() :])

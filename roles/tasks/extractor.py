@@ -2,7 +2,7 @@
 
 from pydantic import Field, JsonValue, model_validator
 
-from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
@@ -39,7 +39,7 @@ class Extracted(Draft):
 
     name: str
     value: DraftValue = None
-    confidence: float | None = Field(default=None, description="0 to 1, of this entity")
+    confidence: Confidence | None = Field(default=None, description="0 to 1, of this entity")
     quote: str = Field(default="", description="the words of the response that show the value")
 
 
@@ -47,7 +47,7 @@ class ExtractorAnswer(Draft):
     """The entities found in one chunk. The form of the KPI-Chain paper is read as well."""
 
     entities: list[Extracted]
-    confidence: float = Field(default=0.0, description="0 to 1, of the answer as a whole")
+    confidence: Confidence = Field(default=0.0, description="0 to 1, of the answer as a whole")
     summary: str = Field(default="", description="what was found or why not, in a few sentences")
 
     @model_validator(mode="before")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
@@ -29,7 +29,7 @@ class Concluded(Draft):
 
     name: str
     value: DraftValue = None
-    confidence: float | None = Field(default=None, description="0 to 1")
+    confidence: Confidence | None = Field(default=None, description="0 to 1")
 
 
 class ReasonerAnswer(Draft):

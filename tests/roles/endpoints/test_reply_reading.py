@@ -160,7 +160,8 @@ def test_what_endpoints_do_not_enforce_is_refused(answer: type[BaseModel]) -> No
         f"```\n{json.dumps(PLAN)}",
         f"Sure: {json.dumps(PLAN)} hope it helps",
         json.dumps(PLAN)[:-1] + ",}",
-        json.dumps(PLAN)[:-2],
+        f"It is {{this}} and {{that}}, it's so: {json.dumps(PLAN)} It's done.",
+        f"Sure, for {json.dumps({'example': 1})} I say {json.dumps(PLAN)}",
         json.dumps(PLAN).replace("null", "None").replace('"', "'"),
         f"[{json.dumps(PLAN)}]",
         "tasks:\n- id: T1\n  kind: tool\n  description: find it",
@@ -250,6 +251,22 @@ def test_the_message_is_short_however_much_is_wrong() -> None:
 def test_a_reply_without_an_object_says_so(text: str, said: str) -> None:
     with pytest.raises(ReplyInvalid, match=said):
         read_reply(text, PlanDraft)
+
+
+@pytest.mark.parametrize("size", range(1, len(json.dumps(PLAN))))
+def test_a_cut_plan_is_never_closed_by_a_guess(size: int) -> None:
+    cut = json.dumps(PLAN)[:size]
+
+    for text in (cut, f"Here is the plan: as asked.\n\n{cut}", f"```json\n{cut}"):
+        with pytest.raises(ReplyInvalid, match="not complete JSON; it ends after") as caught:
+            read_reply(text, PlanDraft)
+        assert repr(cut.strip()[-20:])[1:-1] in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['{"word": "a b', "{'word': 'a', 'when': [", '{"word": "a",\n'])
+def test_a_cut_answer_without_required_fields_is_no_answer_either(text: str) -> None:
+    with pytest.raises(ReplyInvalid, match="not complete JSON"):
+        read_reply(text, Word)
 
 
 HOSTILE = [

@@ -1,0 +1,74 @@
+"""Tests for the lenient reading of answers: confidences in percent, and fields in other spellings."""
+
+import pytest
+from pydantic import ValidationError
+
+from holdfast.models.answer_draft import Confidence, Draft
+from holdfast.models.plans.plan_drafts import DraftTask
+from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer
+
+
+class Rated(Draft):
+    """An answer with a share."""
+
+    confidence: Confidence
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (0.95, 0.95),
+        (1, 1.0),
+        (0, 0.0),
+        ("0.95", 0.95),
+        (95, 0.95),
+        ("95", 0.95),
+        ("95%", 0.95),
+        (" 7.5 % ", 0.075),
+        ("100%", 1.0),
+        (100, 1.0),
+        ("0%", 0.0),
+    ],
+)
+def test_a_confidence_in_percent_is_read_as_a_share(written: object, read: float) -> None:
+    assert Rated.model_validate({"confidence": written}).confidence == pytest.approx(read)
+
+
+@pytest.mark.parametrize("written", [1.5, 8, 10, 101, -0.1, "0.95%", "110%", "high", True, None])
+def test_a_confidence_that_may_mean_something_else_is_refused(written: object) -> None:
+    with pytest.raises(ValidationError):
+        Rated.model_validate({"confidence": written})
+
+
+def test_fields_are_read_in_another_case_and_with_other_separators() -> None:
+    written = {
+        "Id": "T2",
+        "Kind": "tool",
+        "DESCRIPTION": "find it",
+        "dependsOn": ["T1"],
+        "include context": True,
+        "Tool-Name": "search",
+    }
+
+    task = DraftTask.model_validate(written)
+
+    assert (task.id, task.description, task.depends_on) == ("T2", "find it", ["T1"])
+    assert (task.include_context, task.tool) == (True, "search")
+
+
+@pytest.mark.parametrize("written", ["values", "valuex", "valve", "val_eu"])
+def test_a_field_that_is_a_letter_away_from_a_missing_one_is_a_fault(written: str) -> None:
+    with pytest.raises(ValidationError, match=f"there is no field '{written}'; write 'value'"):
+        ExtractorAnswer.model_validate({"entities": [{"name": "county", written: "Carver"}]})
+
+
+def test_a_field_that_nobody_asked_for_is_dropped() -> None:
+    entity = Extracted.model_validate({"name": "county", "value": "Carver", "values": 1, "type": 2})
+
+    assert entity == Extracted(name="county", value="Carver")
+
+
+def test_a_field_under_its_own_name_is_never_replaced() -> None:
+    entity = Extracted.model_validate({"Value": "wrong", "name": "county", "value": "Carver"})
+
+    assert entity.value == "Carver"
