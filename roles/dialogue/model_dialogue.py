@@ -57,17 +57,22 @@ async def ask_role(
     Touches the world only through `send`, whose errors pass through. The same replies lead to the
     same requests, so a dialogue that was cut off continues where the ledger's replies end.
     """
+    request = opening_request(role, task, model_name=model_name)
+    return await hold_dialogue(request, role.answer, send=send, tries=tries, check=check)
+
+
+def opening_request(role: Role[TaskT, AnswerT], task: TaskT, *, model_name: str) -> ModelRequest:
+    """The first request of a dialogue: the role's system message, and the task as JSON."""
     opening = (
         Message(role="system", content=role.system),
         Message(role="user", content=task.model_dump_json()),
     )
-    request = ModelRequest(
+    return ModelRequest(
         model=model_name,
         role=role.name,
         messages=opening,
         answer_schema=answer_schema(role.answer),
     )
-    return await hold_dialogue(request, role.answer, send=send, tries=tries, check=check)
 
 
 async def hold_dialogue(

@@ -1,0 +1,129 @@
+"""Write the prompt of a recorded input as today's code sends it to an endpoint."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from holdfast.evals.tokens.prompt_parts import prompt_parts
+from holdfast.evals.tokens.recorded_requests import RecordedRequest
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.agents.answerer import ANSWERER
+from holdfast.roles.agents.assessor import ASSESSOR
+from holdfast.roles.agents.stepper import STEPPER
+from holdfast.roles.dialogue.model_dialogue import opening_request
+from holdfast.roles.dialogue.recorded_content import recorded_task
+from holdfast.roles.dialogue.role_definition import Role
+from holdfast.roles.endpoints.chat_request import chat_body, messages_with_schema
+from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
+from holdfast.roles.loop.compactor import COMPACTOR
+from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
+from holdfast.roles.planning.planner import (
+    AGENT_TASK_PLANNER,
+    CONTINUED_PLANNER,
+    PLANNER,
+    ContinuedPlannerTask,
+)
+from holdfast.roles.planning.replanner import (
+    AGENT_TASK_REPLANNER,
+    LOOP_TASK_REPLANNER,
+    REPLANNER,
+    STEP_REPLANNER,
+    LoopReplannerTask,
+)
+from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.matcher import MATCHER
+from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
+from holdfast.roles.verification.verifier import VERIFIER
+
+_AnyRole = Role[Any, Any]
+RENAMED_ROLES: Mapping[str, str] = {"node_planner": RoleName.STEP_PLANNER.value}
+"""Names of roles at commit b141a55 that have another name today."""
+
+
+def _planner(prompt: str) -> _AnyRole:
+    task = recorded_task(CONTINUED_PLANNER, prompt)
+    if not isinstance(task, ContinuedPlannerTask) or not task.agents:
+        return PLANNER
+    return CONTINUED_PLANNER if task.found else AGENT_TASK_PLANNER
+
+
+def _replanner(prompt: str) -> _AnyRole:
+    task = recorded_task(LOOP_TASK_REPLANNER, prompt)
+    if not isinstance(task, LoopReplannerTask) or not task.agents:
+        is_step = task is not None and "." in task.failed_task_id
+        return STEP_REPLANNER if is_step else REPLANNER
+    return LOOP_TASK_REPLANNER if task.found else AGENT_TASK_REPLANNER
+
+
+_CHOSEN: Mapping[str, Callable[[str], _AnyRole]] = {
+    PLANNER.name: _planner,
+    REPLANNER.name: _replanner,
+}
+_ROLES: Mapping[str, _AnyRole] = {
+    role.name: role
+    for role in (
+        STEP_PLANNER,
+        OBJECTIVES,
+        REPAIRER,
+        STEPPER,
+        ASSESSOR,
+        REVISER,
+        MATCHER,
+        EXTRACTOR,
+        REASONER,
+        ANSWERER,
+        SYNTHESISER,
+        VERIFIER,
+        GAP_PLANNER,
+        CONDENSER,
+        SENTENCE_CHECKER,
+        ANSWER_JUDGE,
+        COMPACTOR,
+    )
+}
+
+
+class TodaysPrompt(Frozen):
+    """A recorded input in today's words."""
+
+    messages: tuple[str, ...]
+    parts: Mapping[str, int]
+    """Characters by part."""
+
+
+def todays_prompt(request: RecordedRequest, rung: str) -> TodaysPrompt | None:
+    """The prompt of the same input as an endpoint gets it that takes the rung, one of
+    `RESPONSE_FORMATS`; None if today's roles take no such input.
+    """
+    role = _role_of(request)
+    task = None if role is None else recorded_task(role, request.prompt)
+    if role is None or task is None:
+        return None
+    return _prompt_of(role, task, request.later_messages, rung)
+
+
+def _role_of(request: RecordedRequest) -> _AnyRole | None:
+    name = RENAMED_ROLES.get(request.role, request.role)
+    choose = _CHOSEN.get(name)
+    return choose(request.prompt) if choose else _ROLES.get(name)
+
+
+def _prompt_of(role: _AnyRole, task: Frozen, later: Sequence[str], rung: str) -> TodaysPrompt:
+    request = opening_request(role, task, model_name="any")
+    body = chat_body(request, messages_with_schema(request), rung, {}, "any")
+    system, prompt = (str(each["content"]) for each in body["messages"])
+    instructions = len(role.instructions.rstrip())
+    parts = Counter(
+        instructions=instructions,
+        notice=len(role.system) - instructions,
+        schema=len(system) - len(role.system),
+        feedback=sum(map(len, later)),
+    )
+    parts.update(prompt_parts(prompt))
+    return TodaysPrompt(messages=(system, prompt, *later), parts=parts)
