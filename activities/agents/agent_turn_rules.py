@@ -12,6 +12,7 @@ from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.tasks.agent_role_task import SupervisorTask
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.message_limits import MessageLimit, cut_message
@@ -85,7 +86,7 @@ class AgentTurn:
     async def assess(self) -> Assessment | Failure:
         """Return the assessor's verdict on the steps so far, or the faults of its answers."""
         asked = await self.model_caller.ask(
-            ASSESSOR, self.view.told(self.order), place=self.place()
+            ASSESSOR, SupervisorTask.of(self.view.told(self.order)), place=self.place()
         )
         if asked.answer is not None:
             return asked.answer

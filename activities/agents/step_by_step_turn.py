@@ -15,7 +15,7 @@ from holdfast.models.errors import Unresolved
 from holdfast.models.plans.plan_drafts import task_input
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
 from holdfast.models.strategies.job_strategy import Supervision
-from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.agent_role_task import AgentRoleTask, SupervisorTask
 from holdfast.models.tasks.task_failure import Failure
 from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.plan_draft_faults import draft_faults
@@ -72,14 +72,14 @@ def _result_of_verdict(agent: AgentTurn, verdict: Assessment) -> AgentResult | N
 
 async def _ask_for_objectives(agent: AgentTurn) -> list[str]:
     asked = await agent.model_caller.ask(
-        OBJECTIVES, agent.view.told(agent.order), place=agent.place()
+        OBJECTIVES, SupervisorTask.of(agent.view.told(agent.order)), place=agent.place()
     )
     return asked.answer.objectives if asked.answer else []
 
 
 async def _ask_for_repaired_objectives(agent: AgentTurn, deviation: str) -> list[str]:
     task = agent.view.told(agent.order).model_copy(update={"deviation": deviation})
-    asked = await agent.model_caller.ask(REPAIRER, task, place=agent.place())
+    asked = await agent.model_caller.ask(REPAIRER, SupervisorTask.of(task), place=agent.place())
     return asked.answer.objectives if asked.answer else list(agent.view.objectives)
 
 

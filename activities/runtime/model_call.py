@@ -32,7 +32,11 @@ from holdfast.models.wire import call_places
 from holdfast.planning.budget.role_phases import phase_of
 from holdfast.planning.text.token_estimates import request_tokens
 from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role, hold_dialogue
-from holdfast.roles.dialogue.recorded_content import asks_the_same, recorded_task
+from holdfast.roles.dialogue.recorded_content import (
+    asks_the_same,
+    recorded_task,
+    with_release_fields_of,
+)
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.ledger.model_turns import model_turn
@@ -164,7 +168,7 @@ class ModelCaller:
             self.job_id, self.task_id, self.attempt, role.name, call_places.call_part(place, 1)
         )
         recorded = None if words is None else recorded_task(role, words)
-        return task if recorded is None else recorded
+        return task if recorded is None else with_release_fields_of(task, recorded)
 
     async def written_by(self) -> str:
         """Return the model of the last answer, with the others if a fallback was used."""
@@ -318,7 +322,7 @@ def _is_report(request: ModelRequest) -> bool:
 def _addressed_to(request: ModelRequest, name: str) -> ModelRequest:
     """Return the same request for another model."""
     # Not `model_copy`, which would keep the cached hash and so the ledger's key.
-    return ModelRequest.model_validate(request.model_dump() | {"model": name})
+    return ModelRequest.model_construct(**(dict(request) | {"model": name}))
 
 
 def _fallback_facts(

@@ -12,7 +12,6 @@ from pydantic import BaseModel, JsonValue
 
 from holdfast.evals.measures.answer_metrics import best_f1
 from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
-from holdfast.models.calls.model_requests import Message, ModelRequest
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.kpi_chain_format import to_listing
@@ -20,6 +19,7 @@ from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
 from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.roles.extractive.text.words_and_sentences import stems
@@ -109,14 +109,7 @@ class OfflineJob:
                 return
 
     async def _ask(self, role: Role[TaskT, AnswerT], task: TaskT) -> AnswerT:
-        request = ModelRequest(
-            model="extractive",
-            role=role.name,
-            messages=(
-                Message(role="system", content=role.instructions),
-                Message(role="user", content=task.model_dump_json()),
-            ),
-        )
+        request = opening_request(role, task, model_name="extractive")
         started = time.perf_counter()
         completion = await self.model.complete(request)
         self.seconds += time.perf_counter() - started

@@ -76,7 +76,8 @@ def _reply(oracle: Oracle, body: Mapping[str, Any]) -> JSONResponse:
     if role is None:
         return JSONResponse({"error": {"message": "the oracle does not know this role"}}, 400)
     try:
-        text = json.dumps(oracle.play(role.name, json.loads(asked)), ensure_ascii=False)
+        task = role.task.model_validate_json(asked).model_dump(mode="json")
+        text = json.dumps(oracle.play(role.name, task), ensure_ascii=False)
     except LookupError as error:
         return JSONResponse({"error": {"message": f"the oracle: {error!r}"}}, 400)
     counted = {

@@ -1,1 +1,1 @@
-"""Token figures of prompts: recorded requests beside the same inputs in today's words."""
+"""Token figures of prompts: recorded requests and the same inputs in today's words."""

@@ -26,7 +26,7 @@ class RecordedRequest(Frozen):
     role: str = _NO_ROLE
     messages: tuple[dict[str, Any], ...] = ()
     tools: tuple[dict[str, Any], ...] | None = None
-    """Function schemas that were sent beside the messages."""
+    """Function schemas that were sent with the messages."""
     task: dict[str, Any] | None = Field(default=None)
 
     @property

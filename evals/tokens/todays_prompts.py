@@ -1,20 +1,20 @@
 """Write the prompt of a recorded input as today's code sends it to an endpoint."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from holdfast.evals.tokens.prompt_parts import prompt_parts
-from holdfast.evals.tokens.recorded_requests import RecordedRequest
+from holdfast.evals.tokens.recorded_requests import DEFAULT_FILE, RecordedRequest
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.agents.answerer import ANSWERER
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
 from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.recorded_content import recorded_task
 from holdfast.roles.dialogue.role_definition import Role
-from holdfast.roles.endpoints.chat_request import chat_body, messages_with_schema
+from holdfast.roles.endpoints.chat_request import RESPONSE_FORMATS, chat_body, messages_with_schema
 from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
 from holdfast.roles.loop.compactor import COMPACTOR
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
@@ -42,7 +42,9 @@ from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
 
 _AnyRole = Role[Any, Any]
-RENAMED_ROLES: Mapping[str, str] = {"node_planner": RoleName.STEP_PLANNER.value}
+RENAMED_ROLES: Mapping[str, str] = json.loads(
+    DEFAULT_FILE.with_name("renamed_roles.json").read_text("utf-8")
+)
 """Names of roles at commit b141a55 that have another name today."""
 
 
@@ -98,8 +100,10 @@ class TodaysPrompt(Frozen):
 
 
 def todays_prompt(request: RecordedRequest, rung: str) -> TodaysPrompt | None:
-    """The prompt of the same input as an endpoint gets it that takes the rung, one of
-    `RESPONSE_FORMATS`; None if today's roles take no such input.
+    """The prompt of the same input; None if today's roles take no such input.
+
+    `rung` is one of `RESPONSE_FORMATS`. At `json_schema` the endpoint shows the schema to the
+    model, so the prompt does not repeat it.
     """
     role = _role_of(request)
     task = None if role is None else recorded_task(role, request.prompt)
@@ -116,7 +120,9 @@ def _role_of(request: RecordedRequest) -> _AnyRole | None:
 
 def _prompt_of(role: _AnyRole, task: Frozen, later: Sequence[str], rung: str) -> TodaysPrompt:
     request = opening_request(role, task, model_name="any")
-    body = chat_body(request, messages_with_schema(request), rung, {}, "any")
+    is_told = rung == RESPONSE_FORMATS[0]
+    messages = request.messages if is_told else messages_with_schema(request)
+    body = chat_body(request, messages, rung, {}, "any")
     system, prompt = (str(each["content"]) for each in body["messages"])
     instructions = len(role.instructions.rstrip())
     parts = Counter(

@@ -23,6 +23,7 @@ _EXAMPLES = {
     "max_output_tokens": "max_output_tokens = 8000",
     "output_limit_key": 'output_limit_key = "max_tokens"',
     "extra_body": "extra_body = { top_k = 20 }",
+    "schema_in_prompt": "schema_in_prompt = true",
     "context_tokens": "context_tokens = 32768",
     "price": "price = { input = 0.15, output = 0.60, cached = 0.075 } (per million tokens)",
     "requests_per_minute": "requests_per_minute = 60",

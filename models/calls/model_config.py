@@ -34,6 +34,12 @@ class ModelConfig(Frozen):
     """The request's key for `max_output_tokens`; None lets the endpoint's address decide."""
     extra_body: Mapping[str, JsonValue] = Field(default_factory=dict)
     """Further keys of each request, as the endpoint names them."""
+    schema_in_prompt: bool | None = None
+    """True if prompts say of which type the answer is, also where the request has the schema.
+
+    None lets the endpoint's address decide: hosted endpoints show the schema to the model, local
+    servers only hold the reply to it.
+    """
     context_tokens: int | None = Field(default=None, ge=256)
     """The model's context in tokens, input and output together; None: unknown."""
     price: Price | None = None

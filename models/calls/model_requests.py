@@ -40,6 +40,11 @@ class ModelRequest(Frozen):
     messages: tuple[Message, ...]
     answer_schema: Mapping[str, Any] = Field(default_factory=dict)
     """The JSON Schema of the role's answer."""
+    task: Any = Field(default=None, exclude=True, repr=False)
+    """The typed task behind the first user message, for a model that runs in this process.
+
+    It is no part of the request: it is neither hashed nor recorded.
+    """
     functions: tuple[FunctionOffer, ...] = ()
     """The functions that the model may call; its reply is then a `FunctionCalls` as JSON."""
 

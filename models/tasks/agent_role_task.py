@@ -2,8 +2,8 @@
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.calls.prompt_tools import CallableTools, NamedTools
 from holdfast.models.calls.release_fields import FromRelease
-from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
@@ -30,6 +30,8 @@ class AnsweredQuestion(Frozen):
 class AgentRoleTask(Frozen):
     """All that an agent's roles are given: nothing of what does not concern this sub-question."""
 
+    tools: CallableTools = ()
+    instructions: FromRelease[str] = Field(default="", description="how this kind of agent works")
     node: str = Field(description="the sub-question's id")
     specification: str
     criteria: str = ""
@@ -37,8 +39,6 @@ class AgentRoleTask(Frozen):
     given: tuple[NamedValue, ...] = Field(
         default=(), description="what the sub-questions it depends on found"
     )
-    instructions: FromRelease[str] = Field(default="", description="how this kind of agent works")
-    tools: FromRelease[tuple[ToolSignature, ...]] = ()
     objectives: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
     answers: tuple[AnsweredQuestion, ...] = ()
@@ -53,3 +53,14 @@ class AgentRoleTask(Frozen):
         default="", description="the limit that is reached: no more calls, conclude now"
     )
     used_ids: tuple[str, ...] = ()
+
+
+class SupervisorTask(AgentRoleTask):
+    """The same for roles that call no tool: they see the names of the tools."""
+
+    tools: NamedTools = ()
+
+    @classmethod
+    def of(cls, task: AgentRoleTask) -> "SupervisorTask":
+        """The agent's task as those see it that judge, or set objectives."""
+        return cls(**dict(task))

@@ -2,8 +2,8 @@
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.calls.prompt_tools import CallableTools
 from holdfast.models.calls.release_fields import FromRelease
-from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -13,8 +13,11 @@ from holdfast.models.tasks.named_value import NamedValue
 class ReplannerTask(Frozen):
     """What the replanner is given."""
 
+    tools: CallableTools
+    agents: FromRelease[tuple[AgentBrief, ...]] = Field(
+        default=(), description="who resolves sub-questions, where the plan is made of these"
+    )
     question: str
-    tools: FromRelease[tuple[ToolSignature, ...]]
     current_plan: tuple[dict[str, JsonValue], ...] = Field(
         description="every task with its status and, when done, the entities it yielded"
     )
@@ -24,9 +27,6 @@ class ReplannerTask(Frozen):
         description="the tasks that your continuation replaces: the failed one and what needs it"
     )
     used_ids: tuple[str, ...] = Field(description="ids that are taken")
-    agents: FromRelease[tuple[AgentBrief, ...]] = Field(
-        default=(), description="who resolves sub-questions, where the plan is made of these"
-    )
     expects: tuple[ExpectedEntity, ...] = Field(
         default=(), description="what the last task must yield; where there is none: final_answer"
     )

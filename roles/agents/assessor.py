@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from holdfast.models.answer_draft import Draft
-from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.agent_role_task import SupervisorTask
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.agents.stepper import Output
 from holdfast.roles.dialogue.role_definition import Role
@@ -45,6 +45,6 @@ it means to reach, and the trace of its steps with what each found. Judge by the
   wrong.
 """,
     foreign_fields=("given", "tools", "trace", "answers"),
-    task=AgentRoleTask,
+    task=SupervisorTask,
     answer=Assessment,
 )

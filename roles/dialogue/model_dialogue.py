@@ -62,16 +62,20 @@ async def ask_role(
 
 
 def opening_request(role: Role[TaskT, AnswerT], task: TaskT, *, model_name: str) -> ModelRequest:
-    """The first request of a dialogue: the role's system message, and the task as JSON."""
+    """The first request of a dialogue: the role's system message, and the task as JSON.
+
+    Fields that have their default are left out of the JSON: most are empty in most calls.
+    """
     opening = (
         Message(role="system", content=role.system),
-        Message(role="user", content=task.model_dump_json()),
+        Message(role="user", content=task.model_dump_json(exclude_defaults=True)),
     )
     return ModelRequest(
         model=model_name,
         role=role.name,
         messages=opening,
         answer_schema=answer_schema(role.answer),
+        task=task,
     )
 
 

@@ -3,9 +3,10 @@
 A request of a dialogue is the system message, the typed task, and then in turn the model's replies
 and their faults. Its content is the model, the replies, and the fields of the task that come from
 the job. No content are the system message, the answer's schema, the faults, the fields that a
-release brings (`models.calls.release_fields`), and the fields that one of two releases does not
-know. So a release finds the answers that an earlier one recorded in the same place. Steering,
-another result of an earlier task or another reply are content: then the model is asked.
+release brings (`models.calls.release_fields`), and the fields that today's task does not know. A
+field that a prompt leaves out has its default. So a release finds the answers that an earlier one
+recorded in the same place. Steering, another result of an earlier task or another reply are
+content: then the model is asked.
 """
 
 from typing import Any
@@ -33,12 +34,20 @@ def recorded_task(role: Role[TaskT, Any], prompt: str) -> TaskT | None:
         return None
 
 
+def with_release_fields_of(current: TaskT, recorded: TaskT) -> TaskT:
+    """The recorded task with today's tools and instructions, of which a prompt has only words."""
+    names = [name for name, each in type(current).model_fields.items() if is_from_release(each)]
+    return recorded.model_copy(update={name: getattr(current, name) for name in names})
+
+
 def has_same_content(recorded: object, current: object) -> bool:
     """True if all content of `recorded` is equal in `current`."""
     if isinstance(recorded, BaseModel):
-        return type(recorded) is type(current) and all(
+        if not isinstance(current, type(recorded)):
+            return False
+        return all(
             has_same_content(getattr(recorded, name), getattr(current, name))
-            for name in recorded.model_fields_set
+            for name in recorded.model_fields_set | current.model_fields_set
             if not is_from_release(type(recorded).model_fields[name])
         )
     if isinstance(recorded, tuple) and isinstance(current, tuple):

@@ -15,12 +15,15 @@ from holdfast.models.text.secret_mask import SecretMask
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.endpoints.chat_replies import ChatReply, parse_reply
 from holdfast.roles.endpoints.chat_request import (
+    RESPONSE_FORMATS,
     chat_body,
+    has_required_fields,
     messages_with_schema,
     output_limit_key,
     request_parameters,
     rungs_of,
     schema_words,
+    shows_schema,
 )
 from holdfast.roles.endpoints.endpoint_address import address_without_secrets
 from holdfast.roles.endpoints.endpoint_client import openai_client
@@ -68,6 +71,8 @@ class EndpointModel:
         self._timeout = timeout or timedelta(seconds=self._config.timeout_s)
         self._rungs = RememberedRungs()
         self._limit_key = output_limit_key(self._config, base_url)
+        self._shows_schema = shows_schema(self._config, base_url)
+        self._ignoring: set[tuple[str, str]] = set()
         self._client = openai_client(base_url, key, self._timeout)
         self._at = _endpoint_name(base_url, self._config, table)
 
@@ -175,7 +180,8 @@ class EndpointModel:
     ) -> str | OpenAIError | TimeoutError:
         parameters = request_parameters(self._config, self._limit_key)
         name = self._config.id or request.model
-        body = chat_body(request, messages, rung, parameters, name)
+        is_told = self._is_told_the_schema(request, rung)
+        body = chat_body(request, request.messages if is_told else messages, rung, parameters, name)
         try:
             # The client's own timeout is per read: a server that trickles would hold us forever.
             async with asyncio.timeout(self._timeout.total_seconds()):
@@ -185,6 +191,12 @@ class EndpointModel:
                 return response.text
         except (OpenAIError, TimeoutError) as error:
             return error
+
+    def _is_told_the_schema(self, request: ModelRequest, rung: str) -> bool:
+        """True if the model learns the answer's type from the request, and has kept to it."""
+        is_kept = (request.model, request.role) not in self._ignoring
+        has_schema = rung == RESPONSE_FORMATS[0] and not request.functions
+        return self._shows_schema and has_schema and is_kept
 
     def _read(self, body: str, request: ModelRequest, messages: Sequence[Message]) -> Completion:
         try:
@@ -196,6 +208,8 @@ class EndpointModel:
                 f"but with: {came}; check {self._at.url}, which often ends in /v1"
             ) from None  # for the reason in `complete`
         completion = _completion(reply, request, messages)
+        if not has_required_fields(completion.text, request.answer_schema):
+            self._ignoring.add((request.model, request.role))
         return _masked(completion, self._mask.outside(schema_words(request)))
 
     def _estimated(

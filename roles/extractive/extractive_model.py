@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelUnusable
+from holdfast.models.frozen_model import Frozen
 from holdfast.models.reports.report_writer_messages import SynthesiserTask
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
@@ -68,13 +69,15 @@ class RoleRules(Generic[TaskT]):
     task: type[TaskT]
     rules: Callable[[TaskT], BaseModel]
 
-    def answer(self, task_json: str) -> BaseModel:
-        """The answer to a task in JSON.
+    def answer(self, task: Frozen | None, prompt: str) -> BaseModel:
+        """The answer to the typed task, or to the task in the prompt where there is none.
 
         Raises:
-            ValidationError: the JSON is no task of this role.
+            ValidationError: it is no task of this role.
         """
-        return self.rules(self.task.model_validate_json(task_json))
+        if task is None:
+            return self.rules(self.task.model_validate_json(prompt))
+        return self.rules(self.task.model_validate(dict(task)))
 
 
 _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
@@ -125,6 +128,6 @@ def play_role(request: ModelRequest) -> BaseModel:
         roles = ", ".join(sorted(_RULES_BY_ROLE))
         raise ModelUnusable(f"extractive plays {roles}; it cannot play {request.role!r}")
     try:
-        return rules.answer(task)
+        return rules.answer(request.task, task)
     except ValidationError as error:
         raise ModelUnusable(f"the task of role {request.role!r} is malformed: {error}") from error

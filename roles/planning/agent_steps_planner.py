@@ -8,7 +8,7 @@ from pydantic import Field
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.plans.plan_drafts import PlanDraft
-from holdfast.models.tasks.agent_role_task import AgentRoleTask
+from holdfast.models.tasks.agent_role_task import AgentRoleTask, SupervisorTask
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import TASK_INSTRUCTIONS
@@ -54,7 +54,7 @@ five states of knowledge to reach, in order, each of which can be checked. Do no
 yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`.
 """,
     foreign_fields=("given", "tools", "trace", "answers"),
-    task=AgentRoleTask,
+    task=SupervisorTask,
     answer=Objectives,
 )
 
@@ -67,6 +67,6 @@ sub-question can still be resolved: keep what was reached, drop what cannot be, 
 to the same end. Only this sub-question is yours to change.
 """,
     foreign_fields=("given", "tools", "trace", "deviation", "answers"),
-    task=AgentRoleTask,
+    task=SupervisorTask,
     answer=Objectives,
 )

@@ -4,8 +4,8 @@ from typing import Self
 
 from pydantic import Field
 
+from holdfast.models.calls.prompt_tools import CallableTools
 from holdfast.models.calls.release_fields import FromRelease
-from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.loop.loop_handover import LoopFindings
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
@@ -87,13 +87,11 @@ class PlanExample(Frozen):
 class PlannerTask(Frozen):
     """What the planner is given."""
 
-    question: str
-    tools: FromRelease[tuple[ToolSignature, ...]] = Field(
-        description="the tools that tasks may call"
-    )
+    tools: CallableTools = Field(description="the tools that tasks may call")
     agents: FromRelease[tuple[AgentBrief, ...]] = Field(
         default=(), description="who resolves sub-questions, where the plan is made of these"
     )
+    question: str
     concludes: bool = Field(
         default=True, description="whether the last task yields `final_answer`; else none does"
     )
@@ -132,9 +130,9 @@ AGENT_TASK_PLANNER = Role(
         "You direct research. You get a question and the agents at hand, and answer with the\n"
         "graph of sub-questions that together answer it. You do not answer it yourself.\n\n"
         + AGENT_PLAN_INSTRUCTIONS
-        + "Where the task says that the plan concludes:\n"
+        + "Unless `concludes` is false:\n"
         + CONCLUDING_INSTRUCTIONS
-        + "Where it does not:\n"
+        + "Where it is false:\n"
         + OPEN_ENDED_INSTRUCTIONS
     ),
     foreign_fields=("tools", "examples"),

@@ -19,6 +19,7 @@ def test_each_role_has_recorded_inputs() -> None:
         assert set(tokens_today()[form]) == {role.value for role in RoleName} - _LOOP
 
 
+@pytest.mark.conformance("MOD-04")
 def test_no_prompt_of_a_role_has_grown_unannounced() -> None:
     assert grown_roles(kept_tokens(), tokens_today()) == []
 

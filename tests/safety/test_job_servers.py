@@ -60,7 +60,7 @@ async def test_a_job_is_offered_and_calls_the_tools_of_its_servers_alone(
     ) as engine:
         allowed = await engine.run("Who?", servers=("lab",))
         assert allowed.status == "done", allowed.message
-        offered = {each["name"].partition(".")[0] for each in players.tasks(PLANNER)[0]["tools"]}
+        offered = {each.partition(".")[0] for each in players.tasks(PLANNER)[0]["tools"]}
         assert offered == {"lab"}
         tools.called.clear()
 
@@ -96,7 +96,7 @@ async def test_a_job_is_told_which_part_a_server_needs(
     needed = "drawing charts needs the part 'charts': pip install 'holdfast[charts]'"
     assert (refused.status, needed in refused.message) == ("failed", True)
     assert allowed.status == "done", allowed.message
-    offered = {each["name"].partition(".")[0] for each in players.tasks(PLANNER)[-1]["tools"]}
+    offered = {each.partition(".")[0] for each in players.tasks(PLANNER)[-1]["tools"]}
     assert offered == {"corpus", "lab", "python"}
     left_out = [event.facts for event in events if event.kind == "tool.left_out"]
     assert left_out == [{"fault": needed, "missing_server": "charts"}]

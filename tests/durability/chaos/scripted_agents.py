@@ -59,7 +59,7 @@ def _call(task: dict[str, Any], number: int) -> dict[str, Any]:
 
 def _tool(task: dict[str, Any]) -> str:
     """The lab's tool that the agent may use; empty: it has none."""
-    names = {tool["name"] for tool in task["tools"]}
+    names = {tool.partition("(")[0] for tool in task["tools"]}
     return next((name for name in _LAB_TOOLS if name in names), "")
 
 

@@ -27,12 +27,14 @@ async def test_the_planner_gets_the_question_and_the_signatures(
     assert job.status == "done"
     (given,) = players.tasks(PLANNER)
     assert given["question"] == "Who was first?"
-    search = next(tool for tool in given["tools"] if tool["name"] == "lab.wikipedia_search")
-    assert search["description"] == "Search Wikipedia for information."
-    assert search["input_schema"]["properties"]["query"]["type"] == "string"
-    assert "collection" not in str(
-        next(tool for tool in given["tools"] if tool["name"] == "corpus.search")["input_schema"]
-    ), "what Holdfast fills in itself is hidden from the planner"
+    search = next(tool for tool in given["tools"] if tool.startswith("lab.wikipedia_search("))
+    assert search.startswith("lab.wikipedia_search(query: string")
+    assert search.endswith("): Search Wikipedia for information.")
+    corpus = next(tool for tool in given["tools"] if tool.startswith("corpus.search("))
+    parameters = corpus.partition("): ")[0]
+    assert "collection" not in parameters, (
+        "what Holdfast fills in itself is hidden from the planner"
+    )
 
 
 @pytest.mark.conformance("KPI-02")

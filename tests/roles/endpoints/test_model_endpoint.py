@@ -12,6 +12,7 @@ from email.utils import format_datetime
 import pytest
 from pydantic import SecretStr
 
+from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.calls.model_requests import Message, ModelRequest
 from holdfast.models.errors import (
     ContextTooLong,
@@ -23,8 +24,10 @@ from holdfast.models.errors import (
     ModelUnusable,
     QuotaExhausted,
 )
+from holdfast.models.text.schema_shape import schema_shape
 from holdfast.roles.dialogue.answer_schemas import answer_schema
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from holdfast.roles.endpoints.chat_request import shows_schema
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 
@@ -331,8 +334,8 @@ async def test_the_strictest_rung_that_a_server_takes_is_remembered(
     assert [asked.rung for asked in server.asked] == rungs
     for asked in server.asked:
         assert asked.plays(PLANNER)
-        assert asked.system.endswith(json.dumps(SCHEMA, separators=(",", ":")))
-        assert asked.task == PlannerTask(question="why?", tools=()).model_dump(mode="json")
+        assert asked.system.endswith(schema_shape(SCHEMA))
+        assert PlannerTask.model_validate(asked.task) == PlannerTask(question="why?", tools=())
 
 
 async def test_calls_at_once_go_down_one_rung_together() -> None:
@@ -450,3 +453,46 @@ async def test_nothing_of_the_environment_leaves(
     assert headers["content-type"] == headers["accept"] == "application/json"
     assert "leak" not in json.dumps(dict(headers))
     assert not {"x-leak", "openai-organization", "openai-project"} & set(headers)
+
+
+async def test_the_answers_type_is_left_out_where_the_model_sees_the_schema(
+    server: ScriptedModel,
+) -> None:
+    server.push(*[ScriptedReply.of({"explanation": "", "tasks": []})] * 2)
+    told = EndpointModel(base_url=server.url, config=ModelConfig(schema_in_prompt=False))
+    untold = EndpointModel(base_url=server.url)
+
+    await told.complete(REQUEST)
+    await untold.complete(REQUEST)
+
+    assert server.asked[-2].system == REQUEST.messages[0].content
+    assert server.asked[-1].system.endswith(schema_shape(SCHEMA))
+    await told.aclose()
+    await untold.aclose()
+
+
+async def test_a_reply_without_the_schemas_fields_brings_the_type_into_the_prompt(
+    server: ScriptedModel,
+) -> None:
+    server.push(ScriptedReply.of({"plan": []}), ScriptedReply.of({"explanation": "", "tasks": []}))
+    endpoint = EndpointModel(base_url=server.url, config=ModelConfig(schema_in_prompt=False))
+
+    await endpoint.complete(REQUEST)
+    await endpoint.complete(REQUEST)
+
+    assert schema_shape(SCHEMA) not in server.asked[-2].system
+    assert server.asked[-1].system.endswith(schema_shape(SCHEMA))
+    await endpoint.aclose()
+
+
+@pytest.mark.parametrize(
+    ("url", "is_shown"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", True),
+        ("http://127.0.0.1:11434/v1", False),
+        ("https://openai.com.example.org/v1", False),
+    ],
+)
+def test_only_hosts_that_show_the_schema_are_trusted_to(url: str, *, is_shown: bool) -> None:
+    assert shows_schema(ModelConfig(), url) is is_shown

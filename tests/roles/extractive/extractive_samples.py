@@ -1,8 +1,8 @@
 """Sample tools, notes and requests for the tests of the built-in model."""
 
-from holdfast.models.calls.model_requests import Message, ModelRequest
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.role_definition import AnswerT, Role, TaskT
 from holdfast.roles.extractive.extraction.extractor_rules import extract
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
@@ -59,13 +59,6 @@ def extracted_entity(description: str, *notes: Fragment, kind: str = "string") -
 
 async def role_answer(role: Role[TaskT, AnswerT], task: TaskT) -> AnswerT:
     """The built-in model's answer in a role, through the same messages as any model's."""
-    request = ModelRequest(
-        model="extractive",
-        role=role.name,
-        messages=(
-            Message(role="system", content=role.instructions),
-            Message(role="user", content=task.model_dump_json()),
-        ),
-    )
+    request = opening_request(role, task, model_name="extractive")
     completion = await ExtractiveModel().complete(request)
     return role.answer.model_validate_json(completion.text)

@@ -48,6 +48,17 @@ class ScriptedReply:
         return cls(content=json.dumps(answer), delay=delay)
 
 
+class TaskFields(dict[str, Any]):
+    """An object of a task, of which the prompt leaves out what has its default."""
+
+    def __missing__(self, name: str) -> Any:
+        if name == "concludes":
+            return "tools" in self  # the planner's default; the report's writer has another
+        if name == "guidance" and "node" in self:
+            return ""  # an agent's supervisor gives one, people give planners several
+        return {"required": True, "values": {}, "settled_by": "", "note": ""}.get(name, [])
+
+
 @dataclass(frozen=True)
 class ReceivedRequest:
     """One request as it came in, refused ones too."""
@@ -63,7 +74,7 @@ class ReceivedRequest:
     def task(self) -> dict[str, Any]:
         """The typed task: the first user message, parsed."""
         said = next(turn["content"] for turn in self.turns if turn["role"] == "user")
-        return dict(json.loads(said))
+        return TaskFields(json.loads(said, object_hook=TaskFields))
 
     @property
     def turns(self) -> list[dict[str, str]]:

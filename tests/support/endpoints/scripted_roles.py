@@ -90,7 +90,7 @@ class ScriptedRoles:
         done = [step for step in task["trace"] if step["status"] == "done"]
         if not done and task["tools"] and not task["must_end"]:
             tool = _search(task)
-            (name, *_) = tool["input_schema"]["required"]
+            name = tool["parameter"]
             given = [str(each["value"]) for each in task["given"]]
             query = " ".join([task["specification"], *given])
             call = {"tool": tool["name"], "inputs": [{"name": name, "value": query}]}
@@ -118,7 +118,7 @@ class ScriptedRoles:
         """One call that finds what was promised."""
         task = asked.task
         tool, node = _search(task), task["node"]
-        (name, *_) = tool["input_schema"]["required"]
+        name = tool["parameter"]
         step = {
             "id": f"{node}.{len(task['used_ids']) + 1}",
             "kind": "tool",
@@ -183,9 +183,11 @@ class ScriptedRoles:
 
 
 def _search(task: dict[str, Any]) -> dict[str, Any]:
-    """The lab's search, or whatever tool comes first."""
-    named = (each for each in task["tools"] if each["name"].endswith("wikipedia_search"))
-    return next(named, task["tools"][0])
+    """The lab's search, or whatever tool comes first, with the name of its first parameter."""
+    tools = [each.partition("(") for each in task["tools"]]
+    named = (each for each in tools if each[0].endswith("wikipedia_search"))
+    name, _, signature = next(named, tools[0])
+    return {"name": name, "parameter": signature.partition(":")[0].removesuffix("?")}
 
 
 def _joined(task: dict[str, Any]) -> str:
