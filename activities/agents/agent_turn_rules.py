@@ -21,6 +21,7 @@ from holdfast.models.wire import call_places
 from holdfast.planning.plans.agent_context import AgentContext
 from holdfast.planning.plans.entity_references import references_in, resolve_references
 from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.results.entity_names import promised_name
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.roles.agents.assessor import ASSESSOR, Assessment
@@ -144,7 +145,8 @@ class AgentTurn:
             known = [by_id.get(each.task_id) for each in references_in(output.value)]
             sure = min((each for each in known if each is not None), default=1.0)
         value = storable_value(resolve_references(output.value, self.view.memory))
-        return EntityCandidate(name=output.name, value=value, confidence=sure)
+        name = promised_name(output.name, self.view.task.expects)
+        return EntityCandidate(name=name, value=value, confidence=sure)
 
 
 def _confidence_or_full(confidence: float | None) -> float:

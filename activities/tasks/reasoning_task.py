@@ -1,13 +1,16 @@
 """Run a reasoning task: one model call derives the task's values from its inputs."""
 
+from collections.abc import Sequence
+
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.task_outcome import TaskOutcome, invalid_answer_failure
 from holdfast.models.errors import FailureClass
 from holdfast.models.jobs.job_record import JobRequest
-from holdfast.models.plans.research_plan import Task
+from holdfast.models.plans.research_plan import ExpectedEntity, Task
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
+from holdfast.planning.results.entity_names import promised_name
 from holdfast.planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
@@ -34,9 +37,8 @@ async def run_reasoning_task(
     if dialogue.answer is None:
         return TaskOutcome(failure=invalid_answer_failure(Component.REASONER, dialogue.faults))
     answer = dialogue.answer
-    verdict = check_kpis(
-        task.expects, _reasoned_candidates(answer), request.strategy.confidence_threshold
-    )
+    candidates = _reasoned_candidates(answer, task.expects)
+    verdict = check_kpis(task.expects, candidates, request.strategy.confidence_threshold)
     trace = {"reasoning_steps": answer.reasoning_steps, "explanation": answer.explanation}
     if verdict.is_success and answer.status == "completed":
         return TaskOutcome(kept=verdict.kept, confidence=verdict.confidence, trace=trace)
@@ -47,15 +49,18 @@ async def run_reasoning_task(
     )
 
 
-def _reasoned_candidates(answer: ReasonerAnswer) -> dict[str, EntityCandidate]:
-    return {
-        each.name: EntityCandidate(
-            name=each.name,
+def _reasoned_candidates(
+    answer: ReasonerAnswer, expects: Sequence[ExpectedEntity]
+) -> dict[str, EntityCandidate]:
+    candidates = (
+        EntityCandidate(
+            name=promised_name(each.name, expects),
             value=storable_value(each.value),
             confidence=1.0 if each.confidence is None else each.confidence,
         )
         for each in answer.outputs
-    }
+    )
+    return {each.name: each for each in candidates}
 
 
 def _reasoning_failure(answer: ReasonerAnswer, verdict: KpiVerdict, request: JobRequest) -> Failure:

@@ -26,6 +26,7 @@ from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
+from holdfast.planning.results.entity_names import entity_name_faults, promised_name
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
     KpiVerdict,
@@ -187,7 +188,10 @@ async def _outcome_of_extraction(
         return TaskOutcome(
             failure=invalid_answer_failure(Component.EXTRACTOR, faults), read=called.answer.passages
         )
-    shown = [_locate_quote(each, called.answer.passages) for each in _extracted_candidates(answers)]
+    shown = [
+        _locate_quote(each, called.answer.passages)
+        for each in _extracted_candidates(answers, task.expects)
+    ]
     best = best_candidates(candidate for candidate, _ in shown)
     summary = " ".join(answer.summary for answer in answers if answer.summary)[:4000]
     threshold = work.request.strategy.confidence_threshold
@@ -232,6 +236,9 @@ async def _ask_extractor(
     if len(pieces) > 1:
         await work.model_caller.ledger.disable_deferral()
 
+    def check(answer: ExtractorAnswer) -> Sequence[str]:
+        return entity_name_faults((each.name for each in answer.entities), task.expects)
+
     async def read(number: int, piece: Sequence[SourcePassage]) -> DialogueResult[ExtractorAnswer]:
         job = ExtractorTask(
             description=task.description,
@@ -242,7 +249,7 @@ async def _ask_extractor(
             note=called.note,
         )
         place = call_places.chunk_place(number, len(pieces))
-        return await work.model_caller.ask(EXTRACTOR, job, place=place)
+        return await work.model_caller.ask(EXTRACTOR, job, place=place, check=check)
 
     reads = [partial(read, number, piece) for number, piece in enumerate(pieces, start=1)]
     dialogues = await gather_bounded(reads, at_once=_CHUNKS_AT_ONCE)
@@ -269,10 +276,12 @@ def _fragment(passage: SourcePassage) -> Fragment:
     )
 
 
-def _extracted_candidates(answers: Sequence[ExtractorAnswer]) -> list[EntityCandidate]:
+def _extracted_candidates(
+    answers: Sequence[ExtractorAnswer], expects: Sequence[ExpectedEntity]
+) -> list[EntityCandidate]:
     return [
         EntityCandidate(
-            name=each.name,
+            name=promised_name(each.name, expects),
             value=storable_value(each.value),
             confidence=answer.confidence if each.confidence is None else each.confidence,
             quote=each.quote,

@@ -286,3 +286,24 @@ async def test_a_quote_that_nobody_wrote_makes_a_value_weak(
 
 def test_inputs_need_no_reference_to_be_valid() -> None:
     assert TaskInput(name="x", value=None).type is EntityType.STRING
+
+
+@pytest.mark.parametrize(("written", "calls"), [("Home County", 1), ("country", 2)])
+async def test_a_name_in_another_case_is_taken_and_an_unknown_one_goes_back_once(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, written: str, calls: int
+) -> None:
+    players.plan = plan(lookup_task("T1", query="a", yields="home_county"), final_task("T2"))
+    tools.answers = {"a": "Waconia is in Carver County."}
+
+    def extractor(asked: ReceivedRequest) -> object:
+        name = "home_county" if asked.is_correction else written
+        entity = {"name": name, "value": "Carver County", "confidence": "95%", "quote": ""}
+        return {"entities": [entity], "confidence": 95, "summary": "found"}
+
+    players.parts["extractor"] = extractor
+
+    job = await engine.run("Where?")
+
+    assert job.status == "done"
+    assert players.count(EXTRACTOR) == calls
+    assert players.count(REPLANNER) == 0
