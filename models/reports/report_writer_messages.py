@@ -1,12 +1,16 @@
 """Define what the writer of a report is given, and the draft that it answers with."""
 
-from pydantic import AliasChoices, Field, JsonValue
+import re
+from typing import Annotated
+
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
 from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
+_AROUND_IDS = re.compile(r"[\[\]()\s,;]+")
 MOST_FINDINGS = 8
 
 
@@ -53,11 +57,18 @@ class OpposedClaims(Frozen):
     settled_by: str = Field(default="", description="the task that settled it; empty: it is open")
 
 
+def _bare_ids(value: object) -> object:
+    """The ids without brackets; several in one text are read as several."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return value
+    return [name for each in value for name in _AROUND_IDS.split(each) if name]
+
+
 class Statement(Draft):
     """A sentence of the report with the ids of the evidence it rests on."""
 
     text: str
-    evidence: list[str] = Field(default_factory=list)
+    evidence: Annotated[list[str], BeforeValidator(_bare_ids)] = Field(default_factory=list)
 
 
 class CondensedGroup(Frozen):

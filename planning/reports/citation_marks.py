@@ -1,6 +1,7 @@
 """Number the citation marks of a report, and take a draft's own marks out of its text."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 from holdfast.models.evidence.evidence import (
@@ -20,14 +21,27 @@ from holdfast.models.text.terminal_text import single_line
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.reports.evidence_selection import evidence_by_citation_id
 
+_ID = re.compile(r"E\d+")
+_ROUND_MARK = re.compile(r" ?\((E\d+(?:[,;] ?E\d+)*)\)")
+
 
 def without_citation_marks(answer: SynthesiserAnswer) -> SynthesiserAnswer:
     """The draft without the writer's own marks: only the engine numbers citations."""
     parts = {
-        name: [each.model_copy(update={"text": without_marks(each.text)}) for each in statements]
+        name: [each.model_copy(update={"text": _bare_text(each)}) for each in statements]
         for name, statements in statements_by_part(answer).items()
     }
     return answer.model_copy(update=parts)
+
+
+def _bare_text(statement: Statement) -> str:
+    """The text without marks. `(E3)` is one only if the statement cites E3: it may be a name."""
+    cited = set(statement.evidence)
+
+    def without_cited(mark: re.Match[str]) -> str:
+        return "" if set(_ID.findall(mark[1])) <= cited else mark[0]
+
+    return without_marks(_ROUND_MARK.sub(without_cited, statement.text))
 
 
 def statements_by_part(answer: SynthesiserAnswer) -> dict[str, Sequence[Statement]]:

@@ -73,3 +73,26 @@ def test_a_draft_is_checked_without_its_own_marks() -> None:
 
     statements = (*bare.summary, *bare.findings, *bare.analysis, *bare.conclusions)
     assert [statement.text for statement in statements] == [CLEAN] * 4
+
+
+def test_brackets_round_cited_ids_are_taken_off() -> None:
+    written = {"text": "It opened.", "evidence": ["[E2]", "(E1)", "E3, E4", "[E5][E6]", "E7"]}
+
+    assert Statement.model_validate(written).evidence == [f"E{n}" for n in (2, 1, 3, 4, 5, 6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("It opened in 1932 (E1).", "It opened in 1932."),
+        ("It opened (E1, E2) in 1932 [E2].", "It opened in 1932."),
+        ("The Electronic Entertainment Expo (E3) opened.", None),
+        ("It opened (1932).", None),
+    ],
+)
+def test_marks_in_round_brackets_are_taken_out_if_they_are_cited(
+    text: str, bare: str | None
+) -> None:
+    draft = SynthesiserAnswer(summary=[Statement(text=text, evidence=["E1", "E2"])])
+
+    assert without_citation_marks(draft).summary[0].text == (bare or text)
