@@ -74,17 +74,17 @@ class Claim(Draft):
 class VerifierAnswer(Draft):
     """The verdict on one result."""
 
-    status: Completeness = Field(validation_alias=AliasChoices("status", "verification_status"))
-    completeness: Confidence = Field(
-        description="0 to 1",
-        validation_alias=AliasChoices("completeness", "completeness_score"),
-    )
     missing: list[str] = Field(
         default_factory=list,
         description="each thing that is asked for and not there",
         validation_alias=AliasChoices("missing", "missing_aspects"),
     )
     contradictions: list[Annotated[Claim, BeforeValidator(_claim)]] = Field(default_factory=list)
+    completeness: Confidence = Field(
+        description="0 to 1",
+        validation_alias=AliasChoices("completeness", "completeness_score"),
+    )
+    status: Completeness = Field(validation_alias=AliasChoices("status", "verification_status"))
     confidence: Confidence = Field(description="0 to 1: how sure this verdict is")
     recommendation: Recommendation = Field(
         description="accept; retry: another attempt may do better; escalate: a person must judge"

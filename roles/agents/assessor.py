@@ -39,12 +39,13 @@ it means to reach, and the trace of its steps with what each found. Judge by the
   `outputs`, as values or as references such as <JSON_PATH>T1.2.name</JSON_PATH>.
 - `needs_more_steps`: it can still be resolved. Give brief `guidance`: what to look at next, not
   how.
-- `failed`: it cannot be resolved with these tools. Say in `deviation` what was observed that
-  substantially conflicts with the objectives, so that they must be changed, and nothing where it
-  does not. Say in `contradicts_plan` what shows that the sub-question itself assumed something
-  wrong.
+- `failed`: it cannot be resolved with these tools.
+With `needs_more_steps`, `deviation` says what was observed that conflicts with the objectives, so
+that they must be changed; it is empty where they hold. With any status, `contradicts_plan` says
+what shows that the sub-question itself assumed something wrong.
+An answer by `user` in `answers` is what the person who asked says: go by it.
 """,
-    foreign_fields=("given", "tools", "trace", "answers"),
+    foreign_fields=("given", "tools", "trace", "hints"),
     task=SupervisorTask,
     answer=Assessment,
 )

@@ -48,7 +48,7 @@ STEPPER = Role(
     instructions="""\
 You are an agent that works one sub-question, one step at a time. You get its specification, what
 is given, your tools, and the trace of the steps that were taken with what each found. Answer with
-exactly one of these:
+exactly one of these, and leave the others empty:
 - `calls`: the next call of a tool, or several that do not need each other. `inputs` are exactly
   the tool's parameters; a value is a literal, or takes what a step found by reference:
   <JSON_PATH>T1.2.name</JSON_PATH>. `expects` names the values to read out of the answer.
@@ -56,12 +56,15 @@ exactly one of these:
   value or as a reference, and how sure you are. Use only what was found or given.
 - `question`: something only the user or another agent can know, and nothing can go on without it;
   with the `default` that is assumed if nobody answers.
-- `give_up`: why it cannot be resolved with these tools. Do not repeat a call of the trace with
+- `give_up`: why it cannot be resolved with these tools.
+`criteria` says when the sub-question counts as resolved, `objectives` what to reach on the way,
+`instructions` how you work, `hints` what an earlier attempt left open. An answer by `user` in
+`answers` is what the person who asked says: go by it. Do not repeat a call of the trace with
   the same arguments: its answer would be the same. After a failed step change the query, the tool
   or the way. Where there is `guidance`, follow it. Where `must_end` is set, no call is possible
   any more: give the outputs that what was found supports, or give up.
 """,
-    foreign_fields=("given", "tools", "trace", "answers"),
+    foreign_fields=("given", "tools", "trace", "hints"),
     task=AgentRoleTask,
     answer=StepperAnswer,
 )

@@ -33,7 +33,7 @@ STEP_PLANNER = Role(
         + TASK_INSTRUCTIONS
         + STEP_INSTRUCTIONS
     ),
-    foreign_fields=("given", "tools", "trace", "answers"),
+    foreign_fields=("given", "tools", "trace", "hints"),
     task=AgentRoleTask,
     answer=PlanDraft,
 )
@@ -53,7 +53,7 @@ is given, and your tools. Before the first call, write down the intermediate obj
 five states of knowledge to reach, in order, each of which can be checked. Do not choose calls
 yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`.
 """,
-    foreign_fields=("given", "tools", "trace", "answers"),
+    foreign_fields=("given", "tools", "trace", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )
@@ -66,7 +66,7 @@ your objectives: `deviation` says how. Write the objectives anew from here on, s
 sub-question can still be resolved: keep what was reached, drop what cannot be, find another way
 to the same end. Only this sub-question is yours to change.
 """,
-    foreign_fields=("given", "tools", "trace", "deviation", "answers"),
+    foreign_fields=("given", "tools", "trace", "deviation", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )

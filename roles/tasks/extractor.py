@@ -38,9 +38,9 @@ class Extracted(Draft):
     """One entity as found; a value of null when it is not there."""
 
     name: str
+    quote: str = Field(default="", description="the words of the response that show the value")
     value: DraftValue = None
     confidence: Confidence | None = Field(default=None, description="0 to 1, of this entity")
-    quote: str = Field(default="", description="the words of the response that show the value")
 
 
 class ExtractorAnswer(Draft):
@@ -69,12 +69,12 @@ EXTRACTOR = Role(
 You read entities out of what a tool returned. You get what the task was to find out, the entities
 with their types and descriptions, and the response. For each entity
 give
+- quote: the sentence of the response that shows it, copied letter by letter.
 - value: exactly what the response says, in the declared type; null if it is not there. Never
   guess, never use what you know from elsewhere.
 - confidence: how sure you are that this value is what the description asks for. Below 0.3 a
   guess; 0.3 to 0.5 weak; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so
   many words. A missing entity has a low one.
-- quote: the sentence of the response that shows it, copied letter by letter.
 In `summary` say what was found, and for what is missing why, and which words of the response
 would make a better query.
 """,

@@ -45,8 +45,8 @@ class SentenceVerdict(Draft):
     """The verdict on one sentence."""
 
     id: str
-    verdict: SupportLevel
     why: str = Field(default="", description="what the passages do not say, in a few words")
+    verdict: SupportLevel
 
 
 class SentenceCheckerAnswer(Draft):
