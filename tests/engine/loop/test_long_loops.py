@@ -93,3 +93,27 @@ async def test_rules_keep_sentences_if_the_compactor_gives_no_valid_answer(
 
     assert (job.status, job.answer) == ("done", "the link after it"), job.message
     assert players.count(COMPACTOR) > 0
+    first = json.loads(players.loop.asked[-1].turns[1]["content"])
+    kept = {each["n"]: each["sentences"] for each in first["kept"]}
+    assert "The link 1 leads to the link after it." in kept[2], "also without a compactor"
+
+
+@pytest.mark.conformance("LOOP-06")
+async def test_what_one_compaction_kept_stays_after_the_next_ones(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = page
+    players.parts["compactor"] = keep_links
+    early = sentence("The link 1 leads on.", 2, "The link 1 leads to the link after it.")
+    players.loop.turns = [
+        *([search(f"link {n}")] for n in range(1, 16)),
+        [answer("the link after it", early)],
+    ]
+
+    job = await engine.run(QUESTION, preset_name="loop", servers=("lab",), transcript_tokens="5000")
+
+    assert (job.status, job.answer) == ("done", "the link after it"), job.message
+    assert players.count(COMPACTOR) >= 2
+    first = json.loads(players.loop.asked[-1].turns[1]["content"])
+    kept = {each["n"]: each["sentences"] for each in first["kept"]}
+    assert kept[2] == ["The link 1 leads to the link after it."]

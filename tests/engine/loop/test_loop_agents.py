@@ -7,7 +7,9 @@ import pytest
 
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
+from holdfast.evidence.source_recheck import recheck_sources
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.evidence.source_checks import SourceDrift
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task
 from holdfast.models.views.job_views import JobView
 from holdfast.roles.planning.replanner import LOOP_TASK_REPLANNER
@@ -165,6 +167,43 @@ async def test_a_mark_on_another_tasks_passage_is_traced_to_the_step_that_read_i
         engine.db, job.job_id, evidence[mark], reason="another Ada", by="dana"
     )
     assert gone.entities == ("T2.value",)
+
+
+async def test_the_sources_of_loop_agents_are_rechecked_also_those_that_another_task_read(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        birth_task(),
+        agent_task("T2", "T1", about=AGE, agent="reasoning"),
+        agent_task("T3", about=BRIDGE, yields="opened", kind=EntityType.INTEGER),
+    )
+    players.loop.by_question |= {
+        AGE: [[values(value("value", "Malmo", 1, "born in Malmo"))]],
+        BRIDGE: [[values(value("opened", 1911, 1, OPENED))]],
+    }
+    job = await run_agents(engine)
+    report = await report_of(engine.holdfast, job.job_id)
+    mark = {each.quote: each.mark for each in report.citations}
+    assert set(mark) == {BORN, "born in Malmo", OPENED}
+
+    same = await verdicts(engine, job)
+    pages = PAGES | {BIRTH: "Ada Lindqvist was born in Gothenburg in 1871.", BRIDGE: PAGES[BRIDGE]}
+    tools.answers = lambda query: pages.get(query, "")
+    changed = await verdicts(engine, job)
+
+    assert set(same.values()) == {SourceDrift.UNCHANGED}
+    assert changed[mark[OPENED]] is SourceDrift.UNCHANGED
+    assert changed[mark[BORN]] is SourceDrift.CHANGED
+    assert changed[mark["born in Malmo"]] is not SourceDrift.UNCHANGED
+    warned = await report_of(engine.holdfast, job.job_id)
+    assert warned.citations == report.citations
+    assert warned.warnings
+
+
+async def verdicts(engine: RunningEngine, job: JobView) -> dict[int, SourceDrift]:
+    """What a recheck says of each citation of the report."""
+    found = await recheck_sources(engine.holdfast, engine.parts.hub, job.job_id, by="tester")
+    return {each.mark: each.verdict for each in found.checks}
 
 
 @pytest.mark.conformance("LOOP-04")
