@@ -3,6 +3,7 @@
 HoldfastError
 ├── Passing                 trying again may help
 │   ├── ModelBusy           429, 5xx, a dropped connection: carries `after`
+│   │   ├── ModelPaused     a 429 to any task makes all wait: carries `since`; not sent
 │   │   └── MalformedReply  the reply is no chat completion; tried again a few times
 │   ├── ModelTurnAwaited    a limit that all workers share has no room: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
@@ -65,7 +66,29 @@ class Passing(HoldfastError):
 
 
 class ModelBusy(Passing):
-    """The model's endpoint is overloaded or unreachable at the moment."""
+    """The model's endpoint is overloaded or unreachable at the moment; `status` is its answer's."""
+
+    def __init__(
+        self, message: str, *, after: timedelta | None = None, status: int | None = None
+    ) -> None:
+        super().__init__(message, after=after)
+        self.status = status
+
+    @property
+    def is_throttled(self) -> bool:
+        """True if the endpoint has refused the request because there were too many (429)."""
+        return self.status == 429
+
+
+class ModelPaused(ModelBusy):
+    """The endpoint refuses the model's requests since `since` (429); this one was not sent.
+
+    The wait counts as failing of the model, like a refusal of the call itself.
+    """
+
+    def __init__(self, message: str, *, after: timedelta, since: datetime) -> None:
+        super().__init__(message, after=after)
+        self.since = since
 
 
 class MalformedReply(ModelBusy):

@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.activities.runtime.interceptors.recovery_interceptor import current_recovery_id
+from holdfast.activities.runtime.model_admission import ModelAdmission
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.model_requests import Completion, ModelRequest
@@ -19,6 +20,7 @@ from holdfast.models.errors import (
     HoldfastError,
     MalformedReply,
     ModelBusy,
+    ModelPaused,
     ModelTurnAwaited,
     ModelUnusable,
 )
@@ -38,8 +40,7 @@ from holdfast.roles.dialogue.recorded_content import (
     with_release_fields_of,
 )
 from holdfast.roles.dialogue.role_definition import Role
-from holdfast.storage.ledger.call_ledger import CallLedger
-from holdfast.storage.ledger.model_turns import model_turn
+from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
 
 MOST_MALFORMED_REPLIES = 5
 """Replies to one request that may be no chat completion; the pauses between them make 15 s."""
@@ -201,7 +202,7 @@ class ModelCaller:
         instead = self._fallback(request)
         if opened.refusal is None or instead is None:
             try:
-                return await self._completed(request, opened.row_id)
+                return await self._completed(request, key, opened)
             except ModelBusy as busy:
                 if instead is None:
                     raise _lasting_after_many(busy) from None
@@ -211,11 +212,14 @@ class ModelCaller:
                 await self.ledger.record_fallback(key, opened.row_id, self.epoch, facts)
         return await self._send(is_same, instead, part)
 
-    async def _completed(self, request: ModelRequest, row_id: int) -> Completion:
+    async def _completed(
+        self, request: ModelRequest, key: CallKey, opened: LedgerEntry
+    ) -> Completion:
+        row_id, admission = opened.row_id, ModelAdmission(self.ledger.db, self.models)
         try:
-            completion = await self._called(request, row_id)
-        except ModelTurnAwaited as wait:
-            await self.ledger.withhold_model_call(row_id, str(wait))
+            completion = await admission.complete(request, row_id, opened.pause)
+        except (ModelTurnAwaited, ModelPaused) as wait:
+            await self.ledger.withhold_model_call(key, row_id, self.epoch, request.model, wait)
             raise
         except HoldfastError as error:
             is_malformed = isinstance(error, MalformedReply)
@@ -228,20 +232,6 @@ class ModelCaller:
         completion = _storable_completion(completion)
         await self.ledger.close_model_call(row_id, completion, self._cost(request, completion))
         return self._counted(request, completion)
-
-    async def _called(self, request: ModelRequest, row_id: int) -> Completion:
-        """Call the model once the limits that all workers share have room.
-
-        Raises:
-            ModelTurnAwaited: they have none now.
-        """
-        model = self.models.named(request.model)
-        limits = self.models.limits_of(request.model)
-        if limits is None:
-            return await model.complete(request)
-        async with model_turn(self.ledger.db, request, row_id, limits) as turn:
-            turn.completion = await model.complete(request)
-            return turn.completion
 
     async def _raise_while_busy_may_end(self, busy: ModelBusy, row_id: int) -> None:
         """Raise the error, so that Temporal tries again, while waiting for the model is allowed."""

@@ -32,6 +32,17 @@ class WaitingTask(Frozen):
     """Unfinished tasks; empty if only a slot is missing."""
 
 
+class WaitingCall(Frozen):
+    """A model call that was not sent, because it waits for the model."""
+
+    task: str
+    """Empty for calls of the whole job, such as planning."""
+    role: str
+    model: str
+    why: str
+    until: datetime
+
+
 class WaitingQuestion(Frozen):
     """An open question to a person."""
 
@@ -69,6 +80,9 @@ class StatusDocument(Frozen):
     message: str = ""
     doing: tuple[PendingActivity, ...] = ()
     waiting: tuple[WaitingTask, ...] = ()
+    model_calls: tuple[WaitingCall, ...] = ()
+    """The model calls that wait for limits of a model, or for a pause that its endpoint asked for.
+    """
     blocked_by: tuple[str, ...] = ()
     """What blocks the whole job, with the way out; empty if nothing does."""
     questions: tuple[WaitingQuestion, ...] = ()

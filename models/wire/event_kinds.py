@@ -48,6 +48,8 @@ class EventKind(StrEnum):
     """The verifier judged the task's result."""
     TOOL_LEFT_OUT = "tool.left_out"
     """A tool or a tool server was left out of planning: a fault, or a missing optional part."""
+    MODEL_AWAITED = "model.awaited"
+    """Calls wait for a model: for its limits, or for the pause that its endpoint asked for."""
     MODEL_FALLBACK_USED = "model.fallback_used"
     """A call went to the fallback model, because the job's model failed."""
     QUESTION_ASKED = "question.asked"

@@ -126,7 +126,8 @@ def _by_status(error: APIStatusError, told: str, at: EndpointName, now: datetime
         advice = _ADVICE[status].format(key=at.key, url=at.url)
         return ModelRefused(f"{told}; {advice}", status=status)
     if status == 429 or _may_pass(error):
-        return ModelBusy(told, after=_retry_after(error.response.headers, now))
+        after = _retry_after(error.response.headers, now)
+        return ModelBusy(told, after=after, status=status)
     return ModelUnusable(told)
 
 

@@ -20,6 +20,7 @@ from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.models.errors import ModelBusy, ModelPaused, ModelTurnAwaited
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_json
@@ -59,6 +60,8 @@ from holdfast.storage.ledger.reservation_statements import (
     OPEN_MODEL_RESERVED,
     OPEN_MODEL_RESERVED_RECOVERED,
 )
+from holdfast.storage.limits.model_pauses import ModelPause
+from holdfast.storage.limits.model_wait_events import note_model_wait
 
 _OUTCOME_UNKNOWN = "it was sent before, and no answer came"
 _NO_DEFERRED_ANSWERS: dict[str, StatementValue] = {"tool_answer": None, "model_answer": None}
@@ -86,6 +89,8 @@ class LedgerEntry(Frozen):
     """The error of one of these calls."""
     number: int = 1
     """The number of this call among the job's identical calls, from 1."""
+    pause: ModelPause | None = None
+    """The pause of the call's model, in force or over; None if there is none."""
 
 
 @dataclass
@@ -130,6 +135,7 @@ class CallLedger:
             row_id=row.id,
             answer=recorded_completion(row) if row.status == CallStatus.DONE else None,
             refusal=row.error if row.status == CallStatus.REFUSED else None,
+            pause=_pause(row),
         )
 
     async def _announced(
@@ -249,12 +255,41 @@ class CallLedger:
         values: dict[str, StatementValue] = {"id": row_id, "recovery": self.recovery}
         await self._write(WITHHOLD_TOOL, values | {"error": cut_message(error, MessageLimit.ENTRY)})
 
-    async def withhold_model_call(self, row_id: int, error: str) -> None:
-        """Record that an announced model call was not sent, because it waits for its turn."""
-        values: dict[str, StatementValue] = {"id": row_id}
-        await self._write(
-            WITHHOLD_MODEL, values | {"error": cut_message(error, MessageLimit.ENTRY)}
-        )
+    async def withhold_model_call(
+        self,
+        key: CallKey,
+        row_id: int,
+        epoch: int,
+        model: str,
+        wait: ModelTurnAwaited | ModelPaused,
+    ) -> None:
+        """Record that an announced model call was not sent, because it waits.
+
+        The job's log gets an entry for the model, one until the wait is over.
+
+        Raises:
+            StaleEpoch: a newer run has taken over.
+        """
+        is_paused = isinstance(wait, ModelPaused)
+        values: dict[str, StatementValue] = {
+            "id": row_id,
+            "error": cut_message(str(wait), MessageLimit.ENTRY),
+            "wait_s": 0.0 if wait.after is None else wait.after.total_seconds(),
+            # The kind of a refusal of the call itself, so that both are one time of failing.
+            "kind": ModelBusy.__name__ if is_paused else None,
+            "since": wait.since.isoformat() if isinstance(wait, ModelPaused) else None,
+        }
+        row = await self._write(WITHHOLD_MODEL, values)
+        if row is not None and row.is_first:
+            await note_model_wait(
+                self.db,
+                key.job_id,
+                epoch,
+                key.task_id,
+                model=model,
+                why=str(wait),
+                until=row.waits_until,
+            )
 
     async def fail_model_call(
         self, row_id: int, error: str, *, kind: str = "", is_malformed: bool = False
@@ -345,3 +380,9 @@ class CallLedger:
     async def _write(self, statement: LiteralString, values: Mapping[str, StatementValue]) -> Any:  # noqa: ANN401 - a named tuple of columns
         """Write the outcome, also after an outage of PostgreSQL; return the statement's row."""
         return await retry_until_available(lambda: self.db.row(statement, values))
+
+
+def _pause(row: Any) -> ModelPause | None:  # noqa: ANN401 - a named tuple of columns
+    if row.paused_since is None:
+        return None
+    return ModelPause(since=row.paused_since, left=timedelta(seconds=row.pause_left_s))

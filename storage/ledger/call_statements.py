@@ -17,8 +17,10 @@ REPLACED_MODEL: LiteralString = _STATEMENTS["replaced_model"]
 RECOVERED_MODEL: LiteralString = _STATEMENTS["recovered_model"]
 
 RECORDED_MODEL: LiteralString = _STATEMENTS["recorded_model"]
+PAUSED_MODEL: LiteralString = _STATEMENTS["paused_model"]
 _OPENED_MODEL = (
     ", "
+    + PAUSED_MODEL
     + RECORDED_MODEL
     + _STATEMENTS["opened_model"]
     + ON_CONFLICT_MODEL

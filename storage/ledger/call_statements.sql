@@ -30,6 +30,13 @@ recorded as (
             where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
                 and role = %(role)s and part = %(part)s and request_hash = %(request_hash)s)),
 
+-- name: paused_model
+-- Part: the pause of the model, if it was refused since its last answer.
+paused as (
+    select since as paused_since,
+        extract(epoch from until - clock_timestamp())::float8 as pause_left_s
+    from model_pauses where model = %(model)s),
+
 -- name: opened_model
 -- Part: insert the row of a model call before the call is sent.
 opened as (
@@ -118,10 +125,10 @@ noted as (
 
 -- name: from_opened_model
 -- Part: select the row of the model call; if there is none, the recorded requests to compare.
-select opened.*, (
+select opened.*, paused.*, (
     select json_agg(json_build_array(request_hash, request) order by id) from recorded
 ) as recorded
-from (values (1)) as one left join opened on true
+from (values (1)) as one left join opened on true left join paused on true
 
 -- name: from_opened_tool
 -- Part: select the row of the tool call, the earlier answer, and the earlier identical calls.
@@ -162,12 +169,20 @@ where id = %(id)s and status = 'started'
 returning malformed_replies
 
 -- name: withhold_model
--- Record that an announced model call was not sent, because it waits for its turn; the time since
--- which the call fails stays.
+-- Record that an announced model call was not sent, because it waits. Waiting for a turn is no
+-- failure, so the time since which the call fails stays; a pause is one since the first refusal.
+with announced as (
+    select id, waits_until from model_calls where id = %(id)s and status = 'started' for update)
 update model_calls set status = 'failed', error = %(error)s, sends = sends - 1,
-    reserved_tokens = 0, reserved_cost = null, finished_at = coalesce(finished_at, now())
-where id = %(id)s and status = 'started'
-returning id
+    reserved_tokens = 0, reserved_cost = null,
+    waits_until = now() + make_interval(secs => %(wait_s)s::float8),
+    finish = coalesce(%(kind)s, finish),
+    finished_at = case
+        when %(kind)s::text is null then coalesce(finished_at, now())
+        when finish = %(kind)s then least(finished_at, %(since)s::timestamptz)
+        else %(since)s::timestamptz end
+from announced where model_calls.id = announced.id
+returning announced.waits_until is null as is_first, model_calls.waits_until
 
 -- name: failing_seconds
 -- Select for how many seconds a model call has failed in the same way, without the outages since.

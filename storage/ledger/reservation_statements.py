@@ -5,6 +5,7 @@ from typing import LiteralString
 from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.ledger.call_statements import (
     ON_CONFLICT_MODEL,
+    PAUSED_MODEL,
     RECORDED_MODEL,
     RECOVERED_MODEL,
     REPLACED_MODEL,
@@ -17,7 +18,8 @@ _STATEMENTS = load_statements(__file__)
 LOCK_JOB_ROW: LiteralString = "with " + SETTLED + _STATEMENTS["lock_job_row"]
 
 _ANNOUNCED = (
-    RECORDED_MODEL
+    PAUSED_MODEL
+    + RECORDED_MODEL
     + _STATEMENTS["room"]
     + ON_CONFLICT_MODEL
     + _STATEMENTS["reserved"]

@@ -69,7 +69,7 @@ opened as (
 -- name: from_room
 -- Part: select the row of the model call, or the recorded requests to compare; and the caps and
 -- spending of the job.
-select opened.*, room.*, (
+select opened.*, room.*, paused.*, (
     select json_agg(json_build_array(request_hash, request) order by recorded.id) from recorded
 ) as recorded
-from room left join opened on true
+from room left join opened on true left join paused on true

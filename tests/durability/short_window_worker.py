@@ -1,6 +1,6 @@
 """A worker that counts the requests of two seconds instead of a minute, for the tests of limits."""
 
-from holdfast.storage.ledger import model_turns
+from holdfast.storage.limits import model_turns
 from holdfast.worker import main
 
 WINDOW_S = 2.0

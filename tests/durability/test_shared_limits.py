@@ -1,5 +1,7 @@
-"""Tests that two worker processes together stay within a model's limits."""
+"""Tests that worker processes together stay within a model's limits, also after one is killed."""
 
+import asyncio
+import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -7,9 +9,10 @@ import pytest
 from sqlalchemy import text
 from temporalio.client import Client
 
+from holdfast.storage.views import job_queries
 from tests.durability.short_window_worker import WINDOW_S
 from tests.durability.worker_launcher import WorkerLauncher
-from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import running_engine
@@ -24,6 +27,7 @@ requests_per_minute = {requests}
 """
 
 
+@pytest.mark.conformance("MOD-03")
 async def test_two_workers_together_stay_within_the_limit_of_a_model(
     temporal: Client,
     database_url: str,
@@ -62,3 +66,51 @@ async def test_two_workers_together_stay_within_the_limit_of_a_model(
     window = timedelta(seconds=WINDOW_S)
     for first, beyond in zip(began, began[REQUESTS:], strict=False):
         assert beyond - first >= window
+
+
+ONE_CALL = """
+[models.limited]
+calls_at_once = 1
+"""
+
+
+@pytest.mark.conformance("MOD-03")
+async def test_a_killed_worker_frees_the_place_that_its_call_held(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    players: ScriptedRoles,
+    model: ScriptedModel,
+    tools: ScriptedTools,
+) -> None:
+    """Its lease is ten minutes long: the call itself, sent again, must end its own turn."""
+    players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
+    tools.answers = {"q": "The bridge was opened in 1932."}
+    model.push(ScriptedReply.of({}, delay=1000))
+    async with running_engine(
+        temporal,
+        database_url,
+        tmp_path,
+        model_url=model.url,
+        tools_url=tools.url,
+        toml=ONE_CALL,
+        polls=False,
+    ) as engine:
+        workers = WorkerLauncher(engine, tmp_path)
+        try:
+            first = await workers.start()
+            job_ids = [await engine.submit("When?", model="limited")]
+            await asyncio.to_thread(model.wait_for, 1, within=60)
+            first.process.send_signal(signal.SIGKILL)
+            await workers.start()
+            job_ids.append(await engine.submit("When?", model="limited"))
+            ends = [await engine.holdfast.wait(job_id) for job_id in job_ids]
+            calls = [await job_queries.job_calls(engine.db, job_id) for job_id in job_ids]
+        finally:
+            model.release()
+            workers.end()
+
+    assert [job.status.value for job in ends] == ["done"] * 2
+    sends = sorted(call.sends for job in calls for call in job if call.kind == "model")
+    assert sends == [1] * (len(sends) - 1) + [2]
+    assert model.most_at_once == 2  # the endpoint still held the request of the killed worker

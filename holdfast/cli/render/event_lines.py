@@ -52,6 +52,8 @@ def _job_event_line(event: EventView, job_id: str) -> str | None:
         case EventKind.LOOP_HANDED_OVER:
             why = shortened_line(str(event.facts.get("why")), _MAX_FAILURE)
             return f"  loop     leaves the rest to a plan: {why}"
+        case EventKind.MODEL_AWAITED:
+            return f"  waits    {shortened_line(str(event.facts.get('why')), _MAX_FAILURE)}"
         case EventKind.QUESTION_ASKED:
             return f"  asks     {event.facts.get('kind')}: answer with `holdfast answer {job_id}`"
         case EventKind.QUESTION_ANSWERED:

@@ -6,7 +6,12 @@ from datetime import datetime
 from holdfast.cli.render.job_lines import stage_lines
 from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import shortened_line
-from holdfast.models.views.status_views import LimitUsage, PendingActivity, StatusDocument
+from holdfast.models.views.status_views import (
+    LimitUsage,
+    PendingActivity,
+    StatusDocument,
+    WaitingCall,
+)
 
 _MAX_WAITING = 20
 _COUNT_LIMITS = ("tool calls", "replans")
@@ -19,6 +24,8 @@ def status_lines(document: StatusDocument) -> Iterator[str]:
     yield from _blocker_lines(document)
     for activity in document.doing:
         yield f"doing:    {_activity_text(activity)}"
+    for call in document.model_calls:
+        yield f"model:    {_call_text(call)}"
     for action in document.next:
         yield f"next:     {action}"
     yield from _waiting_lines(document)
@@ -59,6 +66,11 @@ def _activity_text(activity: PendingActivity) -> str:
     if activity.last_failure:
         parts.append(f"last failure: {shortened_line(activity.last_failure, 120)}")
     return ", ".join(parts)
+
+
+def _call_text(call: WaitingCall) -> str:
+    place = f"{call.role} of {call.task}" if call.task else call.role
+    return f"{place} waits until {_time_of_day(call.until)}: {shortened_line(call.why, 160)}"
 
 
 def _limit_text(usage: LimitUsage) -> str:

@@ -1,6 +1,6 @@
-"""Define the table of model turns: calls that count towards a model's limits."""
+"""Define the tables of model turns, which count towards limits, and of pauses of models."""
 
-from sqlalchemy import BigInteger, Column, Identity, Index, Table
+from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, Table
 
 from holdfast.storage.core.tables.columns import StorableText, time_column
 from holdfast.storage.core.tables.metadata import metadata
@@ -17,3 +17,23 @@ model_turns = Table(
     Index("ix_model_turns_model_began_at", "model", "began_at"),
 )
 """Not bound to a job: a minute's calls count whether or not their job still exists."""
+
+model_pauses = Table(
+    "model_pauses",
+    metadata,
+    Column("model", StorableText, primary_key=True),
+    Column(
+        "since",
+        DateTime(timezone=True),
+        nullable=False,
+        comment="the first refusal since the last answer",
+    ),
+    Column("until", DateTime(timezone=True), nullable=False),
+    Column(
+        "refusals",
+        Integer,
+        nullable=False,
+        comment="pauses in a row, without an answer between",
+    ),
+)
+"""Not bound to a job: the endpoint refuses everybody."""

@@ -35,10 +35,8 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
 FIRST, BACKUP = "scripted", "backup"
-BUSY = ScriptedReply(
-    status=429, error={"message": "Rate limit reached", "code": "rate_limit_exceeded"}
-)
 AWAY = ScriptedReply(status=503, error={"message": "overloaded"})
+"""Not 429, which pauses the model for all its tasks: test_model_pauses."""
 QUOTA = ScriptedReply(status=429, error={"message": "no credit", "code": "insufficient_quota"})
 
 
@@ -90,7 +88,7 @@ async def written_by(engine: RunningEngine, job_id: str) -> str:
 async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
-    stumble(players, BUSY, EXTRACTOR)
+    stumble(players, AWAY, EXTRACTOR)
 
     job = await engine.run("When?", fallback_model=BACKUP, fallback_after="PT1S")
 
@@ -98,7 +96,7 @@ async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call
     planner, first, instead, reasoner, writer = await model_calls(engine.db, job.job_id)
     assert (first.role, first.name, first.status) == ("extractor", FIRST, "refused")
     assert first.sends >= 2
-    assert "429: Rate limit reached" in str(first.error)
+    assert "503: overloaded" in str(first.error)
     assert (instead.role, instead.name, instead.status) == ("extractor", BACKUP, "done")
     assert (instead.sends, instead.request_hash != first.request_hash) == (1, True)
     assert {call.name for call in (planner, reasoner, writer)} == {FIRST}
@@ -109,7 +107,7 @@ async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call
         "from": FIRST,
         "to": BACKUP,
     }
-    assert "429" in str(fall.facts["reason"])
+    assert "503" in str(fall.facts["reason"])
     assert await written_by(engine, job.job_id) == f"{FIRST}, with {BACKUP}"
 
 
@@ -131,7 +129,7 @@ async def test_report_names_the_fallback_that_wrote_it(
 async def test_model_busy_for_less_than_the_patience_is_asked_again(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
-    stumble(players, BUSY, EXTRACTOR, times=2)
+    stumble(players, AWAY, EXTRACTOR, times=2)
 
     job = await engine.run("When?", fallback_model=BACKUP, fallback_after="PT1M")
 
@@ -218,7 +216,7 @@ async def later(db: Database, **by: float) -> None:
 async def test_crash_does_not_restart_the_patience_and_no_answer_is_asked_for_twice(
     db: Database, models: ModelRegistry, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
-    stumble(players, BUSY, REASONER)
+    stumble(players, AWAY, REASONER)
     with pytest.raises(ModelBusy):
         await model_caller(db, models).ask(REASONER, TASK)
     await later(db, seconds=50)
@@ -244,7 +242,7 @@ async def test_crash_does_not_restart_the_patience_and_no_answer_is_asked_for_tw
 async def test_a_busy_fallback_is_retried_alone(
     db: Database, models: ModelRegistry, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
-    players.parts["reasoner"] = lambda asked: BUSY
+    players.parts["reasoner"] = lambda asked: AWAY
     at_once = PATIENT.model_copy(update={"fallback_after": timedelta(0)})
     for _ in range(2):
         with pytest.raises(ModelBusy, match=BACKUP):
@@ -257,7 +255,7 @@ async def test_a_busy_fallback_is_retried_alone(
 async def test_the_pause_that_the_model_asks_for_ends_with_the_patience(
     db: Database, models: ModelRegistry, players: ScriptedRoles
 ) -> None:
-    slow = ScriptedReply(status=429, error=BUSY.error, headers={"retry-after": "300"})
+    slow = ScriptedReply(status=503, error=AWAY.error, headers={"retry-after": "300"})
     stumble(players, slow, REASONER)
 
     with pytest.raises(ModelBusy) as alone:
@@ -278,7 +276,7 @@ async def test_time_without_credit_does_not_count_as_busy(
         await model_caller(db, models).ask(REASONER, TASK)
     await later(db, days=1)
 
-    stumble(players, BUSY, REASONER)
+    stumble(players, AWAY, REASONER)
     with pytest.raises(ModelBusy):
         await model_caller(db, models).ask(REASONER, TASK)
 

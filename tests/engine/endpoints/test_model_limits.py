@@ -20,7 +20,7 @@ from holdfast.roles.tasks.reasoner import REASONER, ReasonerTask
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
-from holdfast.storage.ledger.model_turns import end_turn, take_turn
+from holdfast.storage.limits.model_turns import end_turn, take_turn
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
 

@@ -1,0 +1,67 @@
+"""Call a model once neither its limits nor a pause stands against it, for all workers together."""
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from holdfast.activities.runtime.activity_services import ModelRegistry
+from holdfast.models.calls.model_requests import Completion, ModelRequest
+from holdfast.models.errors import ModelBusy, ModelPaused
+from holdfast.storage.core.database import Database
+from holdfast.storage.limits.model_pauses import ModelPause, end_pause, pause_model
+from holdfast.storage.limits.model_turns import model_turn
+
+_SPREAD = 0.1
+"""The longest part of its wait that a call waits in addition, so that not all return together."""
+_LONGEST_SPREAD_S = 5.0
+
+
+@dataclass(frozen=True)
+class ModelAdmission:
+    """The way of a call to its model, which may be closed."""
+
+    db: Database
+    models: ModelRegistry
+
+    async def complete(
+        self, request: ModelRequest, call_id: int, pause: ModelPause | None
+    ) -> Completion:
+        """The model's reply to a call that the ledger has announced, with the pause it has found.
+
+        Raises:
+            ModelPaused: the endpoint refuses the model's requests for now; this one was not sent.
+            ModelTurnAwaited: the model's limits have no room now; the request was not sent.
+            HoldfastError: as `Model.complete`.
+        """
+        if pause is not None and pause.is_in_force:
+            raise _paused(request.model, pause)
+        try:
+            completion = await self._complete_in_turn(request, call_id)
+        except ModelBusy as busy:
+            if busy.is_throttled:
+                busy.after = await pause_model(self.db, request.model, busy.after)
+            raise
+        if pause is not None:
+            await end_pause(self.db, request.model)
+        return completion
+
+    async def _complete_in_turn(self, request: ModelRequest, call_id: int) -> Completion:
+        model = self.models.named(request.model)
+        limits = self.models.limits_of(request.model)
+        if limits is None:
+            return await model.complete(request)
+        async with model_turn(self.db, request, call_id, limits) as turn:
+            turn.completion = await model.complete(request)
+            return turn.completion
+
+
+def _paused(model: str, pause: ModelPause) -> ModelPaused:
+    most_s = min(pause.left.total_seconds() * _SPREAD, _LONGEST_SPREAD_S)
+    after = pause.left + timedelta(seconds=random.uniform(0, most_s))  # noqa: S311 - nothing secret
+    until = datetime.now(UTC) + pause.left
+    return ModelPaused(
+        f"model {model!r} waits until {until:%H:%M:%S} UTC: its endpoint has answered 429 (too "
+        "many requests)",
+        after=after,
+        since=pause.since,
+    )
