@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
+
+from pydantic import JsonValue
 
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
@@ -18,7 +20,12 @@ from holdfast.models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
-from holdfast.models.text.reference_marks import referenced_paths, whole_reference
+from holdfast.models.text.reference_marks import (
+    referenced_paths,
+    replace_references,
+    whole_reference,
+)
+from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.plans.entity_references import Reference, references_in
 from holdfast.planning.plans.plan_graph import find_cycle
 from holdfast.planning.plans.tool_parameters import (
@@ -30,6 +37,11 @@ from holdfast.planning.plans.tool_parameters import (
 MAX_FAULTS = 1_000
 """The faults that are told; a tool may require thousands of parameters of each task."""
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_PATH = r"([A-Za-z]\w*(?:\.\w+)+)"
+_OTHER_MARK = re.compile(
+    rf"\{{\{{\s*{_PATH}\s*\}}\}}|\$\{{\s*{_PATH}\s*\}}|\$\.?{_PATH}|<\s*{_PATH}\s*/?>"
+)
+"""`{{T1.state}}`, `${T1.state}`, `$T1.state` and `<T1.state>`."""
 _RAW = frozenset({"raw_data", "response", "content"})
 
 
@@ -154,10 +166,27 @@ def _reference_faults(task: Task, given: TaskInput, tasks: Mapping[str, Task]) -
         return
     if given.is_reference and not references:
         yield f"parameter {given.name!r} is marked as a reference but holds none"
+    for written, path in _misspelt_references(given.value, tasks):
+        yield (
+            f"parameter {given.name!r}: {written!r} is no reference; write"
+            f" <JSON_PATH>{path}</JSON_PATH>"
+        )
     for reference in references:
         fault = _undeclared(task, reference, tasks)
         if fault:
             yield f"parameter {given.name!r}: {fault}"
+
+
+def _misspelt_references(value: JsonValue, ids: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield marks of other template languages around a path that begins with a task's id.
+
+    They are refused and not read: a page may hold one, and a model may copy it into a query.
+    """
+    for mark in _OTHER_MARK.finditer(replace_references(value_as_text(value), lambda _: "")):
+        path = next(part for part in mark.groups() if part)
+        # The id of an agent's step has a dot of its own.
+        if path.partition(".")[0] in ids or path.rpartition(".")[0] in ids:
+            yield mark[0], path
 
 
 def _undeclared(task: Task, reference: Reference, tasks: Mapping[str, Task]) -> str | None:

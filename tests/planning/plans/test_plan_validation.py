@@ -262,3 +262,28 @@ def test_which_values_a_parameter_knows_is_asked_at_the_call_and_its_type_before
     faults = plan_faults(plan(asked, final_task("T2", "T1")), PlanRules(tools=tools))
 
     assert bool(faults) is fault, faults
+
+
+@pytest.mark.parametrize(
+    "mark", ["{{T1.value}}", "{{ T1.value }}", "${T1.value}", "$T1.value", "<T1.value>"]
+)
+def test_marks_of_other_languages_are_refused_with_the_right_spelling(mark: str) -> None:
+    second = lookup_task("T2", "T1", query=f"governor of {mark} in 1900")
+    plan_ = plan(lookup_task("T1"), second, final_task("T3", "T2"))
+
+    (fault,) = plan_faults(plan_, PlanRules(tools=TOOLS))
+
+    assert f"{mark!r} is no reference; write <JSON_PATH>T1.value</JSON_PATH>" in fault
+
+
+@pytest.mark.parametrize("text", ["{{name}}", "$5.20 a <b>", "<T9.value>", "use {{other.thing}}"])
+def test_what_names_no_task_is_text(text: str) -> None:
+    plan_ = plan(lookup_task("T1", query=text), final_task("T3", "T1"))
+
+    assert plan_faults(plan_, PlanRules(tools=TOOLS)) == ()
+
+
+def test_a_reference_with_the_root_sign_is_one() -> None:
+    second = lookup_task("T2", "T1", query="more on <JSON_PATH>$.T1.value</JSON_PATH>")
+
+    assert plan_faults(plan(lookup_task("T1"), second, final_task("T3", "T2")), GROUND) == ()
