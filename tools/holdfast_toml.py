@@ -1,11 +1,12 @@
 """Read `holdfast.toml` or one of its tables, and report errors of the file."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.frozen_model import Frozen
@@ -74,13 +75,31 @@ def read_toml_table(
     where = f"{path}: {name}"
     if not isinstance(entry, dict):
         raise BadConfiguration(f"{where} must be a table; write [{name}]")
+    return validated(shape, entry, lambda detail: _complaint(where, shape, detail, examples))
+
+
+def validated(
+    shape: type[ShapeT], entry: Mapping[str, Any], complain: Callable[[ErrorDetails], str]
+) -> ShapeT:
+    """Return the entry of a file as this shape; `complain` words the first fault.
+
+    Raises:
+        BadConfiguration: the entry does not fit.
+    """
     try:
         return shape.model_validate(entry)
     except ValidationError as error:
-        detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        # Without the input, which may be a key that somebody wrote into the file.
+        details = error.errors(include_url=False, include_input=False, include_context=False)
+        raise BadConfiguration(complain(details[0])) from None
+
+
+def _complaint(
+    where: str, shape: type[Frozen], detail: ErrorDetails, examples: Mapping[str, str]
+) -> str:
     key = str(detail["loc"][0]) if detail["loc"] else ""
     if detail["type"] == "extra_forbidden":
         names = ", ".join(sorted(shape.model_fields))
-        raise BadConfiguration(f"{where}.{key} is not a known key; known here: {names}")
+        return f"{where}.{key} is not a known key; known here: {names}"
     hint = f"; write for example {examples[key]}" if key in examples else ""
-    raise BadConfiguration(f"{where}.{key}: {detail['msg']}{hint}")
+    return f"{where}.{key}: {detail['msg']}{hint}"

@@ -4,14 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.strategies.agent_profiles import AgentProfile
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
 from holdfast.planning.text.nearest_values import nearest_names
-from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.holdfast_toml import read_toml, validated
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _EXAMPLES = {
@@ -59,11 +58,9 @@ def _agent(path: Path, name: str, entry: object, known: AgentProfile | None) -> 
     if "name" in entry:
         raise BadConfiguration(f"{where}.name: the name is that of the table, [agents.{name}]")
     usual = {} if known is None else known.model_dump()
-    try:
-        agent = AgentProfile.model_validate({**usual, **entry, "name": name})
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=False)
-        raise BadConfiguration(_complaint(where, details[0])) from None
+    agent = validated(
+        AgentProfile, {**usual, **entry, "name": name}, lambda detail: _complaint(where, detail)
+    )
     _check(where, agent)
     return agent
 

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.planning.text.nearest_values import nearest_names
-from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.holdfast_toml import read_toml, validated
 
 _EXAMPLES = {
     "id": 'id = "gpt-5-mini"',
@@ -58,11 +57,7 @@ def _model(path: Path, name: str, entry: object) -> ModelConfig:
     if any(isinstance(entry.get(key), dict) for key in entry.keys() - _EXAMPLES.keys()):
         # TOML reads an unquoted name with a dot as a table in a table.
         raise BadConfiguration(f'{where}: put a name with dots in quotes, as in [models."gpt-4.1"]')
-    try:
-        return ModelConfig.model_validate(entry)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=False)
-        raise BadConfiguration(_complaint(where, details[0])) from None
+    return validated(ModelConfig, entry, lambda detail: _complaint(where, detail))
 
 
 def _complaint(where: str, detail: ErrorDetails) -> str:

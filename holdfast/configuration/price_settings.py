@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from holdfast.configuration.model_settings import read_models
 from holdfast.models.budget.token_prices import Price, PriceList
 from holdfast.models.errors import BadConfiguration
 from holdfast.planning.text.nearest_values import nearest_names
-from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.holdfast_toml import read_toml, validated
 
 _EXAMPLE = '[prices."model-name"] with input = 0.15 and output = 0.60 (per million tokens)'
 _CURRENCY = "currency"
@@ -65,11 +64,7 @@ def _price(path: Path, model: str, entry: object) -> Price:
         raise BadConfiguration(f"{where} must be a table; write {_EXAMPLE}")
     if any(isinstance(value, dict) for value in entry.values()):
         raise BadConfiguration(f"{where}: put a name with dots in quotes; write {_EXAMPLE}")
-    try:
-        return Price.model_validate(entry)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=False)
-        raise BadConfiguration(_complaint(where, details[0])) from None
+    return validated(Price, entry, lambda detail: _complaint(where, detail))
 
 
 def _complaint(where: str, detail: ErrorDetails) -> str:

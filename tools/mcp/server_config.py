@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic_core import ErrorDetails
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.frozen_model import Frozen
 from holdfast.planning.text.nearest_values import nearest_names
-from holdfast.tools.holdfast_toml import read_toml
+from holdfast.tools.holdfast_toml import read_toml, validated
 from holdfast.tools.mcp.server_sandbox import SandboxSetting, check_granted_paths
 from holdfast.tools.vocabularies.vocabulary_sources import VocabularySource, read_vocabulary_files
 
@@ -114,11 +114,7 @@ def _server(path: Path, name: str, entry: object) -> ServerConfig:
     if not isinstance(entry, dict):
         raise BadConfiguration(f"{where} must be a table; write [servers.{name}]")
     shape = _shape(where, entry)
-    try:
-        server = shape.model_validate(entry)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=False)
-        raise BadConfiguration(_config_error(where, shape, details[0])) from None
+    server = validated(shape, entry, lambda detail: _config_error(where, shape, detail))
     known = read_vocabulary_files(where, path.resolve().parent, server.vocabulary)
     server = server.model_copy(update={"vocabulary": known})
     return _with_working_folder(where, path, server) if isinstance(server, StdioServer) else server
