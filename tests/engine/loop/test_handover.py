@@ -89,7 +89,6 @@ async def test_what_the_searches_leave_open_is_planned_with_what_was_proven(
         "proven": [{"text": DESIGNED["text"], "sources": given["found"]["proven"][0]["sources"]}],
         "open": [OPEN],
         "tried": [QUESTION, "Teal Bridge"],
-        "read": [],
     }
     assert await stages_of(job) == ["T0", "T1"]
     assert job.status == "done"
