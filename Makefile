@@ -32,8 +32,8 @@ lint: $(VENV)/.tests
 	$(BIN)/deptry . >/dev/null 2>&1 || $(BIN)/deptry .
 	$(BIN)/codespell
 
-# Most tests wait for services: two files at once, each process with services of its own.
-SIDE_BY_SIDE := -n 2 --dist loadfile
+# Most tests wait for services: three files at once, each process with services of its own.
+SIDE_BY_SIDE := -n 3 --dist loadfile
 
 # Rounds of chaos, and what all dice hang on.
 N ?= 100

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,27 @@ async def ended(engine: RunningEngine, job_id: str) -> None:
     assert job.status is JobStatus.DONE, job.message
 
 
+async def run_with_outage(
+    engine: RunningEngine,
+    server: RestartablePostgres,
+    held: HeldAnswer,
+    off_s: float = 0,
+    **settings: Any,
+) -> tuple[str, datetime | None]:
+    """Run a job whose held answer comes back while PostgreSQL is away: its id, and away since when."""
+    job_id = await engine.submit("When?", **settings)
+    await held.asked()
+
+    await asyncio.to_thread(server.kill)
+    held.may_answer.set()
+    await eventually(lambda: is_away(engine))
+    away_since = engine.db.away_since
+    await asyncio.sleep(off_s)
+    await asyncio.to_thread(server.start)
+    await ended(engine, job_id)
+    return job_id, away_since
+
+
 @pytest.fixture
 def chain(players: ScriptedRoles, tools: ScriptedTools) -> None:
     """A job of a tool task and the answer that rests on it."""
@@ -123,14 +144,7 @@ async def test_an_answer_that_comes_back_during_an_outage_is_kept_and_not_asked_
     asked_before = model.count
     held = HeldAnswer(players._extractor)
     players.parts["extractor"] = held
-    job_id = await engine.submit("When?")
-    await held.asked()
-
-    await asyncio.to_thread(server.kill)
-    held.may_answer.set()
-    await eventually(lambda: is_away(engine))
-    await asyncio.to_thread(server.start)
-    await ended(engine, job_id)
+    job_id, _ = await run_with_outage(engine, server, held)
 
     assert model.count == 2 * asked_before
     assert players.count(EXTRACTOR) == 2
@@ -146,15 +160,7 @@ async def test_an_attempt_that_an_outage_ended_leaves_a_receipt_of_what_was_not_
 ) -> None:
     held = HeldAnswer(players._extractor)
     players.parts["extractor"] = held
-    job_id = await engine.submit("When?")
-    await held.asked()
-
-    await asyncio.to_thread(server.kill)
-    held.may_answer.set()
-    await eventually(lambda: is_away(engine))
-    away_since = engine.db.away_since
-    await asyncio.to_thread(server.start)
-    await ended(engine, job_id)
+    job_id, away_since = await run_with_outage(engine, server, held)
 
     (recovery,) = await job_recovery_rows.recoveries_of(engine.db, job_id)
     (extraction,) = [
@@ -175,15 +181,7 @@ async def test_an_outage_longer_than_the_limits_costs_no_answer_and_ends_no_task
     asked_before = model.count
     held = HeldAnswer(players._extractor)
     players.parts["extractor"] = held
-    job_id = await engine.submit("When?", **_LIMITS)
-    await held.asked()
-
-    await asyncio.to_thread(server.kill)
-    held.may_answer.set()
-    await eventually(lambda: is_away(engine))
-    await asyncio.sleep(_LIMIT_S + 2)
-    await asyncio.to_thread(server.start)
-    await ended(engine, job_id)
+    job_id, _ = await run_with_outage(engine, server, held, off_s=_LIMIT_S + 2, **_LIMITS)
 
     assert model.count == 2 * asked_before
     assert await findings(engine, job_id) == await findings(engine, undisturbed)
@@ -196,14 +194,7 @@ async def test_a_plan_that_comes_back_during_an_outage_is_stored_by_the_attempt_
 ) -> None:
     held = HeldAnswer(players._planner)
     players.parts["planner"] = held
-    job_id = await engine.submit("When?")
-    await held.asked()
-
-    await asyncio.to_thread(server.kill)
-    held.may_answer.set()
-    await eventually(lambda: is_away(engine))
-    await asyncio.to_thread(server.start)
-    await ended(engine, job_id)
+    job_id, _ = await run_with_outage(engine, server, held)
 
     assert players.count(PLANNER) == 1
     (planned,) = [c for c in await job_queries.job_calls(engine.db, job_id) if c.role == "planner"]
