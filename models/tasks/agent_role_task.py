@@ -41,7 +41,12 @@ class AgentRoleTask(Frozen):
     )
     objectives: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
-    answers: tuple[AnsweredQuestion, ...] = ()
+    answers: tuple[AnsweredQuestion, ...] = Field(
+        default=(), description="what the job's own work says to the questions of this agent"
+    )
+    user_answers: tuple[AnsweredQuestion, ...] = Field(
+        default=(), description="what the person who asked says to them"
+    )
     guidance: str = Field(default="", description="what the supervisor says to do next")
     hints: tuple[str, ...] = Field(
         default=(), description="what an earlier attempt at this sub-question left open"

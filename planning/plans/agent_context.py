@@ -10,6 +10,7 @@ from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import NotFound
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.models.questions.user_questions import AnswerOrigin
 from holdfast.models.strategies.agent_profiles import AgentProfile
 from holdfast.models.tasks.agent_role_task import AgentRoleTask, AnsweredQuestion, TraceStep
 from holdfast.models.tasks.named_value import NamedValue
@@ -66,7 +67,8 @@ class AgentContext:
             tools=self.tools,
             objectives=tuple(objectives) or self.objectives,
             trace=tuple(trace_step(each) for each in self.steps),
-            answers=self.answers,
+            answers=tuple(each for each in self.answers if each.by != AnswerOrigin.USER),
+            user_answers=tuple(each for each in self.answers if each.by == AnswerOrigin.USER),
             guidance=guidance,
             hints=self.hints,
             must_end=order.must_end,

@@ -267,4 +267,4 @@ def _final_faults(plan: Plan) -> Iterator[str]:
 def _no_final_faults(plan: Plan) -> Iterator[str]:
     for task in plan.tasks:
         if any(entity.name == FINAL_ANSWER for entity in task.expects):
-            yield f"task {task.id!r}: {FINAL_ANSWER!r} is promised by a task that stays"
+            yield f"task {task.id!r}: no task may yield {FINAL_ANSWER!r} here"

@@ -43,9 +43,9 @@ it means to reach, and the trace of its steps with what each found. Judge by the
 With `needs_more_steps`, `deviation` says what was observed that conflicts with the objectives, so
 that they must be changed; it is empty where they hold. With any status, `contradicts_plan` says
 what shows that the sub-question itself assumed something wrong.
-An answer by `user` in `answers` is what the person who asked says: go by it.
+Go by `user_answers`: the person who asked says so.
 """,
-    foreign_fields=("given", "tools", "trace", "hints"),
+    foreign_fields=("given", "tools", "trace", "answers", "hints"),
     task=SupervisorTask,
     answer=Assessment,
 )

@@ -58,13 +58,13 @@ exactly one of these, and leave the others empty:
   with the `default` that is assumed if nobody answers.
 - `give_up`: why it cannot be resolved with these tools.
 `criteria` says when the sub-question counts as resolved, `objectives` what to reach on the way,
-`instructions` how you work, `hints` what an earlier attempt left open. An answer by `user` in
-`answers` is what the person who asked says: go by it. Do not repeat a call of the trace with
-  the same arguments: its answer would be the same. After a failed step change the query, the tool
-  or the way. Where there is `guidance`, follow it. Where `must_end` is set, no call is possible
-  any more: give the outputs that what was found supports, or give up.
+`instructions` how you work, `hints` what an earlier attempt left open. Go by `user_answers`: the
+person who asked says so. Do not repeat a call of the trace with the same arguments: its answer
+would be the same. After a failed step change the query, the tool or the way. Where there is
+`guidance`, follow it. Where `must_end` is set, no call is possible any more: give the outputs
+that what was found supports, or give up.
 """,
-    foreign_fields=("given", "tools", "trace", "hints"),
+    foreign_fields=("given", "tools", "trace", "answers", "hints"),
     task=AgentRoleTask,
     answer=StepperAnswer,
 )

@@ -29,11 +29,10 @@ STEP_PLANNER = Role(
         "given, and your tools, and answer with all the steps that will resolve it. Where there\n"
         "is a `trace`, those steps were taken already: continue behind them, with ids that are\n"
         "not in `used_ids`, and heed the guidance. Where there are `hints`, an earlier attempt\n"
-        "left these open: go about it in another way. Heed `instructions`.\n\n"
-        + TASK_INSTRUCTIONS
-        + STEP_INSTRUCTIONS
+        "left these open: go about it in another way. Heed `instructions`, and `user_answers`:\n"
+        "the person who asked says so.\n\n" + TASK_INSTRUCTIONS + STEP_INSTRUCTIONS
     ),
-    foreign_fields=("given", "tools", "trace", "hints"),
+    foreign_fields=("given", "tools", "trace", "answers", "hints"),
     task=AgentRoleTask,
     answer=PlanDraft,
 )
@@ -51,9 +50,10 @@ OBJECTIVES = Role(
 You are an agent that works one sub-question, one call at a time. You get its specification, what
 is given, and your tools. Before the first call, write down the intermediate objectives: two to
 five states of knowledge to reach, in order, each of which can be checked. Do not choose calls
-yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`.
+yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`,
+and `user_answers`: the person who asked says so.
 """,
-    foreign_fields=("given", "tools", "trace", "hints"),
+    foreign_fields=("given", "tools", "trace", "answers", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )
@@ -64,9 +64,10 @@ REPAIRER = Role(
 You are an agent that works one sub-question, one call at a time. What was observed conflicts with
 your objectives: `deviation` says how. Write the objectives anew from here on, so that the
 sub-question can still be resolved: keep what was reached, drop what cannot be, find another way
-to the same end. Only this sub-question is yours to change.
+to the same end. Only this sub-question is yours to change. Heed
+`user_answers`: the person who asked says so.
 """,
-    foreign_fields=("given", "tools", "trace", "deviation", "hints"),
+    foreign_fields=("given", "tools", "trace", "deviation", "answers", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )

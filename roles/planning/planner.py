@@ -35,8 +35,9 @@ Each task is of kind `tool` (one call of one tool; entities are then read from i
 PLAN_INSTRUCTIONS = (
     TASK_INSTRUCTIONS
     + """\
-- The last task is of kind `reasoning` and yields exactly one entity, `final_answer`, from the
-  entities it takes as inputs: short, complete, in the form the question asks for.
+- Unless `concludes` is false, the last task is of kind `reasoning` and yields exactly one entity,
+  `final_answer`, from the entities it takes as inputs: short, complete, in the form the question
+  asks for. Where it is false, no task yields it: a report is written from all of them.
 """
 )
 

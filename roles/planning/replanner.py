@@ -10,7 +10,6 @@ from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.agent_steps_planner import STEP_INSTRUCTIONS
 from holdfast.roles.planning.planner import (
     AGENT_PLAN_INSTRUCTIONS,
-    PLAN_INSTRUCTIONS,
     TASK_INSTRUCTIONS,
 )
 
@@ -27,12 +26,20 @@ _CONTINUATION_INSTRUCTIONS = (
     "  with what remains and let the last task say so.\n\n"
 )
 
+_CONCLUSION_INSTRUCTIONS = """\
+- If `replaced` holds the task that yields `final_answer`, the last of yours yields it, and nothing
+  else, from the entities it takes as inputs; it is of kind `reasoning`. Else none does.
+"""
+
 REPLANNER = Role(
     name=RoleName.REPLANNER.value,
     instructions=(
         "You repair a research plan that is being worked. A task failed. You get the question,\n"
         "the tools, the plan with what each task yielded, and what exactly went wrong. First\n"
-        "find the cause; then " + _CONTINUATION_INSTRUCTIONS + PLAN_INSTRUCTIONS
+        "find the cause; then "
+        + _CONTINUATION_INSTRUCTIONS
+        + TASK_INSTRUCTIONS
+        + _CONCLUSION_INSTRUCTIONS
     ),
     foreign_fields=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,

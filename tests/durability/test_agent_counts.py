@@ -219,7 +219,7 @@ async def test_an_agents_question_outlives_its_workflow_and_the_answer_reaches_i
     usual = players._stepper
 
     def step(asked: ReceivedRequest) -> object:
-        if not asked.task["answers"]:
+        if not asked.task["user_answers"]:
             return {"question": "Which one?", "default": "the first"}
         return usual(asked)
 
@@ -237,7 +237,7 @@ async def test_an_agents_question_outlives_its_workflow_and_the_answer_reaches_i
 
     assert job.status.value == "done"
     assert job.epoch > 1
-    assert players.asked["stepper"][-1].task["answers"][0]["answer"] == "The second."
+    assert players.asked["stepper"][-1].task["user_answers"][0]["answer"] == "The second."
     assert asked[0].deadline is not None
     assert asked[0].deadline > datetime.now(UTC)
     query = select(tasks.c.id).where(tasks.c.job_id == job_id, tasks.c.parent == "T1")
