@@ -1,6 +1,6 @@
-"""Change the leaves of a nested JSON value (its texts, numbers and names)."""
+"""Read and change the leaves of a nested JSON value (its texts, numbers and names)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from pydantic import JsonValue
 
@@ -17,3 +17,15 @@ def map_leaves(value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> Js
 def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     """The value with `change` applied to every text and to every name of an object."""
     return map_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)
+
+
+def texts_in(value: JsonValue) -> Iterator[str]:
+    """Every text of the value, however deep it sits; the names of objects are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from texts_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each)

@@ -6,11 +6,11 @@ marks, which are as long as the original and can be restored.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from pydantic import JsonValue
 
-from holdfast.models.text.json_leaves import map_texts
+from holdfast.models.text.json_leaves import map_texts, texts_in
 
 # Possessive quantifiers (`++`, `*+`) never look back, so foreign text is read once.
 # The group has none: Python 3.11.2 (Debian 12) finds nothing with a possessive group. It reads once
@@ -20,6 +20,12 @@ _NAME = "JSON_PATH"
 _OPENING = f"<{_NAME}>"
 _TAG = re.compile(rf"<(\s*+(?:/\s*+)?{_NAME}\s*+)>")
 _DISARMED_TAG = re.compile(rf"‹(\s*+(?:/\s*+)?{_NAME}\s*+)›")
+
+_DOTTED = r"([A-Za-z]\w*(?:\.\w+)+)"
+_FOREIGN_MARK = re.compile(
+    rf"\{{\{{\s*{_DOTTED}\s*\}}\}}|\$\{{\s*{_DOTTED}\s*\}}|\$\.?{_DOTTED}|<\s*{_DOTTED}\s*/?>"
+)
+"""`{{T1.state}}`, `${T1.state}`, `$T1.state` and `<T1.state>`."""
 
 
 def has_reference(value: JsonValue) -> bool:
@@ -41,6 +47,16 @@ def whole_reference(text: str) -> str | None:
 def replace_references(text: str, replacement: Callable[[str], str]) -> str:
     """The text with each reference replaced by `replacement(path)`."""
     return _REFERENCE.sub(lambda mark: replacement(mark.group(1).strip()), text)
+
+
+def foreign_marks(value: JsonValue) -> Iterator[tuple[str, str]]:
+    """Every mark of another template language that holds a dotted path, and the path.
+
+    Marks inside a reference are the reference's own signs.
+    """
+    for text in texts_in(value):
+        for mark in _FOREIGN_MARK.finditer(replace_references(text, lambda _: "")):
+            yield mark[0], next(part for part in mark.groups() if part)
 
 
 def reference_to(path: str) -> str:

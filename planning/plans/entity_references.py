@@ -21,6 +21,7 @@ from jsonpath.selectors import IndexSelector, NameSelector, SliceSelector, Wildc
 from pydantic import JsonValue
 
 from holdfast.models.errors import Unresolved
+from holdfast.models.text.json_leaves import texts_in
 from holdfast.models.text.reference_marks import (
     referenced_paths,
     replace_references,
@@ -111,14 +112,8 @@ def references_in(value: JsonValue) -> Iterator[Reference]:
     Raises:
         Unresolved: one of them is malformed.
     """
-    if isinstance(value, str):
-        yield from (parse_reference(path) for path in referenced_paths(value))
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from references_in(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from references_in(each)
+    for text in texts_in(value):
+        yield from (parse_reference(path) for path in referenced_paths(text))
 
 
 def resolve_references(

@@ -21,11 +21,10 @@ from holdfast.models.plans.research_plan import (
     TaskKind,
 )
 from holdfast.models.text.reference_marks import (
+    foreign_marks,
     referenced_paths,
-    replace_references,
     whole_reference,
 )
-from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.plans.entity_references import Reference, references_in
 from holdfast.planning.plans.plan_graph import find_cycle
 from holdfast.planning.plans.tool_parameters import (
@@ -37,11 +36,6 @@ from holdfast.planning.plans.tool_parameters import (
 MAX_FAULTS = 1_000
 """The faults that are told; a tool may require thousands of parameters of each task."""
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-_PATH = r"([A-Za-z]\w*(?:\.\w+)+)"
-_OTHER_MARK = re.compile(
-    rf"\{{\{{\s*{_PATH}\s*\}}\}}|\$\{{\s*{_PATH}\s*\}}|\$\.?{_PATH}|<\s*{_PATH}\s*/?>"
-)
-"""`{{T1.state}}`, `${T1.state}`, `$T1.state` and `<T1.state>`."""
 _RAW = frozenset({"raw_data", "response", "content"})
 
 
@@ -182,11 +176,10 @@ def _misspelt_references(value: JsonValue, ids: Container[str]) -> Iterator[tupl
 
     They are refused and not read: a page may hold one, and a model may copy it into a query.
     """
-    for mark in _OTHER_MARK.finditer(replace_references(value_as_text(value), lambda _: "")):
-        path = next(part for part in mark.groups() if part)
+    for mark, path in foreign_marks(value):
         # The id of an agent's step has a dot of its own.
         if path.partition(".")[0] in ids or path.rpartition(".")[0] in ids:
-            yield mark[0], path
+            yield mark, path
 
 
 def _undeclared(task: Task, reference: Reference, tasks: Mapping[str, Task]) -> str | None:

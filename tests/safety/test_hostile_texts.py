@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from holdfast.models.errors import BadInput, Unresolved
 from holdfast.models.text.reference_marks import (
     disarm_references,
+    foreign_marks,
     has_reference,
     referenced_paths,
     replace_references,
@@ -40,6 +41,12 @@ MARKS = {
     "disarmed brackets and blanks": "JSON_PATH ‹" + " " * MANY,
     "brackets": "<" * MANY + "JSON_PATH",
     "slashes": "<JSON_PATH>" + "</" * MANY,
+    "braces": "{" * MANY + "T1.a",
+    "braces and blanks": ("{{" + " " * 1000) * (MANY // 1000),
+    "dollars": "$T1" * (MANY // 3),
+    "an open path of many names": "<T1" + ".a" * MANY,
+    "open paths": "<T1.a" * (MANY // 5),
+    "an open path and blanks": "{{T1." + "a" * MANY + " " * MANY,
     "a long path": "<JSON_PATH>T1." + "x" * MANY + "</JSON_PATH>",
 }
 READERS: dict[str, Callable[[str], object]] = {
@@ -49,6 +56,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "disarm_references": disarm_references,
     "restore_references": restore_references,
     "has_reference": has_reference,
+    "foreign_marks": lambda text: list(foreign_marks(text)),
     "references_in": lambda text: list(references_in(text)),
 }
 

@@ -56,7 +56,8 @@ class TaskFields(dict[str, Any]):
             return "tools" in self  # the planner's default; the report's writer has another
         if name == "guidance" and "node" in self:
             return ""  # an agent's supervisor gives one, people give planners several
-        return {"required": True, "values": {}, "settled_by": "", "note": ""}.get(name, [])
+        texts = dict.fromkeys(("settled_by", "note", "must_end"), "")
+        return {"required": True, "values": {}, **texts}.get(name, [])
 
 
 @dataclass(frozen=True)
