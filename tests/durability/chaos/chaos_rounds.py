@@ -186,7 +186,9 @@ class Chaos:
     async def _until_some_came(self, stage: RoundStage) -> None:
         """Waits for a share of the jobs' requests: a clock would hang on how busy the machine is."""
         jobs = stage.this.jobs
-        due = stage.dice.random() * sum(len(self.undisturbed[each.shape].calls) for each in jobs)
+        # A copy of a shared search is no request.
+        sent = sum(not call.is_copy for each in jobs for call in self.undisturbed[each.shape].calls)
+        due = stage.dice.random() * sent
         names = [each.job for each in jobs]
         async with asyncio.timeout(WITHIN_S):
             while stage.installation.arrivals.count(names) < max(1, due):
