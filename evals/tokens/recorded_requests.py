@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
-
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 
@@ -27,7 +25,7 @@ class RecordedRequest(Frozen):
     messages: tuple[dict[str, Any], ...] = ()
     tools: tuple[dict[str, Any], ...] | None = None
     """Function schemas that were sent with the messages."""
-    task: dict[str, Any] | None = Field(default=None)
+    task: dict[str, Any] | None = None
 
     @property
     def prompt(self) -> str:
@@ -69,7 +67,7 @@ def _rows(file: Path) -> Iterator[RecordedRequest]:
     for number, line in enumerate(lines, start=1):
         try:
             yield RecordedRequest.model_validate(_known_fields(json.loads(line)))
-        except (ValueError, ValidationError) as error:
+        except ValueError as error:
             raise BadInput(f"line {number} of {file} is no recorded request: {error}") from error
 
 

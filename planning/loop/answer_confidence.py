@@ -71,11 +71,10 @@ def answer_confidence(result: LoopResult) -> float | None:
     """Return the confidence of the answer, 0 to 1; None if there is no answer."""
     if not result.short:
         return None
-    if not result.sentences:
+    proven = sentences_confidence(result)
+    if proven is None:
         return 0.0
-    links = [_confidence_of(each) for each in result.sentences]
-    if not result.judged_by:
-        links.append(_RULES_ALONE)
+    links = [proven]
     if not result.follows:
         links.append(_NOT_FOLLOWING)
     if result.dropped:

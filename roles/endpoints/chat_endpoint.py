@@ -208,7 +208,7 @@ class EndpointModel:
                 f"but with: {came}; check {self._at.url}, which often ends in /v1"
             ) from None  # for the reason in `complete`
         completion = _completion(reply, request, messages)
-        if not has_required_fields(completion.text, request.answer_schema):
+        if self._shows_schema and not has_required_fields(completion.text, request.answer_schema):
             self._ignoring.add((request.model, request.role))
         return _masked(completion, self._mask.outside(schema_words(request)))
 

@@ -270,14 +270,14 @@ class CallLedger:
         Raises:
             StaleEpoch: a newer run has taken over.
         """
-        is_paused = isinstance(wait, ModelPaused)
+        paused = wait if isinstance(wait, ModelPaused) else None
         values: dict[str, StatementValue] = {
             "id": row_id,
             "error": cut_message(str(wait), MessageLimit.ENTRY),
             "wait_s": 0.0 if wait.after is None else wait.after.total_seconds(),
             # The kind of a refusal of the call itself, so that both are one time of failing.
-            "kind": ModelBusy.__name__ if is_paused else None,
-            "since": wait.since.isoformat() if isinstance(wait, ModelPaused) else None,
+            "kind": ModelBusy.__name__ if paused else None,
+            "since": paused.since.isoformat() if paused else None,
         }
         row = await self._write(WITHHOLD_MODEL, values)
         if row is not None and row.is_first:

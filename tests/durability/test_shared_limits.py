@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from tests.durability.worker_launcher import WorkerLauncher
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
-from tests.support.jobs.running_engine import running_engine
+from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
@@ -27,10 +29,28 @@ requests_per_minute = {requests}
 """
 
 
+LimitedEngine = Callable[[str], AbstractAsyncContextManager[RunningEngine]]
+
+
+@pytest.fixture
+def limited_engine(
+    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
+) -> LimitedEngine:
+    """An engine whose workers are processes of their own, with this `holdfast.toml`."""
+    return lambda toml: running_engine(
+        temporal,
+        database_url,
+        tmp_path,
+        model_url=model.url,
+        tools_url=tools.url,
+        toml=toml,
+        polls=False,
+    )
+
+
 @pytest.mark.conformance("MOD-03")
 async def test_two_workers_together_stay_within_the_limit_of_a_model(
-    temporal: Client,
-    database_url: str,
+    limited_engine: LimitedEngine,
     tmp_path: Path,
     players: ScriptedRoles,
     model: ScriptedModel,
@@ -38,15 +58,7 @@ async def test_two_workers_together_stay_within_the_limit_of_a_model(
 ) -> None:
     players.plan = plan(lookup_task("T1"), lookup_task("T2"), final_task("T3", "T1", "T2"))
     tools.answers = lambda query: f"The bridge of {query} was opened in 1932."
-    async with running_engine(
-        temporal,
-        database_url,
-        tmp_path,
-        model_url=model.url,
-        tools_url=tools.url,
-        toml=LIMITED.format(requests=REQUESTS),
-        polls=False,
-    ) as engine:
+    async with limited_engine(LIMITED.format(requests=REQUESTS)) as engine:
         workers = WorkerLauncher(engine, tmp_path)
         try:
             for _ in range(2):
@@ -76,8 +88,7 @@ calls_at_once = 1
 
 @pytest.mark.conformance("MOD-03")
 async def test_a_killed_worker_frees_the_place_that_its_call_held(
-    temporal: Client,
-    database_url: str,
+    limited_engine: LimitedEngine,
     tmp_path: Path,
     players: ScriptedRoles,
     model: ScriptedModel,
@@ -87,15 +98,7 @@ async def test_a_killed_worker_frees_the_place_that_its_call_held(
     players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
     tools.answers = {"q": "The bridge was opened in 1932."}
     model.push(ScriptedReply.of({}, delay=1000))
-    async with running_engine(
-        temporal,
-        database_url,
-        tmp_path,
-        model_url=model.url,
-        tools_url=tools.url,
-        toml=ONE_CALL,
-        polls=False,
-    ) as engine:
+    async with limited_engine(ONE_CALL) as engine:
         workers = WorkerLauncher(engine, tmp_path)
         try:
             first = await workers.start()

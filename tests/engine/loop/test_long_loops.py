@@ -36,17 +36,22 @@ def keep_links(request: ReceivedRequest) -> dict[str, Any]:
     return {"keep": keep}
 
 
-@pytest.mark.conformance("LOOP-06")
-async def test_sixty_searches_fit_into_the_context_and_early_sentences_stay_citable(
-    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
-) -> None:
+def follow_links(players: ScriptedRoles, tools: ScriptedTools, searches: int) -> None:
+    """Let the loop make so many searches, and then answer with a sentence of the first one."""
     tools.answers = page
     players.parts["compactor"] = keep_links
     early = sentence("The link 1 leads on.", 2, "The link 1 leads to the link after it.")
     players.loop.turns = [
-        *([search(f"link {n}")] for n in range(1, SEARCHES)),
+        *([search(f"link {n}")] for n in range(1, searches + 1)),
         [answer("the link after it", early)],
     ]
+
+
+@pytest.mark.conformance("LOOP-06")
+async def test_sixty_searches_fit_into_the_context_and_early_sentences_stay_citable(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    follow_links(players, tools, SEARCHES - 1)
 
     job = await engine.run(QUESTION, preset_name="loop", servers=("lab",), within_s=150)
 
@@ -102,13 +107,7 @@ async def test_rules_keep_sentences_if_the_compactor_gives_no_valid_answer(
 async def test_what_one_compaction_kept_stays_after_the_next_ones(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
-    tools.answers = page
-    players.parts["compactor"] = keep_links
-    early = sentence("The link 1 leads on.", 2, "The link 1 leads to the link after it.")
-    players.loop.turns = [
-        *([search(f"link {n}")] for n in range(1, 16)),
-        [answer("the link after it", early)],
-    ]
+    follow_links(players, tools, 15)
 
     job = await engine.run(QUESTION, preset_name="loop", servers=("lab",), transcript_tokens="5000")
 
