@@ -25,8 +25,15 @@ _SCALARS = [{"type": name} for name in ("string", "number", "integer", "boolean"
 
 _LISTS = [{"type": "array", "items": {"type": name}} for name in ("string", "number")]
 
-DraftValue = Annotated[JsonValue, WithJsonSchema({"anyOf": [*_SCALARS, *_LISTS, {"type": "null"}]})]
-"""Any JSON value is read; the schema names those that strict endpoints can enforce."""
+_TYPES: dict[str, Any] = {"anyOf": [*_SCALARS, *_LISTS, {"type": "null"}]}
+AS_JSON_TEXT = "an object, or a list of objects, as JSON text"
+
+DraftValue = Annotated[JsonValue, WithJsonSchema(_TYPES | {"description": AS_JSON_TEXT})]
+"""Any JSON value is read; the schema names those that strict endpoints can enforce.
+
+Endpoints enforce no objects of free names, so models write them as JSON text, which is read where
+the declared type or the tool asks for an object or a list (`convert_to_type`, `fit_to_tools`).
+"""
 
 _SURELY_PERCENT = 10
 """Up to here a number may be one of ten points instead of a hundred."""

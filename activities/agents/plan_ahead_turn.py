@@ -15,7 +15,7 @@ from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.strategies.job_strategy import Supervision
 from holdfast.models.tasks.task_failure import Failure
 from holdfast.planning.plans.plan_draft_faults import draft_faults
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 
 
@@ -67,7 +67,7 @@ async def _plan_steps(agent: AgentTurn, guidance: str, cause: PlanChangeCause) -
         return TurnDecision(
             end=failed_result(f"the agent gave no valid plan: {'; '.join(asked.faults)}")
         )
-    plan = with_full_tool_names(asked.answer.to_plan(), ground.tools)
+    plan = fit_to_tools(asked.answer.to_plan(), ground.tools)
     steps = tuple(task.with_parent(agent.view.task.id) for task in plan.tasks)
     return TurnDecision(steps=steps, cause=cause, explanation=asked.answer.explanation)
 

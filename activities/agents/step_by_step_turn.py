@@ -19,7 +19,7 @@ from holdfast.models.tasks.agent_role_task import AgentRoleTask, SupervisorTask
 from holdfast.models.tasks.task_failure import Failure
 from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.plan_draft_faults import draft_faults
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.roles.agents.assessor import Assessment
 from holdfast.roles.agents.stepper import STEPPER, DraftCall, StepperAnswer
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
@@ -133,7 +133,7 @@ def _call_tasks(agent: AgentTurn, answer: StepperAnswer) -> tuple[Task, ...]:
     about = answer.thought or agent.view.task.description
     calls = [_call_task(agent, n, call, about) for n, call in enumerate(answer.calls, start=first)]
     known = {tool.name: tool for tool in agent.view.tools}
-    return with_full_tool_names(Plan(tasks=tuple(calls)), known).tasks
+    return fit_to_tools(Plan(tasks=tuple(calls)), known).tasks
 
 
 def _call_task(agent: AgentTurn, number: int, call: DraftCall, about: str) -> Task:

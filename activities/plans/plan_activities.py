@@ -47,7 +47,7 @@ from holdfast.planning.plans.replan_scope import (
     find_replan_target,
     rules_for_plan,
 )
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.strategies.fixed_plans import fixed_plan
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
 from holdfast.roles.dialogue.role_definition import Role, TaskT
@@ -155,7 +155,7 @@ class PlanActivities:
         if dialogue.answer is None:
             return invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
         draft = dialogue.answer
-        return with_full_tool_names(draft.to_plan(), ground.tools), draft.explanation
+        return fit_to_tools(draft.to_plan(), ground.tools), draft.explanation
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:

@@ -15,7 +15,7 @@ from holdfast.models.wire import stored_keys
 from holdfast.planning.plans.plan_edits import edit_change, parse_plan
 from holdfast.planning.plans.plan_validation import plan_faults
 from holdfast.planning.plans.replan_scope import rules_for_plan
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.questions.answer_choices import CHOICES_BY_KIND
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.questions.question_rows import NewQuestion, open_question
@@ -68,7 +68,7 @@ async def check_plan_edit(
         opening,
     )
     # Reading a long text takes seconds, and the event loop must go on.
-    edited = with_full_tool_names(await asyncio.to_thread(parse_plan, text), rules.tools)
+    edited = fit_to_tools(await asyncio.to_thread(parse_plan, text), rules.tools)
     faults = plan_faults(edited, rules)
     if faults:
         raise BadInput("; ".join(faults))

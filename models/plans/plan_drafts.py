@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from holdfast.models.answer_draft import Draft, DraftValue
+from holdfast.models.answer_draft import AS_JSON_TEXT, Draft, DraftValue
 from holdfast.models.plans.research_plan import (
     FINDINGS_ENTITY,
     MAX_TASKS,
@@ -82,7 +82,8 @@ class DraftInput(Draft):
     name: str
     type: DraftType = EntityType.STRING
     value: DraftValue = Field(
-        description="a literal, or text with <JSON_PATH>task_id.entity</JSON_PATH> references"
+        description="a literal, or text with <JSON_PATH>task_id.entity</JSON_PATH> references; "
+        + AS_JSON_TEXT
     )
 
 

@@ -12,6 +12,7 @@ from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.loop.loop_reply import LoopCall
 from holdfast.planning.loop.loop_tools import ADDRESS_PARAMETERS, LoopTools
+from holdfast.planning.plans.tool_fitting import fit_to_tool
 
 StepIds = tuple[tuple[str, ...], ...]
 """For each call of a reply, the ids of the steps that carry it out; none for `answer`, `ask`."""
@@ -74,7 +75,8 @@ class LoopSteps:
     def _tool_call(self, step_id: str, call: UseArguments) -> Task:
         inputs = {each.name: self._value(each.name, each.value) for each in call.inputs}
         shown = ", ".join(value_as_text(value) for value in inputs.values())
-        return self._step(step_id, call.tool, inputs, f"{call.tool}: {shown}")
+        step = self._step(step_id, call.tool, inputs, f"{call.tool}: {shown}")
+        return fit_to_tool(step, {tool.name: tool for tool in self.tools.others})
 
     def _value(self, name: str, value: JsonValue) -> JsonValue:
         """The value; the number of a passage that names a document becomes its address."""

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
+from holdfast.planning.plans.tool_parameters import resolve_definition
 
 FIRST_PASSAGES = 4
 """Passages of the first search: more are noise that every turn sends again."""
@@ -91,7 +92,7 @@ def _first_sentence(description: str) -> str:
 def _type_word(name: str, schema: object, whole: Mapping[str, Any]) -> str:
     if name in ADDRESS_PARAMETERS:
         return ": passage number or address"
-    held = _resolved(schema, whole)
+    held = resolve_definition(schema, whole)
     choices = held.get("enum")
     if isinstance(choices, list) and len(choices) <= _MOST_CHOICES:
         return f": {'|'.join(map(str, choices))}"
@@ -99,13 +100,3 @@ def _type_word(name: str, schema: object, whole: Mapping[str, Any]) -> str:
     if isinstance(kind, list):
         kind = next((each for each in kind if each != "null"), None)
     return f": {kind}" if isinstance(kind, str) and kind != "string" else ""
-
-
-def _resolved(schema: object, whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a parameter without its reference to the definitions."""
-    if not isinstance(schema, Mapping):
-        return {}
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-    definitions = whole.get("$defs")
-    held = definitions.get(name) if isinstance(definitions, Mapping) else None
-    return held if isinstance(held, Mapping) else schema

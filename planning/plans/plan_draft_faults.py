@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import Plan
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 
 
 def draft_faults(draft: PlanDraft | AgentPlanDraft | Plan, ground: PlanRules) -> Sequence[str]:
@@ -16,4 +16,4 @@ def draft_faults(draft: PlanDraft | AgentPlanDraft | Plan, ground: PlanRules) ->
         plan = draft if isinstance(draft, Plan) else draft.to_plan()
     except ValidationError as error:
         return [f"{each['loc']}: {each['msg']}" for each in error.errors(include_url=False)]
-    return plan_faults(with_full_tool_names(plan, ground.tools), ground)
+    return plan_faults(fit_to_tools(plan, ground.tools), ground)

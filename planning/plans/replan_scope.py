@@ -16,7 +16,7 @@ from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context
 from holdfast.planning.plans.plan_continuation import replaced_tasks
 from holdfast.planning.plans.plan_validation import PlanRules
-from holdfast.planning.plans.tool_names import with_full_tool_names
+from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_of
 
 
@@ -47,7 +47,7 @@ class ReplanTarget:
 
     def assign_parent(self, continuation: Plan) -> Plan:
         """The continuation as tasks of this scope."""
-        named = with_full_tool_names(continuation, self.ground.tools)
+        named = fit_to_tools(continuation, self.ground.tools)
         return Plan(tasks=tuple(task.with_parent(self.parent) for task in named.tasks))
 
 

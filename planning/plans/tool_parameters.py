@@ -12,6 +12,10 @@ from holdfast.planning.schemas.allowed_texts import allowed_texts, replace_unkno
 from holdfast.planning.schemas.bounded_schema import MAX_STEPS, BoundedSchema
 from holdfast.planning.schemas.counted_steps import Steps, UncheckableSchema
 
+_MAX_DEPTH = 5
+_MAX_STEPS = 10_000
+"""Alternatives that refer to alternatives grow exponentially, within any depth."""
+_CONTAINERS = frozenset({"array", "object"})
 _JSON_TYPES = {
     EntityType.STRING: {"string"},
     EntityType.NUMBER: {"number"},
@@ -36,6 +40,12 @@ def unknown_parameters(tool: ToolSignature, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in properties]
 
 
+def takes_containers_only(tool: ToolSignature, name: str) -> bool | None:
+    """True if the parameter takes objects or lists and no text; None if it takes any value."""
+    wanted = _types(_properties(tool).get(name), tool.input_schema) - {"null"}
+    return wanted <= _CONTAINERS if wanted else None
+
+
 class ParameterTypes:
     """Checks the types of one plan's inputs; all checks together have one limit of steps.
 
@@ -55,8 +65,9 @@ class ParameterTypes:
         if schema is None:
             return None
         if referred is not None:
-            return _reference_fault(schema, given.name, referred)
-        if isinstance(given.value, str) and has_reference(given.value):
+            return _reference_fault(tool, given.name, referred)
+        # What a reference inside an object will be is known when the tool is called.
+        if has_reference(given.value):
             return None
         # The allowed values are checked when the tool is called, where near values are found.
         key = (tool.name, given.name)
@@ -74,26 +85,50 @@ class ParameterTypes:
             return None
         if fault is None:
             return None
-        return f"parameter {name!r} does not fit the tool's schema: {fault.message[:200]}"
+        told = f"parameter {name!r} does not fit the tool's schema: {fault.message[:200]}"
+        is_broken_text = isinstance(value, str) and takes_containers_only(tool, name)
+        return f"{told}; write the object or list as JSON text" if is_broken_text else told
 
 
-def _reference_fault(schema: object, name: str, referred: EntityType) -> str | None:
-    wanted = _types(schema)
+def _reference_fault(tool: ToolSignature, name: str, referred: EntityType) -> str | None:
+    wanted = _types(_properties(tool).get(name), tool.input_schema)
     if not wanted or wanted & _JSON_TYPES[referred]:
         return None
     kinds = " or ".join(sorted(wanted))
     return f"parameter {name!r} takes {kinds}, but its reference yields {referred.value}"
 
 
-def _types(schema: object) -> set[str]:
+def _types(schema: object, root: Mapping[str, Any]) -> frozenset[str]:
     """Return the JSON types that a schema names; empty if it allows any type."""
-    if not isinstance(schema, dict):
-        return set()
-    if "anyOf" in schema:
-        options = [_types(option) for option in schema["anyOf"]]
-        return set().union(*options) if all(options) else set()
-    kinds = schema.get("type", [])
-    return {kinds} if isinstance(kinds, str) else set(kinds)
+    try:
+        return _named_types(schema, root, Steps(_MAX_STEPS), _MAX_DEPTH)
+    except UncheckableSchema:
+        return frozenset()
+
+
+def _named_types(
+    schema: object, root: Mapping[str, Any], steps: Steps, depth: int
+) -> frozenset[str]:
+    steps.take()
+    held = resolve_definition(schema, root)
+    if not held or depth == 0:
+        return frozenset()
+    branches = held.get("anyOf") or held.get("oneOf")
+    if isinstance(branches, list):
+        options = [_named_types(each, root, steps, depth - 1) for each in branches]
+        return frozenset().union(*options) if all(options) else frozenset()
+    kinds = held.get("type", [])
+    return frozenset([kinds] if isinstance(kinds, str) else map(str, kinds))
+
+
+def resolve_definition(schema: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the definition of `root` that a schema refers to, else the schema; empty for none."""
+    if not isinstance(schema, Mapping):
+        return {}
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    definitions = root.get("$defs")
+    held = definitions.get(name) if isinstance(definitions, Mapping) else None
+    return held if isinstance(held, Mapping) else schema
 
 
 def _properties(tool: ToolSignature) -> Mapping[str, Any]:

@@ -1,11 +1,13 @@
 """Check and convert the types of values."""
 
+import json
 import math
 import re
 
 from pydantic import JsonValue
 
 from holdfast.models.plans.research_plan import EntityType
+from holdfast.models.text.storable_text import storable_value
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 
@@ -30,10 +32,14 @@ def has_type(value: JsonValue, kind: EntityType) -> bool:
 def convert_to_type(value: JsonValue, kind: EntityType) -> JsonValue:
     """Return the value converted to the promised type if nothing is lost, else unchanged.
 
-    Models answer "1945" for a number and 1945 for a string; both are accepted.
+    Models answer "1945" for a number and 1945 for a string; both are accepted. Under a strict
+    schema they write an object, or a list of objects, as JSON text.
     """
     if has_type(value, kind):
         return value
+    if kind in (EntityType.ARRAY, EntityType.DICT) and isinstance(value, str):
+        container = parse_container(value)
+        return container if has_type(container, kind) else value
     if kind is EntityType.STRING and _is_number(value):
         return str(value)
     if kind in (EntityType.NUMBER, EntityType.INTEGER) and isinstance(value, str):
@@ -41,6 +47,17 @@ def convert_to_type(value: JsonValue, kind: EntityType) -> JsonValue:
     if kind is EntityType.INTEGER and isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+def parse_container(text: str) -> JsonValue:
+    """Return the object or list that the text is in JSON, storable; other text unchanged."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        # Line breaks inside strings are common and harmless.
+        return storable_value(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return text
 
 
 def is_missing(value: JsonValue) -> bool:

@@ -2,7 +2,7 @@
 
 from pydantic import AliasChoices, Field
 
-from holdfast.models.answer_draft import Confidence, Draft, DraftValue
+from holdfast.models.answer_draft import AS_JSON_TEXT, Confidence, Draft, DraftValue
 from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
 from holdfast.models.wire.role_names import RoleName
@@ -14,7 +14,8 @@ class Output(Draft):
 
     name: str
     value: DraftValue = Field(
-        description="the value, or a <JSON_PATH>T1.2.name</JSON_PATH> reference to a step's"
+        description="the value, or a <JSON_PATH>T1.2.name</JSON_PATH> reference to a step's; "
+        + AS_JSON_TEXT
     )
     confidence: Confidence | None = Field(default=None, description="0 to 1")
 

@@ -14,6 +14,7 @@ class Rated(Draft):
     confidence: Confidence
 
 
+@pytest.mark.conformance("MOD-10")
 @pytest.mark.parametrize(
     ("written", "read"),
     [

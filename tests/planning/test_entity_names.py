@@ -20,6 +20,7 @@ EXPECTS = [ExpectedEntity(name="county"), ExpectedEntity(name="birth_date")]
         ("country", "country"),
     ],
 )
+@pytest.mark.conformance("MOD-10")
 def test_a_name_is_read_in_another_case_and_typography(written: str, read: str) -> None:
     assert promised_name(written, EXPECTS) == read
 

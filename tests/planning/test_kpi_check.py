@@ -114,6 +114,11 @@ def test_the_best_does_not_depend_on_a_later_weaker_one(
         (12, EntityType.STRING, "12"),
         ("Apollo 11", EntityType.NUMBER, "Apollo 11"),
         (True, EntityType.STRING, True),
+        ('{"year": 1945}', EntityType.DICT, {"year": 1945}),
+        ('[{"year": 1945}, {"year": 1946}]', EntityType.ARRAY, [{"year": 1945}, {"year": 1946}]),
+        ("[1945]", EntityType.DICT, "[1945]"),
+        ('{"year": ', EntityType.DICT, '{"year": '),
+        ('{"year": 1945}', EntityType.STRING, '{"year": 1945}'),
     ],
 )
 def test_a_value_is_converted_only_where_nothing_is_lost(

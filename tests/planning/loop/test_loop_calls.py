@@ -35,6 +35,7 @@ DRAW = ToolSignature(
             "kind": {"$ref": "#/$defs/Mark"},
             "title": {"type": "string"},
             "log": {"type": "boolean"},
+            "data": {"type": "array", "items": {"type": "object"}},
         },
         "required": ["kind", "title"],
     },
@@ -58,7 +59,10 @@ def inputs_of(*calls: FunctionCall) -> list[dict[str, object]]:
             READ,
             "corpus.read(document: passage number or address): Gives the whole text of one document",
         ),
-        (DRAW, "charts.draw(kind: line|bar, title, log?: boolean): Draws a chart"),
+        (
+            DRAW,
+            "charts.draw(kind: line|bar, title, log?: boolean, data?: array): Draws a chart",
+        ),
     ],
 )
 def test_a_tool_is_one_short_line(tool: ToolSignature, line: str) -> None:
@@ -97,6 +101,19 @@ def test_inputs_may_be_an_object() -> None:
     call = FunctionCall(name="use", arguments={"tool": "charts.draw", "inputs": inputs})
 
     assert inputs_of(call) == [inputs]
+
+
+@pytest.mark.conformance("MOD-10")
+def test_rows_of_a_strict_reply_are_json_text() -> None:
+    inputs = [
+        {"name": "data", "value": '[{"year": 2020}]'},
+        {"name": "title", "value": '{"in": "braces"}'},
+    ]
+    call = FunctionCall(name="use", arguments={"tool": "charts.draw", "inputs": inputs})
+
+    (drawn,) = inputs_of(call)
+
+    assert drawn == {"data": [{"year": 2020}], "title": '{"in": "braces"}'}
 
 
 @pytest.mark.parametrize("name", ["Search", "SEARCH ", "corpus.search", "Corpus.Search"])

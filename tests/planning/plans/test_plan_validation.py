@@ -264,6 +264,7 @@ def test_which_values_a_parameter_knows_is_asked_at_the_call_and_its_type_before
     assert bool(faults) is fault, faults
 
 
+@pytest.mark.conformance("MOD-10")
 @pytest.mark.parametrize(
     "mark", ["{{T1.value}}", "{{ T1.value }}", "${T1.value}", "$T1.value", "<T1.value>"]
 )

@@ -253,6 +253,7 @@ def test_a_reply_without_an_object_says_so(text: str, said: str) -> None:
         read_reply(text, PlanDraft)
 
 
+@pytest.mark.conformance("MOD-10")
 @pytest.mark.parametrize("size", range(1, len(json.dumps(PLAN))))
 def test_a_cut_plan_is_never_closed_by_a_guess(size: int) -> None:
     cut = json.dumps(PLAN)[:size]

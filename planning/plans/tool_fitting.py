@@ -1,0 +1,41 @@
+"""Fit drafted tasks to the tools: complete tool names, and read arguments written as JSON text."""
+
+from collections.abc import Mapping
+
+from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.plans.research_plan import EntityType, Plan, Task, TaskInput
+from holdfast.planning.plans.tool_parameters import takes_containers_only
+from holdfast.planning.results.value_types import parse_container
+
+_CONTAINERS = frozenset({EntityType.ARRAY, EntityType.DICT})
+
+
+def fit_to_tools(plan: Plan, tools: Mapping[str, ToolSignature]) -> Plan:
+    """Return the plan with full tool names and with objects and lists in place of JSON text.
+
+    `search` becomes `corpus.search` if only one server has it. A strict schema has no objects of
+    free names, so models write such arguments as JSON text.
+    """
+    return Plan(tasks=tuple(fit_to_tool(task, tools) for task in plan.tasks))
+
+
+def fit_to_tool(task: Task, tools: Mapping[str, ToolSignature]) -> Task:
+    """Return the task as `fit_to_tools` does; the references inside JSON text stay references."""
+    named = _with_full_name(task, tools)
+    inputs = tuple(_fitted_input(given, tools.get(named.tool)) for given in named.inputs)
+    return named if inputs == named.inputs else named.with_inputs(inputs)
+
+
+def _with_full_name(task: Task, tools: Mapping[str, ToolSignature]) -> Task:
+    if not task.tool or task.tool in tools:
+        return task
+    matches = [name for name in tools if name.partition(".")[2] == task.tool]
+    return task.with_tool(matches[0]) if len(matches) == 1 else task
+
+
+def _fitted_input(given: TaskInput, tool: ToolSignature | None) -> TaskInput:
+    if not isinstance(given.value, str):
+        return given
+    takes = takes_containers_only(tool, given.name) if tool else None
+    is_text = not takes if takes is not None else given.type not in _CONTAINERS
+    return given if is_text else given.with_value(parse_container(given.value))
