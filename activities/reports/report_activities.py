@@ -42,6 +42,10 @@ from holdfast.models.text.value_text import value_as_text
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.reports.answer_confidence import (
+    UNSTATED_ANSWER_CONFIDENCE,
+    answer_confidence,
+)
 from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
 from holdfast.planning.reports.delivery_checks import (
     failed_checks,
@@ -212,9 +216,20 @@ async def _write_report(
     )
     answer = await _draft_with_one_correction(writer, task, checking)
     kept, summary = checking.weighed(answer)
-    kept = _with_gap(_with_summary(kept), whole, inputs)
+    kept = _with_summary(kept)
+    unstated = _unstated_parts(kept, whole, inputs)
+    cited = {owners[name] for each in (*kept.summary, *kept.conclusions) for name in each.evidence}
+    confidence = answer_confidence(inputs.tasks, inputs.verdicts, cited)
+    if unstated and confidence is not None:
+        confidence = min(confidence, UNSTATED_ANSWER_CONFIDENCE)
     marks = CitationMarks(inputs.found)
-    report = cited_report(whole, kept, marks, await writer.written_by())
+    report = cited_report(
+        whole,
+        _with_gap(kept, unstated),
+        marks,
+        confidence=confidence,
+        model=await writer.written_by(),
+    )
     sides = tuple(_both_sides(inputs, marks))
     stop = inputs.summary.stop if inputs.summary else None
     return report.model_copy(
@@ -261,17 +276,20 @@ def _with_summary(answer: SynthesiserAnswer) -> SynthesiserAnswer:
     return answer.model_copy(update={"summary": [Statement(text=_NOTHING_KEPT)]})
 
 
-def _with_gap(
+def _unstated_parts(
     answer: SynthesiserAnswer, task: SynthesiserTask, inputs: ReportInputs
-) -> SynthesiserAnswer:
-    """The answer with a gap if its conclusion uses words that are in no source."""
+) -> list[str]:
+    """Return what is wrong with a concluded answer: its names and numbers that no source has."""
     if not task.concludes or answer.conclusion in (None, ""):
-        return answer
+        return []
     sources = [item.source_text for item in inputs.found]
-    conclusion = value_as_text(answer.conclusion)
-    if not unsupported_parts(conclusion, sources, _permitted_texts(task)):
+    return unsupported_parts(value_as_text(answer.conclusion), sources, _permitted_texts(task))
+
+
+def _with_gap(answer: SynthesiserAnswer, unstated: list[str]) -> SynthesiserAnswer:
+    if not unstated:
         return answer
-    gap = f"The short answer, {conclusion!r}, stands in no source in these words."
+    gap = f"The short answer was concluded, and no source states it: {'; '.join(unstated)}."
     return answer.model_copy(update={"gaps": [*answer.gaps, gap]})
 
 

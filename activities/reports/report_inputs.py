@@ -18,6 +18,7 @@ from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.verification.verification_verdicts import Verification
 from holdfast.planning.plans.downstream_tasks import downstream_tasks
+from holdfast.planning.reports.answer_confidence import answer_confidence, result_reliability
 from holdfast.planning.reports.delivery_checks import DeliveryFacts
 from holdfast.planning.reports.evidence_selection import evidence_items, supporting_evidence
 from holdfast.planning.reports.report_gaps import incomplete_gap, retracted_gap, unfinished_gap
@@ -50,6 +51,11 @@ class ReportInputs:
     def plan(self) -> Plan:
         return Plan(tasks=tuple(each.task for each in self.tasks))
 
+    @property
+    def verdicts(self) -> Mapping[str, Verification]:
+        """The last verdict on each result, by task."""
+        return {} if self.summary is None else self.summary.by_task
+
 
 async def read_report_inputs(db: Database, job: Job, task_id: str) -> ReportInputs:
     """Read the inputs; calls of `task_id`, the report itself, do not count as unrecorded."""
@@ -76,7 +82,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
         question=material.job.request.question,
         answer=None if concludes else material.job.answer,
         concludes=concludes,
-        confidence=_answer_confidence(material),
+        confidence=answer_confidence(material.tasks, material.verdicts),
         results=tuple(_result_items(material)),
         evidence=evidence_items(material.found, material.loops.values()),
         verification=None if summary is None else _verification_figures(summary),
@@ -131,36 +137,21 @@ def _retracted_evidence_gaps(plan: Plan, retracted: Iterable[EntityKey]) -> Iter
 
 
 def _result_items(material: ReportInputs) -> Iterable[ResultItem]:
-    verdicts = {} if material.summary is None else material.summary.by_task
     gone = set(material.retracted)
     for each in material.tasks:
         task = each.task
         if task.parent or task.is_final or task.status is not TaskStatus.DONE:
             continue
-        verdict = verdicts.get(task.id)
+        verdict = material.verdicts.get(task.id)
         yield ResultItem(
             task=task.id,
             question=task.description,
             agent=group_of(task),
             status=verdict.status.value if verdict else task.status.value,
             completeness=verdict.completeness if verdict else None,
-            confidence=_result_confidence(each, verdict),
+            confidence=result_reliability(each, verdict),
             values={n: v for n, v in task.result.items() if (task.id, n) not in gone},
         )
-
-
-def _result_confidence(stored: StoredTask, verdict: Verification | None) -> float | None:
-    return verdict.confidence if verdict else stored.confidence
-
-
-def _answer_confidence(material: ReportInputs) -> float | None:
-    """Return the answer's confidence: the verifier's, the final task's, or the mean."""
-    if material.summary is not None and material.summary.confidence is not None:
-        return material.summary.confidence
-    done = [each for each in material.tasks if each.task.status is TaskStatus.DONE]
-    final = [each for each in done if each.task.is_final and each.confidence is not None]
-    known = [each.confidence for each in final or done if each.confidence is not None]
-    return round(sum(known) / len(known), 3) if known else None
 
 
 def _verification_figures(summary: VerificationSummary) -> VerificationResult:

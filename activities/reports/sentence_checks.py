@@ -14,7 +14,7 @@ from holdfast.models.reports.report_writer_messages import (
 )
 from holdfast.planning.reports.citation_marks import statements_by_part
 from holdfast.planning.reports.evidence_selection import source_title
-from holdfast.planning.reports.sentence_support import HEDGE_PREFIX, is_quotation, unsupported_parts
+from holdfast.planning.reports.sentence_support import hedged, is_quotation, unsupported_parts
 from holdfast.roles.verification.sentence_checker import (
     SENTENCE_CHECKER,
     CitedPassage,
@@ -99,7 +99,7 @@ class ReportSentenceChecks:
         for each in statements:
             support = self._verdicts[CheckedSentence.of(each)].support
             if support is SupportLevel.PARTLY:
-                kept.append(each.model_copy(update={"text": f"{HEDGE_PREFIX}{each.text}"}))
+                kept.append(each.model_copy(update={"text": hedged(each.text)}))
             elif support is SupportLevel.SUPPORTED:
                 kept.append(each)
         return kept

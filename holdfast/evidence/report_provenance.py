@@ -16,7 +16,7 @@ from holdfast.models.text.report_marks import without_marks
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.planning.loop.loop_reply import answered_sentences
 from holdfast.planning.reports.citation_marks import statements_by_part, without_citation_marks
-from holdfast.planning.reports.sentence_support import HEDGE_PREFIX
+from holdfast.planning.reports.sentence_support import without_hedge
 from holdfast.planning.text.quote_location import locate_quote
 from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
 from holdfast.roles.loop.loop_agent import ROLE as LOOP_AGENT
@@ -189,8 +189,8 @@ def _parts(report: Report) -> Iterable[tuple[str, Sequence[ReportStatement]]]:
 
 def _sentence(part: str, text: str, drafts: Sequence[tuple[Any, frozenset[str]]]) -> MarkedSentence:
     """Return the sentence with its newest draft; the engine may have hedged the sentence later."""
-    said = text.removeprefix(HEDGE_PREFIX)
-    row = next((row for row, texts in drafts if said in texts), None)
+    said = without_hedge(text)
+    row = next((row for row, texts in drafts if texts & {said, f"{said}."}), None)
     if row is None:
         return MarkedSentence(part=part, text=text, note=_RULES_NOTE)
     note = "hedged by the check of its citations" if said != text else ""

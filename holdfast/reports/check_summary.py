@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
-from holdfast.reports.evidence_table import confidence_line, evidence_rows
 
 _CHECK_LABELS = {"questions": "Open questions", "spend": "Accounting"}
 _ROUTINE = re.compile(r"none|none found|every call is accounted for|(\d+) of \1 done")
@@ -18,7 +17,6 @@ def check_lines(report: Report) -> list[str]:
     lines = []
     if report.check_summary is not None:
         lines += [
-            *([line] if (line := confidence_line(report)) and not evidence_rows(report) else []),
             *check_summary_lines(report.check_summary),
             *delivery_check_lines(report.delivery_checks),
         ]

@@ -49,4 +49,4 @@ def confidence_line(report: Report) -> str:
         if each.strength in _STRENGTH_WORDS
     ]
     because = f" ({'; '.join(reasons)})" if reasons and evidence_rows(report) else ""
-    return f"Confidence: {report.confidence:.0%}{because}"
+    return f"Confidence: {report.confidence:.0%}{because}."

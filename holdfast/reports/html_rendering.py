@@ -8,7 +8,7 @@ from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines, stage_lines
-from holdfast.reports.evidence_table import confidence_line, evidence_rows
+from holdfast.reports.evidence_table import evidence_rows
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
@@ -18,6 +18,7 @@ from holdfast.reports.report_text import (
     origin_line,
     settlement_text,
 )
+from holdfast.reports.short_answer import short_answer
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -42,7 +43,7 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
         author=author_line(report),
         origin=origin_line(report),
         rows=evidence_rows(report),
-        confidence_line=confidence_line(report),
+        lead=short_answer(report),
     )
     return page
 

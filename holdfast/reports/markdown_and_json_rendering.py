@@ -15,7 +15,7 @@ from holdfast.models.evidence.evidence import (
 )
 from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines, stage_lines
-from holdfast.reports.evidence_table import EvidenceRow, confidence_line, evidence_rows
+from holdfast.reports.evidence_table import EvidenceRow, evidence_rows
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
@@ -24,6 +24,7 @@ from holdfast.reports.report_text import (
     confidence_text,
     settlement_text,
 )
+from holdfast.reports.short_answer import ShortAnswer, short_answer
 
 _LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
 _MARKUP = re.compile(r"[\\`<\[*~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
@@ -46,12 +47,13 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     """
     parts = [f"# {_escaped_line(report.question)}", ""]
     parts += [f"> **Warning:** {_escaped_line(warning)}\n" for warning in report.warnings]
-    parts += [" ".join(_with_marks(sentence) for sentence in report.summary), ""]
+    lead = short_answer(report)
+    parts += _lead(lead)
     rows = evidence_rows(report)
     parts += _evidence(report) if rows else _findings(report)
     parts += _section("Analysis", _lines(report.analysis))
     parts += _section("Figures", (_figure(figure, address) for figure in report.figures))
-    parts += _section("Conclusions", map(_conclusion, report.conclusions))
+    parts += _section("Conclusions", map(_conclusion, lead.conclusions))
     parts += _section("Contradictions", map(_contradiction, report.contradictions))
     gaps = (f"- {_escaped_line(gap)}" for gap in report.gaps)
     parts += _section(NOT_STATED if rows else "Gaps", gaps)
@@ -94,17 +96,24 @@ def to_json(report: Report) -> dict[str, JsonValue]:
     return content | {"key_findings": content["findings"], "sources": sources}
 
 
+def _lead(lead: ShortAnswer) -> list[str]:
+    """Return the short answer, how sure it is, and what else the summary says."""
+    parts = []
+    if lead.answer is not None:
+        bare = lead.answer.model_copy(update={"text": ""})
+        parts += [f"**{_escaped_line(lead.answer.text)}**{_with_marks(bare).rstrip()}", ""]
+    if lead.confidence:
+        parts += [f"*{_escaped_line(lead.confidence)}*", ""]
+    return [*parts, *([*_lines(lead.summary), ""] if lead.summary else [])]
+
+
 def _findings(report: Report) -> list[str]:
     return _section("Findings", (f"- {_with_marks(finding)}" for finding in report.findings))
 
 
 def _evidence(report: Report) -> list[str]:
-    """Return the answer's confidence and the table of evidence."""
-    confidence = confidence_line(report)
-    return [
-        *([f"*{_escaped_line(confidence)}*", ""] if confidence else []),
-        *_section("Evidence", (*_TABLE_HEAD, *map(_row, evidence_rows(report)))),
-    ]
+    """Return the table of evidence."""
+    return _section("Evidence", (*_TABLE_HEAD, *map(_row, evidence_rows(report))))
 
 
 def _row(row: EvidenceRow) -> str:
@@ -133,7 +142,8 @@ def _with_marks(statement: ReportStatement) -> str:
 
 
 def _conclusion(conclusion: ReportConclusion) -> str:
-    return f"- {_with_marks(conclusion)} ({_escaped_line(confidence_text(conclusion))})"
+    text = confidence_text(conclusion)
+    return f"- {_with_marks(conclusion)}" + (f" ({_escaped_line(text)})" if text else "")
 
 
 def _contradiction(contradiction: ReportContradiction) -> str:

@@ -17,8 +17,9 @@ FigureAddress = Callable[[ReportFigure], str | None]
 
 
 def confidence_text(conclusion: ReportConclusion) -> str:
-    limits = f"; {conclusion.limits}" if conclusion.limits else ""
-    return f"confidence {conclusion.confidence:.0%}{limits}"
+    """The confidence and the limits of a conclusion; empty if it has neither."""
+    sure = "" if conclusion.confidence is None else f"confidence {conclusion.confidence:.0%}"
+    return "; ".join(part for part in (sure, conclusion.limits) if part)
 
 
 def settlement_text(contradiction: ReportContradiction) -> str:

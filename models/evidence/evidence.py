@@ -103,7 +103,8 @@ class ReportStatement(Frozen):
 class ReportConclusion(ReportStatement):
     """A conclusion from the findings, with its confidence and limits."""
 
-    confidence: float = Field(ge=0, le=1)
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    """Never above the confidence of the answer; None if the report has no answer."""
     limits: str = ""
 
 
@@ -167,7 +168,7 @@ class Report(Frozen):
     figures: tuple[ReportFigure, ...] = ()
     citations: tuple[Citation, ...] = ()
     confidence: float | None = None
-    """The confidence of the answer, 0 to 1; None if unknown."""
+    """The confidence of the answer, 0 to 1; None if there is no answer, or if it is unknown."""
     model: str = ""
     """The model that wrote the report; `b, with a` if a fallback answered some calls."""
     check_summary: CheckSummary | None = None

@@ -48,6 +48,18 @@ def dependents(waits: Mapping[str, Iterable[str]], root: str) -> frozenset[str]:
     return frozenset(found - {root})
 
 
+def upstream_tasks(plan: Plan, task_id: str) -> set[str]:
+    """Return the task and every task that it used, directly or not."""
+    seen: set[str] = set()
+    frontier = [task_id]
+    while frontier:
+        current = frontier.pop()
+        if current not in seen and current in plan.by_id:
+            seen.add(current)
+            frontier.extend(plan.by_id[current].depends_on)
+    return seen
+
+
 def plan_extent(plan: Plan) -> PlanExtent:
     """Return the depth and breadth of the tasks that are not superseded or cancelled.
 

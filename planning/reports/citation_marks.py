@@ -79,26 +79,36 @@ class CitationMarks:
 
 
 def cited_report(
-    task: SynthesiserTask, answer: SynthesiserAnswer, marks: CitationMarks, model: str
+    task: SynthesiserTask,
+    answer: SynthesiserAnswer,
+    marks: CitationMarks,
+    *,
+    confidence: float | None,
+    model: str,
 ) -> Report:
-    """The report with marks numbered in order of first use, without what only the engine knows."""
+    """The report with marks numbered in order of first use, without what only the engine knows.
+
+    `confidence` is that of the answer; a report without an answer has none.
+    """
     said = answer.conclusion if task.concludes else task.answer
+    short = None if said in (None, "") else _short_answer(value_as_text(said))
+    sure = None if short is None else confidence
     return Report(
         question=task.question,
-        answer=None if said in (None, "") else _short_answer(value_as_text(said)),
+        answer=short,
         summary=tuple(marks.statement(each) for each in answer.summary),
         findings=tuple(marks.statement(each) for each in answer.findings),
         analysis=tuple(marks.statement(each) for each in answer.analysis),
         conclusions=tuple(
             ReportConclusion(
                 **marks.statement(each).model_dump(),
-                confidence=each.confidence,
+                confidence=None if sure is None else min(sure, each.confidence),
                 limits=without_marks(each.limits),
             )
             for each in answer.conclusions
         ),
         gaps=tuple(dict.fromkeys(map(without_marks, (*task.gaps, *answer.gaps)))),
-        confidence=task.confidence,
+        confidence=sure,
         model=model,
     )
 

@@ -11,6 +11,7 @@ from holdfast.models.reports.report_writer_messages import EvidenceItem
 from holdfast.models.text.words import words_of
 from holdfast.models.verification.verification_verdicts import Contradiction
 from holdfast.planning.plans.downstream_tasks import owning_task
+from holdfast.planning.plans.plan_graph import upstream_tasks
 
 _MOST_EVIDENCE = 200
 
@@ -31,7 +32,7 @@ def supporting_evidence(plan: Plan, found: Sequence[StoredEvidence]) -> list[Sto
     since what all of an agent's attempts found is kept.
     """
     final = next((t for t in plan.live if t.is_final and t.status is TaskStatus.DONE), None)
-    wanted = _upstream(plan, final.id) if final else {task.id for task in plan.live}
+    wanted = upstream_tasks(plan, final.id) if final else {task.id for task in plan.live}
     wanted |= {task.id for task in plan.tasks if task.parent in wanted and _has_findings(task)}
     place = {task.id: n for n, task in enumerate(plan.tasks)}
     chosen = [item for item in found if item.task_id in wanted]
@@ -43,17 +44,6 @@ def supporting_evidence(plan: Plan, found: Sequence[StoredEvidence]) -> list[Sto
 
 def _has_findings(step: Task) -> bool:
     return not step.status.is_discarded or bool(step.result)
-
-
-def _upstream(plan: Plan, task_id: str) -> set[str]:
-    seen: set[str] = set()
-    frontier = [task_id]
-    while frontier:
-        current = frontier.pop()
-        if current not in seen and current in plan.by_id:
-            seen.add(current)
-            frontier.extend(plan.by_id[current].depends_on)
-    return seen
 
 
 def evidence_items(

@@ -15,8 +15,8 @@ from holdfast.planning.reports.number_spellings import (
     unknown_numbers,
 )
 
-HEDGE_PREFIX = "The sources suggest, without fully stating it: "
-"""What stands before a sentence that its evidence supports only in part."""
+_HEDGE = " (the sources suggest this, but do not fully state it)"
+"""What ends a sentence that its evidence supports only in part."""
 
 _QUOTED = re.compile(r"“([^”]*)”|\"([^\"]*)\"")
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -67,6 +67,17 @@ def unsupported_parts(
         if not names.has(name)
     ]
     return faults
+
+
+def hedged(sentence: str) -> str:
+    """Return the sentence with the note that its evidence supports it only in part."""
+    bare = sentence.rstrip().removesuffix(".")
+    return f"{bare}{_HEDGE}."
+
+
+def without_hedge(sentence: str) -> str:
+    """Return a sentence that `hedged` changed as it was, without its final period."""
+    return sentence.removesuffix(f"{_HEDGE}.")
 
 
 def is_quotation(sentence: str, passages: Sequence[str]) -> bool:

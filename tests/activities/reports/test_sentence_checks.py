@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.models.evidence.evidence import CheckSummary, Report
-from holdfast.planning.reports.sentence_support import HEDGE_PREFIX
+from holdfast.planning.reports.sentence_support import hedged
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
@@ -110,7 +110,10 @@ async def test_what_the_checker_calls_partly_supported_is_hedged(
 
     report = await press.report()
 
-    assert findings(report) == [f"{HEDGE_PREFIX}The bridge was cheap.", "It cost 900 pounds."]
+    assert findings(report) == [
+        "The bridge was cheap (the sources suggest this, but do not fully state it).",
+        "It cost 900 pounds.",
+    ]
     assert report.check_summary is not None
     assert (
         report.check_summary.kept,
@@ -177,7 +180,7 @@ async def test_what_nobody_could_judge_is_not_told_as_if_it_were_proven(
 
     report = await press.report()
 
-    assert [each.text for each in report.summary] == [f"{HEDGE_PREFIX}{GOOD}"]
+    assert [each.text for each in report.summary] == [hedged(GOOD)]
 
 
 async def test_where_no_summary_is_left_the_report_says_so(

@@ -51,7 +51,7 @@ def report(*strengths: str) -> Report:
 def test_each_step_has_its_quotes_sources_and_strength() -> None:
     text = to_markdown(report("stated", "weak"))
 
-    assert "*Confidence: 55% (step 2 is a weak link)*" in text
+    assert "**Malmo**\n\n*Confidence: 55% (step 2 is a weak link).*" in text
     assert "| step | finding | quote | source | link |\n| --- | --- | --- | --- | --- |\n" in text
     assert "| 2 | She was born in Malmo. | “Born in Malmo.” [3] | Ada | weak |" in text
     assert "| Bridge | stated |" in text

@@ -35,7 +35,7 @@ def reported(answer: JsonValue = None, *, concludes: bool = False) -> Report:
     task = SynthesiserTask(
         question="When?", answer=answer, concludes=concludes, evidence=(), gaps=("a gap [2]",)
     )
-    return cited_report(task, DRAFT, CitationMarks([]), "m")
+    return cited_report(task, DRAFT, CitationMarks([]), confidence=0.9, model="m")
 
 
 def test_no_part_of_a_report_keeps_a_forged_mark() -> None:
