@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from holdfast.activities.runtime.activity_services import ModelRegistry
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelBusy, ModelPaused
 from holdfast.storage.core.database import Database
@@ -24,7 +25,11 @@ class ModelAdmission:
     models: ModelRegistry
 
     async def complete(
-        self, request: ModelRequest, call_id: int, pause: ModelPause | None
+        self,
+        request: ModelRequest,
+        call_id: int,
+        pause: ModelPause | None,
+        progress: CallProgress,
     ) -> Completion:
         """The model's reply to a call that the ledger has announced, with the pause it has found.
 
@@ -36,7 +41,7 @@ class ModelAdmission:
         if pause is not None and pause.is_in_force:
             raise _paused(request.model, pause)
         try:
-            completion = await self._complete_in_turn(request, call_id)
+            completion = await self._complete_in_turn(request, call_id, progress)
         except ModelBusy as busy:
             if busy.is_throttled:
                 busy.after = await pause_model(self.db, request.model, busy.after)
@@ -45,13 +50,15 @@ class ModelAdmission:
             await end_pause(self.db, request.model)
         return completion
 
-    async def _complete_in_turn(self, request: ModelRequest, call_id: int) -> Completion:
+    async def _complete_in_turn(
+        self, request: ModelRequest, call_id: int, progress: CallProgress
+    ) -> Completion:
         model = self.models.named(request.model)
         limits = self.models.limits_of(request.model)
         if limits is None:
-            return await model.complete(request)
+            return await model.complete(request, progress)
         async with model_turn(self.db, request, call_id, limits) as turn:
-            turn.completion = await model.complete(request)
+            turn.completion = await model.complete(request, progress)
             return turn.completion
 
 

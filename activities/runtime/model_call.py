@@ -10,6 +10,7 @@ from typing import Self, TypeAlias, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
+from holdfast.activities.runtime.call_progress_record import recorded_progress
 from holdfast.activities.runtime.interceptors.recovery_interceptor import current_recovery_id
 from holdfast.activities.runtime.model_admission import ModelAdmission
 from holdfast.models.budget.spend_breakdown import Phase
@@ -217,7 +218,8 @@ class ModelCaller:
     ) -> Completion:
         row_id, admission = opened.row_id, ModelAdmission(self.ledger.db, self.models)
         try:
-            completion = await admission.complete(request, row_id, opened.pause)
+            async with recorded_progress(self.ledger, row_id) as progress:
+                completion = await admission.complete(request, row_id, opened.pause, progress)
         except (ModelTurnAwaited, ModelPaused) as wait:
             await self.ledger.withhold_model_call(key, row_id, self.epoch, request.model, wait)
             raise

@@ -11,6 +11,7 @@ from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 
 from benchmarks.setup.job_graphs import JobGraph, plan_draft
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
@@ -28,7 +29,11 @@ class TimedModel:
     graphs: dict[str, JobGraph] = field(default_factory=dict)
     tool: str = TIMED_TOOL
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(
+        self,
+        request: ModelRequest,
+        progress: CallProgress | None = None,  # noqa: ARG002 - a `Model`
+    ) -> Completion:
         answer = self.answer(request.role, json.loads(request.messages[1].content))
         return Completion(
             text=json.dumps(answer), model=TIMED_MODEL, input_tokens=700, output_tokens=60

@@ -29,6 +29,9 @@ _EXAMPLES = {
     "tokens_per_minute": "tokens_per_minute = 100000",
     "calls_at_once": "calls_at_once = 2",
     "timeout_s": "timeout_s = 120",
+    "stream": "stream = false",
+    "first_byte_s": "first_byte_s = 90",
+    "silence_s": "silence_s = 30",
 }
 
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from holdfast.activities.runtime.activity_services import ConfiguredModel, ModelRegistry
 from holdfast.configuration.known_models import KnownModels, known_models
 from holdfast.configuration.price_settings import read_prices
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.text.secret_mask import SecretMask
@@ -62,5 +63,9 @@ class _UnusableModel(Model):
     def __init__(self, fault: str) -> None:
         self._fault = fault
 
-    async def complete(self, request: ModelRequest) -> Completion:  # noqa: ARG002 - a `Model`
+    async def complete(
+        self,
+        request: ModelRequest,  # noqa: ARG002 - a `Model`
+        progress: CallProgress | None = None,  # noqa: ARG002
+    ) -> Completion:
         raise BadConfiguration(self._fault)

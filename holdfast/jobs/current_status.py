@@ -31,7 +31,7 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
 from holdfast.storage.views import job_queries
 from holdfast.storage.views.job_stage_queries import load_job_stages
-from holdfast.storage.views.open_call_queries import load_waiting_calls
+from holdfast.storage.views.open_call_queries import load_open_calls
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
 
@@ -57,7 +57,7 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         message=job.message,
         doing=activity.pending,
         waiting=() if is_over else _waiting_tasks(state),
-        model_calls=() if is_over else await load_waiting_calls(holdfast.db, job_id),
+        model_calls=() if is_over else await load_open_calls(holdfast.db, job_id),
         blocked_by=(*_pause_reason(job), *activity.blocked_by, *_blocking_questions(questions)),
         questions=questions,
         warnings=() if report is None else report.warnings,

@@ -26,3 +26,5 @@ class RungCheck(Frozen):
     cached_tokens: int = 0
     counts_tokens: bool = False
     """True if the endpoint reported its usage."""
+    is_streamed: bool = False
+    """True if the endpoint sent the reply as it was written."""

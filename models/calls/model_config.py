@@ -11,7 +11,16 @@ from holdfast.models.frozen_model import Frozen
 OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 
 RESERVED_BODY_KEYS = frozenset(
-    {"model", "messages", "response_format", "tools", "tool_choice", "stream", "n"}
+    {
+        "model",
+        "messages",
+        "response_format",
+        "tools",
+        "tool_choice",
+        "stream",
+        "stream_options",
+        "n",
+    }
 )
 """Keys of a request that only Holdfast sets."""
 
@@ -49,6 +58,12 @@ class ModelConfig(Frozen):
     calls_at_once: int | None = Field(default=None, ge=1)
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 600.0
     """Seconds of one call; a job's `task_timeout` may end it earlier."""
+    stream: bool = True
+    """True if replies are read as they are written, where the endpoint can do that."""
+    first_byte_s: Annotated[float, Field(gt=0, le=3600)] | None = None
+    """Seconds until a streamed reply begins; None: as long as the call may take."""
+    silence_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    """Seconds for which a streamed reply that has begun may stand still."""
 
     @field_validator("extra_body")
     @classmethod

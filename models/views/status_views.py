@@ -32,15 +32,18 @@ class WaitingTask(Frozen):
     """Unfinished tasks; empty if only a slot is missing."""
 
 
-class WaitingCall(Frozen):
-    """A model call that was not sent, because it waits for the model."""
+class OpenCall(Frozen):
+    """A model call without an answer: it was sent, or it waits for the model."""
 
     task: str
     """Empty for calls of the whole job, such as planning."""
     role: str
     model: str
-    why: str
-    until: datetime
+    why: str = ""
+    """What the call waits for; empty if it was sent."""
+    until: datetime | None = Field(default=None, description="none: the call was sent")
+    received_chars: int = 0
+    """Characters of the reply that have come, as of a few seconds ago; 0 if not streamed."""
 
 
 class WaitingQuestion(Frozen):
@@ -80,8 +83,9 @@ class StatusDocument(Frozen):
     message: str = ""
     doing: tuple[PendingActivity, ...] = ()
     waiting: tuple[WaitingTask, ...] = ()
-    model_calls: tuple[WaitingCall, ...] = ()
-    """The model calls that wait for limits of a model, or for a pause that its endpoint asked for.
+    model_calls: tuple[OpenCall, ...] = ()
+    """The model calls that were sent and have no answer yet, and those that wait for limits of a
+    model, or for a pause that its endpoint asked for.
     """
     blocked_by: tuple[str, ...] = ()
     """What blocks the whole job, with the way out; empty if nothing does."""

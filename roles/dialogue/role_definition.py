@@ -5,6 +5,7 @@ from typing import Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.frozen_model import Frozen
 
@@ -46,8 +47,12 @@ class Role(Generic[TaskT, AnswerT]):
 class Model(Protocol):
     """Anything that can play roles: an endpoint, or the built-in rules."""
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(
+        self, request: ModelRequest, progress: CallProgress | None = None
+    ) -> Completion:
         """The reply to one request; never retries by itself.
+
+        A model that streams its reply notes in `progress` how much of it has come.
 
         Raises:
             ModelBusy: trying again may help.

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.function_calls import FunctionCalls
 from holdfast.models.calls.model_checks import RungCheck, RungState
 from holdfast.models.calls.model_requests import Completion, FunctionOffer, Message, ModelRequest
@@ -56,8 +57,9 @@ def expected_tokens(model: str) -> tuple[int, int]:
 
 async def check_rung(endpoint: EndpointModel, model: str, rung: str) -> RungCheck:
     """Ask the model once in this way."""
+    progress = CallProgress()
     try:
-        reply = await endpoint.complete_at(rung, check_request(model, rung))
+        reply = await endpoint.complete_at(rung, check_request(model, rung), progress)
     except HoldfastError as error:
         return RungCheck(rung=rung, state=RungState.REFUSED, detail=str(error))
     is_kept = _KEEPS[rung](without_thinking(reply.text))
@@ -65,6 +67,7 @@ async def check_rung(endpoint: EndpointModel, model: str, rung: str) -> RungChec
     return RungCheck(
         rung=rung,
         state=RungState.WORKS if is_kept else RungState.IGNORED,
+        is_streamed=progress.is_streamed,
         detail="" if is_kept else " ".join(said.split())[:200],
         **_usage(reply),
     )

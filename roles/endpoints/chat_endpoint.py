@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-import httpx2
 from openai import APIStatusError, OpenAIError
 from pydantic import SecretStr
 
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
 from holdfast.models.errors import ContextTooLong, MalformedReply
@@ -38,6 +39,7 @@ from holdfast.roles.endpoints.endpoint_errors import (
     translate_error,
 )
 from holdfast.roles.endpoints.remembered_rungs import RememberedRungs
+from holdfast.roles.endpoints.streaming.chat_sender import ChatSender
 
 _LARGE = 100_000  # characters of a reply that a thread reads, so that the event loop goes on
 _PER_MESSAGE = 4  # tokens that a chat template adds to each turn
@@ -74,6 +76,7 @@ class EndpointModel:
         self._shows_schema = shows_schema(self._config, base_url)
         self._ignoring: set[tuple[str, str]] = set()
         self._client = openai_client(base_url, key, self._timeout)
+        self._sender = ChatSender(self._client, self._config, self._timeout.total_seconds())
         self._at = _endpoint_name(base_url, self._config, table)
 
     @property
@@ -81,7 +84,9 @@ class EndpointModel:
         """The endpoint as messages may name it."""
         return self._at.address
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(
+        self, request: ModelRequest, progress: CallProgress | None = None
+    ) -> Completion:
         """The reply to one request; goes down the ladder where the endpoint refuses a rung.
 
         Raises:
@@ -89,16 +94,19 @@ class EndpointModel:
         """
         messages = messages_with_schema(request)
         self._check_context(request, messages)
-        outcome = await self._try_response_formats(request, messages)
+        progress = progress or CallProgress()
+        outcome = await self._try_response_formats(request, messages, progress)
         return await self._completion_of(outcome, request, messages)
 
-    async def complete_at(self, rung: str, request: ModelRequest) -> Completion:
+    async def complete_at(
+        self, rung: str, request: ModelRequest, progress: CallProgress
+    ) -> Completion:
         """The reply to the request asked in one way, without the schema in its messages.
 
         Raises:
             HoldfastError: as `complete`, also if the endpoint refuses this way of asking.
         """
-        outcome = await self._post(request, request.messages, rung)
+        outcome = await self._post(request, request.messages, rung, progress)
         return await self._completion_of(outcome, request, request.messages)
 
     async def _completion_of(
@@ -145,52 +153,47 @@ class EndpointModel:
             )
 
     async def _try_response_formats(
-        self, request: ModelRequest, messages: Sequence[Message]
+        self, request: ModelRequest, messages: Sequence[Message], progress: CallProgress
     ) -> str | OpenAIError | TimeoutError:
-        model, role, has_functions = request.model, request.role, bool(request.functions)
+        kind = (request.model, request.role, bool(request.functions))
         rungs = rungs_of(request)
-        first = self._rungs.first(model, role, has_functions=has_functions)
+        first = self._rungs.first(kind)
         refused = 0
         for rung in range(first, len(rungs)):
-            outcome = await self._post(request, messages, rungs[rung])
+            outcome = await self._post(request, messages, rungs[rung], progress)
             written = failed_generation(outcome)
             is_asked = request.answer_schema or request.functions
             if not is_asked or not (written == "" or is_format_unsupported(outcome)):
                 if refused:
                     # Not before: an error that quotes our text may only look like such a refusal.
-                    self._rungs.remember(model, role, rung, has_functions=has_functions)
+                    self._rungs.remember(kind, rung)
                 break
             # A reply that failed once under a schema says nothing about the next one.
             refused += written is None
         return outcome
 
     async def _post(
-        self, request: ModelRequest, messages: Sequence[Message], rung: str
+        self,
+        request: ModelRequest,
+        messages: Sequence[Message],
+        rung: str,
+        progress: CallProgress,
     ) -> str | OpenAIError | TimeoutError:
         """The body of the answer, whatever it is, or why there is none."""
-        outcome = await self._send(request, messages, rung)
+        outcome = await self._sender.send(self._body(request, messages, rung), progress)
         has_limit = self._config.max_output_tokens and not self._config.output_limit_key
         if has_limit and (key := other_limit_key(outcome, self._limit_key)):
             self._limit_key = key
-            return await self._send(request, messages, rung)
+            return await self._sender.send(self._body(request, messages, rung), progress)
         return outcome
 
-    async def _send(
+    def _body(
         self, request: ModelRequest, messages: Sequence[Message], rung: str
-    ) -> str | OpenAIError | TimeoutError:
+    ) -> dict[str, Any]:
         parameters = request_parameters(self._config, self._limit_key)
         name = self._config.id or request.model
         is_told = self._is_told_the_schema(request, rung)
-        body = chat_body(request, request.messages if is_told else messages, rung, parameters, name)
-        try:
-            # The client's own timeout is per read: a server that trickles would hold us forever.
-            async with asyncio.timeout(self._timeout.total_seconds()):
-                response = await self._client.post(
-                    "/chat/completions", cast_to=httpx2.Response, body=body
-                )
-                return response.text
-        except (OpenAIError, TimeoutError) as error:
-            return error
+        return chat_body(request, request.messages if is_told else messages, rung, parameters, name)
 
     def _is_told_the_schema(self, request: ModelRequest, rung: str) -> bool:
         """True if the model learns the answer's type from the request, and has kept to it."""

@@ -7,12 +7,14 @@ type are replaced by the parser and not by our code.
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 
 from holdfast.roles.endpoints.native_functions import calls_as_text
+
+T = TypeVar("T")
 
 _ESCAPES = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole character
@@ -26,7 +28,7 @@ _HALF = 6  # characters of the escape of half a character; a whole one has twelv
 
 
 @dataclass(frozen=True)
-class _Otherwise:
+class Otherwise:
     """Replace a value of the wrong type by this one."""
 
     value: object
@@ -41,9 +43,9 @@ class _Otherwise:
         )
 
 
-_Text = Annotated[str | None, _Otherwise(None)]
+TextOrNone = Annotated[str | None, Otherwise(None)]
 # Beyond the upper bound a count is nonsense, and fits into no column.
-_Count = Annotated[Annotated[int, Field(gt=0, lt=2**31)], _Otherwise(0)]
+_Count = Annotated[Annotated[int, Field(gt=0, lt=2**31)], Otherwise(0)]
 
 
 class _InputDetails(BaseModel):
@@ -54,59 +56,67 @@ class _OutputDetails(BaseModel):
     reasoning_tokens: _Count = 0
 
 
-class _Usage(BaseModel):
+class Usage(BaseModel):
+    """The tokens that the endpoint counted; 0 where it says nothing."""
+
     prompt_tokens: _Count = 0
     completion_tokens: _Count = 0
-    prompt_tokens_details: Annotated[_InputDetails, _Otherwise(_InputDetails())] = _InputDetails()
-    completion_tokens_details: Annotated[_OutputDetails, _Otherwise(_OutputDetails())] = (
+    prompt_tokens_details: Annotated[_InputDetails, Otherwise(_InputDetails())] = _InputDetails()
+    completion_tokens_details: Annotated[_OutputDetails, Otherwise(_OutputDetails())] = (
         _OutputDetails()
     )
 
 
 class _Function(BaseModel):
     name: str
-    arguments: Annotated[str, _Otherwise("")] = ""
+    arguments: Annotated[str, Otherwise("")] = ""
 
 
 class _ToolCall(BaseModel):
     function: _Function
 
 
-class _Part(BaseModel):
-    type: _Text = None
-    text: Annotated[str, _Otherwise("")] = ""
+class ContentPart(BaseModel):
+    """A part of a message; those of the type `text` are the answer (Mistral's thinking models)."""
+
+    type: TextOrNone = None
+    text: Annotated[str, Otherwise("")] = ""
+
+
+def text_of(content: str | list[ContentPart] | None) -> str:
+    """Return the answer in a message's content."""
+    if isinstance(content, list):
+        return "".join(part.text for part in content if part.type == "text")
+    return content or ""
 
 
 class _Message(BaseModel):
-    content: Annotated[str | list[_Part] | None, _Otherwise(None)] = None
-    """Text, or parts; those of the type `text` are the answer (Mistral's thinking models)."""
-    refusal: _Text = None
-    tool_calls: Annotated[list[_ToolCall] | None, _Otherwise(None)] = None
+    content: Annotated[str | list[ContentPart] | None, Otherwise(None)] = None
+    refusal: TextOrNone = None
+    tool_calls: Annotated[list[_ToolCall] | None, Otherwise(None)] = None
 
     @property
     def text(self) -> str:
         """What the model says, or its tool calls as `FunctionCalls` in JSON."""
         if not self.tool_calls:
-            if isinstance(self.content, list):
-                return "".join(part.text for part in self.content if part.type == "text")
-            return self.content or ""
+            return text_of(self.content)
         return calls_as_text((c.function.name, c.function.arguments) for c in self.tool_calls)
 
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: _Text = None
+    finish_reason: TextOrNone = None
 
 
 class ChatReply(BaseModel):
     """The fields of a chat completion that are read; a strange `usage` does not matter."""
 
-    model: _Text = None
+    model: TextOrNone = None
     choices: list[_Choice] = Field(min_length=1)
-    usage: Annotated[_Usage, _Otherwise(_Usage())] = _Usage()
+    usage: Annotated[Usage, Otherwise(Usage())] = Usage()
 
 
-_REPLY = TypeAdapter(Annotated[ChatReply | None, _Otherwise(None)])
+_REPLY = TypeAdapter(Annotated[ChatReply | None, Otherwise(None)])
 
 
 def parse_reply(body: str) -> ChatReply:
@@ -115,14 +125,22 @@ def parse_reply(body: str) -> ChatReply:
     Raises:
         ValueError: it is none.
     """
-    try:
-        reply = _REPLY.validate_json(body)
-    except ValueError:
-        # The parser refuses half a character, which models do write.
-        reply = _REPLY.validate_json(_ESCAPES.sub(_whole_character, body))
+    reply = parse_fields(_REPLY, body)
     if reply is None or reply.choices[0].finish_reason == PROVIDER_ERROR:
         raise ValueError("not a chat completion")
     return reply
+
+
+def parse_fields(fields: TypeAdapter[T], text: str) -> T:
+    """Return the fields in a JSON text, in which models may have written half a character.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+    try:
+        return fields.validate_json(text)
+    except ValueError:
+        return fields.validate_json(_ESCAPES.sub(_whole_character, text))
 
 
 def _whole_character(escape: re.Match[str]) -> str:

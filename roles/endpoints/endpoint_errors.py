@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,20 +14,23 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIEr
 from holdfast.models.errors import (
     ContextTooLong,
     HoldfastError,
+    MalformedReply,
     ModelBusy,
     ModelRefused,
     ModelUnusable,
     QuotaExhausted,
 )
 from holdfast.models.text.secret_mask import SecretMask
-from holdfast.roles.endpoints.bounded_replies import ReplyRefused
 from holdfast.roles.endpoints.refusal_signs import (
     FAILED_GENERATION,
     FORMAT,
     OUTPUT_LIMIT_KEYS,
+    STREAM,
+    STREAM_OPTIONS,
     TOO_LONG,
     UNKNOWN_PARAMETER,
 )
+from holdfast.roles.endpoints.reply_errors import ReplyBroken, ReplyIncomplete, ReplyRefused
 
 LONGEST_WAIT = timedelta(minutes=10)
 _LONGEST_PRINTED = 300  # characters of the server's text
@@ -40,6 +44,7 @@ _ADVICE = {
 }
 _MAY_PASS = {408, 409, 425}
 _TOO_LONG_STATUS = {400, 413, 422, 500}  # 500: older forks of llama.cpp
+_STREAM_STATUS = {400, 404, 405, 422, 501}
 _FORMAT_STATUS = {400, 404, 422, 500, 501}  # some servers answer 500 to a format they do not know
 
 
@@ -71,6 +76,11 @@ def translate_error(
             return ModelBusy(f"{where} gave no answer in time")
         case ReplyRefused():
             return ModelUnusable(f"{where} cannot be used: {error}; check {at.url}")
+        case ReplyBroken():
+            return ModelBusy(f"{where} {error}")
+        case ReplyIncomplete():
+            said = printable_text(str(error), mask)
+            return MalformedReply(f"{where} {said}; `stream = false` asks for whole replies")
         case APIConnectionError():
             cause = printable_text(str(error.__cause__ or error), mask)
             return ModelBusy(f"{where} cannot be reached ({cause}); check {at.url}")
@@ -104,6 +114,16 @@ def other_limit_key(error: object, key: str) -> str | None:
     words = {error.param, *_error_message(error).replace("'", " ").replace('"', " ").split()}
     is_unknown = key in words and _mentions(error, UNKNOWN_PARAMETER)
     return next(name for name in OUTPUT_LIMIT_KEYS if name != key) if is_unknown else None
+
+
+def refused_part_of_stream(error: object) -> str | None:
+    """Return the key of a streamed request that the endpoint refuses, if that is the reason."""
+    if not isinstance(error, APIStatusError) or error.status_code not in _STREAM_STATUS:
+        return None
+    words = re.findall(r"\w+", f"{error.param} {_error_message(error)}".lower())
+    if STREAM_OPTIONS in words:
+        return STREAM_OPTIONS
+    return STREAM if any(word.startswith(STREAM) for word in words) else None
 
 
 def is_filtered(error: object) -> TypeGuard[APIStatusError]:

@@ -1,7 +1,8 @@
 """List the signs by which endpoints say why they refuse a request, as data.
 
 Each word was seen in a public document or a public issue of the endpoint; the tests in
-`test_endpoint_peculiarities` hold the recorded shapes. Words are in lower case.
+`test_endpoint_peculiarities` and `test_streamed_peculiarities` hold the recorded shapes. Words are
+in lower case.
 """
 
 TOO_LONG = (
@@ -47,3 +48,9 @@ OUTPUT_LIMIT_KEYS = ("max_tokens", "max_completion_tokens")
 
 UNKNOWN_PARAMETER = ("unsupported", "unrecognized", "unknown", "not supported", "extra inputs")
 """Words with which endpoints name a parameter that they do not take."""
+
+STREAM_OPTIONS = "stream_options"
+"""The key by which a stream is asked for its usage; Azure and Fireworks refused it at times."""
+
+STREAM = "stream"
+"""A word of errors that refuse to stream; Groq: `response_format` does not support streaming."""

@@ -6,6 +6,7 @@ from typing import Any, Generic
 
 from pydantic import BaseModel, ValidationError
 
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelUnusable
 from holdfast.models.frozen_model import Frozen
@@ -105,7 +106,11 @@ _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
 class ExtractiveModel:
     """Plays every role without a key, a network or weights; the same task gets the same reply."""
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(
+        self,
+        request: ModelRequest,
+        progress: CallProgress | None = None,  # noqa: ARG002 - a `Model`
+    ) -> Completion:
         """The reply to one request; it costs no tokens.
 
         Raises:

@@ -34,6 +34,7 @@ from holdfast.storage.ledger.call_statements import (
     FAIL_TOOL,
     FAILING_SECONDS,
     FIRST_REQUEST,
+    NOTE_RECEIVED,
     OPEN_MODEL,
     OPEN_MODEL_RECOVERED,
     OPEN_TOOL,
@@ -290,6 +291,14 @@ class CallLedger:
                 why=str(wait),
                 until=row.waits_until,
             )
+
+    async def note_received(self, row_id: int, characters: int) -> None:
+        """Record how much of the reply to a call has come so far.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        await self.db.row(NOTE_RECEIVED, {"id": row_id, "characters": characters})
 
     async def fail_model_call(
         self, row_id: int, error: str, *, kind: str = "", is_malformed: bool = False

@@ -41,6 +41,7 @@ OPEN_TOOL_RECOVERED: LiteralString = (
 )
 
 FIRST_REQUEST: LiteralString = _STATEMENTS["first_request"]
+NOTE_RECEIVED: LiteralString = _STATEMENTS["note_received"]
 FAIL_TOOL: LiteralString = _STATEMENTS["fail_tool"]
 FAIL_MODEL: LiteralString = _STATEMENTS["fail_model"]
 FAILING_SECONDS: LiteralString = _STATEMENTS["failing_seconds"]

@@ -54,6 +54,7 @@ opened as (
             + case when model_calls.status in ('done', 'refused') then 0 else 1 end,
         status = case when model_calls.status in ('done', 'refused') then model_calls.status
             else 'started' end,
+        received_chars = 0,
         error = case when model_calls.status in ('started', 'unknown') then %(unclear)s
             else model_calls.error end
 
@@ -157,6 +158,11 @@ order by id limit 1
 update tool_calls set status = %(status)s, error = %(error)s,
     repeated_call_id = %(repeated_call_id)s, finished_at = now()
 where id = %(id)s and status = 'started'
+returning id
+
+-- name: note_received
+-- Record how many characters of the reply to a model call have come; the call may be over by now.
+update model_calls set received_chars = %(characters)s where id = %(id)s and status = 'started'
 returning id
 
 -- name: fail_model

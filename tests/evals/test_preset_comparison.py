@@ -28,6 +28,7 @@ from holdfast.evals.presets.run_records import (
     RunRecords,
     question_hash,
 )
+from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import BadInput, ModelBusy
 from tests.evals.test_citation_measure import QUESTION_ROWS
@@ -153,7 +154,9 @@ class Said:
     def __init__(self, text: str | None) -> None:
         self.text = text
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(
+        self, request: ModelRequest, progress: CallProgress | None = None
+    ) -> Completion:
         if self.text is None:
             raise ModelBusy("no")
         return Completion(text=self.text, model=request.model)

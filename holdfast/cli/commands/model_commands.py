@@ -40,6 +40,9 @@ _PARAMETERS = {
     "tokens_per_minute",
     "calls_at_once",
     "timeout_s",
+    "stream",
+    "first_byte_s",
+    "silence_s",
 }
 
 
@@ -265,7 +268,8 @@ def _print_check(check: ModelCheck) -> None:
             return
     for rung in check.rungs:
         detail = f": {rung.detail}" if rung.detail else ""
-        print_text(f"  {rung.rung}: {rung.state.value}{detail}")
+        streamed = ", streamed" if rung.is_streamed else ""
+        print_text(f"  {rung.rung}: {rung.state.value}{streamed}{detail}")
     if check.rungs:
         counted = "counted by the endpoint" if check.counts_tokens else "estimated"
         print_text(

@@ -8,9 +8,9 @@ from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import shortened_line
 from holdfast.models.views.status_views import (
     LimitUsage,
+    OpenCall,
     PendingActivity,
     StatusDocument,
-    WaitingCall,
 )
 
 _MAX_WAITING = 20
@@ -68,8 +68,11 @@ def _activity_text(activity: PendingActivity) -> str:
     return ", ".join(parts)
 
 
-def _call_text(call: WaitingCall) -> str:
+def _call_text(call: OpenCall) -> str:
     place = f"{call.role} of {call.task}" if call.task else call.role
+    if call.until is None:
+        came = f", {call.received_chars:,} characters so far" if call.received_chars else ""
+        return f"{place} is answered by {call.model}{came}"
     return f"{place} waits until {_time_of_day(call.until)}: {shortened_line(call.why, 160)}"
 
 

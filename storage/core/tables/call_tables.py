@@ -89,6 +89,13 @@ model_calls = Table(
         DateTime(timezone=True),
         comment="of a call that was not sent: not before then, as its error says",
     ),
+    Column(
+        "received_chars",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="of a reply that is streamed: what has come of it, written every few seconds",
+    ),
     UniqueConstraint("job_id", "task_id", "attempt", "role", "part", "request_hash"),
     word_constraint("status", CallStatus),
 )

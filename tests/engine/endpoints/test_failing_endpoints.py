@@ -125,6 +125,7 @@ STUMBLES = {
     "500": (ScriptedReply(status=500, error={"message": "the server had an error"}), 0.5, 1.9),
     "503-html": (ScriptedReply(status=503, raw=b"<html>", media_type="text/html"), 0.5, 1.9),
     "dropped": (ScriptedReply(drop=True), 0.5, 1.9),
+    "cut": (ScriptedReply(is_cut=True), 0.5, 1.9),
 }
 
 

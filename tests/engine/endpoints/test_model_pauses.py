@@ -22,7 +22,7 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.limits.model_pauses import end_pause, pause_model
 from holdfast.storage.views import job_queries
-from holdfast.storage.views.open_call_queries import load_waiting_calls
+from holdfast.storage.views.open_call_queries import load_open_calls
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 
 TASK = ReasonerTask(question="?", description="answer", inputs=(), context=(), outputs=())
@@ -89,7 +89,7 @@ async def test_a_429_to_one_worker_makes_the_calls_of_all_workers_wait(
         with pytest.raises(ModelPaused, match="its endpoint has answered 429") as waits:
             await caller(other, models, task).ask(REASONER, TASK)
     asked_while_waiting = model.count
-    shown = await load_waiting_calls(one, "job-1")
+    shown = await load_open_calls(one, "job-1")
     await later(one, 301)
     model.push(ScriptedReply.of({"status": "completed", "outputs": [], "reasoning_steps": []}))
     await caller(other, models, "T2").ask(REASONER, TASK)

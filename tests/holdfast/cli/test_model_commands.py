@@ -86,6 +86,7 @@ def test_a_check_says_what_a_strict_endpoint_does_and_what_it_cost() -> None:
     states = {rung["rung"]: rung["state"] for rung in check["rungs"]}
     assert states == dict.fromkeys(("tools", "json_schema", "json_object", "text"), "works")
     assert check["counts_tokens"]
+    assert all(rung["is_streamed"] for rung in check["rungs"])
     paid = 2 * check["input_tokens"] + 8 * check["output_tokens"]
     assert check["cost"] == pytest.approx(paid / 1_000_000)
     assert "big: 4 calls with about" in ran.err

@@ -74,7 +74,13 @@ async def test_what_the_table_leaves_out_is_left_to_the_endpoint(server: Scripte
     async with endpoint(server, ModelConfig()) as model:
         await model.complete(REQUEST)
 
-    assert set(server.asked[0].body) == {"model", "messages", "response_format"}
+    assert set(server.asked[0].body) == {
+        "model",
+        "messages",
+        "response_format",
+        "stream",
+        "stream_options",
+    }
 
 
 LIMIT_KEYS = [
@@ -153,16 +159,12 @@ async def test_a_rung_is_left_for_the_role_that_needs_it(server: ScriptedModel) 
 def test_a_rung_is_remembered_for_an_hour() -> None:
     now = [100.0]
     rungs = RememberedRungs(clock=lambda: now[0])
-    rungs.remember("m", "planner", 2, has_functions=False)
-    rungs.remember("m", "planner", 1, has_functions=False)  # a call that began earlier
+    rungs.remember(("m", "planner"), 2)
+    rungs.remember(("m", "planner"), 1)  # a call that began earlier
 
-    here = rungs.first("m", "planner", has_functions=False)
-    elsewhere = [
-        rungs.first("m", "extractor", has_functions=False),
-        rungs.first("m", "planner", has_functions=True),
-        rungs.first("other", "planner", has_functions=False),
-    ]
+    here = rungs.first(("m", "planner"))
+    elsewhere = [rungs.first(("m", "extractor")), rungs.first(("other", "planner"))]
     now[0] += REMEMBERED_S
 
-    assert (here, elsewhere) == (2, [0, 0, 0])
-    assert rungs.first("m", "planner", has_functions=False) == 0
+    assert (here, elsewhere) == (2, [0, 0])
+    assert rungs.first(("m", "planner")) == 0

@@ -6,19 +6,15 @@ Mistral: the pages on their OpenAI-compatible APIs.
 """
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
-from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
 from holdfast.models.errors import MalformedReply, ModelBusy, ModelUnusable
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.schema_shape import schema_shape
 from holdfast.roles.dialogue.model_dialogue import hold_dialogue
-from holdfast.roles.endpoints.chat_endpoint import EndpointModel
+from tests.support.endpoints.opened_endpoint import opened_endpoint
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 
 
@@ -41,15 +37,6 @@ REQUEST = ModelRequest(
 GOOD = '{"a": "b"}'
 
 
-@asynccontextmanager
-async def endpoint(server: ScriptedModel, **config: Any) -> AsyncIterator[EndpointModel]:
-    model = EndpointModel(base_url=server.url, config=ModelConfig(**config))
-    try:
-        yield model
-    finally:
-        await model.aclose()
-
-
 def refused(error: object, status: int = 400) -> ScriptedReply:
     return ScriptedReply(status=status, error=error)
 
@@ -63,7 +50,7 @@ async def test_groq_refuses_what_the_model_wrote_and_the_text_is_read_all_the_sa
     written = f"```json\n{GOOD}\n```"
     with ScriptedModel() as server:
         server.push(groq("json_validate_failed", failed_generation=written), ScriptedReply(GOOD))
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
             first = await model.complete(REQUEST)
             await model.complete(REQUEST)
 
@@ -79,7 +66,7 @@ async def test_groq_that_does_not_say_what_was_written_is_asked_in_the_next_way_
             ScriptedReply(GOOD),
             ScriptedReply(GOOD),
         )
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
             await model.complete(REQUEST)
             await model.complete(REQUEST)
 
@@ -103,7 +90,7 @@ async def test_gemini_names_its_own_fields_when_it_refuses_a_schema(
     body = json.dumps([error] if is_list else error).encode()
     with ScriptedModel(lambda _: ScriptedReply(GOOD)) as server:
         server.push(ScriptedReply(status=400, raw=body))
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
             await model.complete(REQUEST)
             await model.complete(REQUEST)
 
@@ -114,7 +101,7 @@ async def test_a_server_that_takes_a_schema_and_ignores_it_gets_the_faults_back(
     """Anthropic's compatible endpoint ignores `response_format`; small servers do as well."""
     with ScriptedModel() as server:
         server.push(ScriptedReply("Here it is: b."), ScriptedReply(f"Sure!\n```json\n{GOOD}\n```"))
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
 
             async def send(request: ModelRequest, _: int) -> Completion:
                 return await model.complete(request)
@@ -154,7 +141,7 @@ THOUGHTS = [
 async def test_thoughts_before_the_answer_are_left_out(reply: ScriptedReply) -> None:
     with ScriptedModel() as server:
         server.push(reply)
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
 
             async def send(request: ModelRequest, _: int) -> Completion:
                 return await model.complete(request)
@@ -179,7 +166,7 @@ async def test_the_name_of_the_output_limit_is_changed_once_and_remembered() -> 
         )
 
     with ScriptedModel(answer) as server:
-        async with endpoint(server, max_output_tokens=900) as model:
+        async with opened_endpoint(server, max_output_tokens=900) as model:
             await model.complete(REQUEST)
             await model.complete(REQUEST)
 
@@ -193,7 +180,9 @@ async def test_the_name_of_the_output_limit_is_changed_once_and_remembered() -> 
 async def test_a_name_that_the_table_sets_is_never_changed() -> None:
     text = "Unsupported parameter: 'max_tokens' is not supported with this model."
     with ScriptedModel(lambda _: refused({"message": text})) as server:
-        async with endpoint(server, max_output_tokens=9, output_limit_key="max_tokens") as model:
+        async with opened_endpoint(
+            server, max_output_tokens=9, output_limit_key="max_tokens"
+        ) as model:
             with pytest.raises(ModelUnusable, match="max_tokens"):
                 await model.complete(REQUEST)
 
@@ -210,7 +199,7 @@ FINAL = [
 @pytest.mark.parametrize("reply", FINAL, ids=["refusal", "filtered-reply", "filtered-prompt"])
 async def test_a_refusal_is_paid_once(reply: ScriptedReply) -> None:
     with ScriptedModel(lambda _: reply) as server:
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
 
             async def send(request: ModelRequest, _: int) -> Completion:
                 return await model.complete(request)
@@ -237,7 +226,7 @@ EMPTY = [
 async def test_an_empty_success_is_asked_for_again(reply: ScriptedReply) -> None:
     with ScriptedModel() as server:
         server.push(reply)
-        async with endpoint(server) as model:
+        async with opened_endpoint(server) as model:
             with pytest.raises(MalformedReply) as caught:
                 await model.complete(REQUEST)
 

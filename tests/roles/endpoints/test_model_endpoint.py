@@ -154,7 +154,7 @@ TABLE = {
     "200 nothing": Row(ScriptedReply(raw=b""), MalformedReply, says="nothing"),
     "200 no choice": Row(ScriptedReply(raw=b'{"choices":[]}'), MalformedReply, says="choices"),
     "200 null": Row(ScriptedReply(raw=b'{"choices":null}'), MalformedReply),
-    "dropped": Row(ScriptedReply(drop=True), ModelBusy, says="cannot be reached"),
+    "dropped": Row(ScriptedReply(drop=True), ModelBusy, says="broke the connection off"),
 }
 
 

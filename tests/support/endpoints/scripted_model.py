@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 
@@ -17,11 +17,16 @@ from starlette.routing import Route
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.dialogue.role_definition import Role
 from tests.support.endpoints.hosted_app import HostedApp
+from tests.support.endpoints.streamed_answers import stream_events
 
 
 @dataclass(frozen=True)
 class ScriptedReply:
-    """One answer of the server; `raw` is sent as it is, `drop` breaks the connection."""
+    """One answer of the server; `raw` is sent as it is, `drop` breaks the connection.
+
+    A request that asks for a stream gets one. In the middle of it, the connection breaks (`drop`),
+    or the server stands still for `stall` seconds, or it ends there (`is_cut`).
+    """
 
     content: str | None = "{}"
     status: int = 200
@@ -34,8 +39,15 @@ class ScriptedReply:
     raw: bytes | None = None
     media_type: str = "application/json"
     drop: bool = False
+    stall: float = 0.0
+    is_cut: bool = False
     calls: tuple[tuple[str, object], ...] = ()
     """Tool calls by name and arguments, in the form that the request asks for."""
+
+    @property
+    def has_completion(self) -> bool:
+        """True if this is a chat completion, and neither an error nor bytes."""
+        return self.raw is None and self.error is None
 
     @classmethod
     def calling(cls, *calls: tuple[str, object], delay: float = 0.0) -> Self:
@@ -43,9 +55,9 @@ class ScriptedReply:
         return cls(content=None, calls=calls, delay=delay)
 
     @classmethod
-    def of(cls, answer: object, *, delay: float = 0.0) -> Self:
+    def of(cls, answer: object, *, delay: float = 0.0, stall: float = 0.0) -> Self:
         """A reply whose content is this value as JSON."""
-        return cls(content=json.dumps(answer), delay=delay)
+        return cls(content=json.dumps(answer), delay=delay, stall=stall)
 
 
 class TaskFields(dict[str, Any]):
@@ -66,6 +78,8 @@ class ReceivedRequest:
 
     body: dict[str, Any]
     headers: Mapping[str, str]
+    client: tuple[str, int] | None = None
+    """The other end of the connection."""
 
     @property
     def system(self) -> str:
@@ -115,7 +129,12 @@ class ScriptedModel(HostedApp):
         *,
         supports: ResponseFormats = ("tools", "json_schema", "json_object"),
         refusal_status: int = 400,
+        streams: bool = True,
     ) -> None:
+        """A server that does not stream ignores that it is asked to."""
+        self._streams = streams
+        self.left = 0
+        """Streams whose client has left before their end."""
         self.asked: list[ReceivedRequest] = []
         self.most_at_once = 0
         self._at_once = 0
@@ -153,6 +172,16 @@ class ScriptedModel(HostedApp):
             if not self._changed.wait_for(lambda: len(self.asked) >= count, within):
                 raise TimeoutError(f"{len(self.asked)} requests came in {within} s, not {count}")
 
+    def wait_for_left(self, count: int, *, within: float = 20.0) -> None:
+        """Return once so many clients have left a stream before its end.
+
+        Raises:
+            TimeoutError: they did not.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.left >= count, within):
+                raise TimeoutError(f"{self.left} clients left in {within} s, not {count}")
+
     def release(self) -> None:
         """Give every reply that waits for its delay now."""
         self._releases += 1
@@ -166,7 +195,9 @@ class ScriptedModel(HostedApp):
         )
 
     async def _chat(self, request: Request) -> Response:
-        asked = ReceivedRequest(await request.json(), dict(request.headers))
+        asked = ReceivedRequest(
+            await request.json(), dict(request.headers), request.client and tuple(request.client)
+        )
         self._arrived(asked)
         try:
             if asked.rung != "text" and asked.rung not in self._supports:
@@ -175,10 +206,33 @@ class ScriptedModel(HostedApp):
                 return _refused(self._refusal_status, {"message": text})
             reply = self._next(asked)
             await self._wait(reply.delay)
+            if self._streams and asked.body.get("stream") and reply.has_completion:
+                events = list(
+                    stream_events(_completion(reply, asked), asked.body, ends=not reply.is_cut)
+                )
+                return StreamingResponse(
+                    self._stream(reply, events), media_type="text/event-stream"
+                )
             return _response(reply, asked)
         finally:
             with self._changed:
                 self._at_once -= 1
+
+    async def _stream(self, reply: ScriptedReply, events: Sequence[bytes]) -> AsyncIterator[bytes]:
+        middle, is_over = len(events) // 2, False
+        try:
+            for position, event in enumerate(events):
+                if position == middle:
+                    await self._wait(reply.stall)
+                    if reply.drop:
+                        is_over = True
+                        raise ConnectionAbortedError("dropped as scripted")
+                yield event
+            is_over = True
+        finally:
+            with self._changed:
+                self.left += not is_over
+                self._changed.notify_all()
 
     async def _wait(self, seconds: float) -> None:
         releases, loop = self._releases, asyncio.get_running_loop()

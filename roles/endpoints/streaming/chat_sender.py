@@ -1,0 +1,148 @@
+"""Send a chat completion's request, and read the reply as it is written where that is possible."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx2
+from openai import APIConnectionError, AsyncOpenAI, OpenAIError
+
+from holdfast.models.calls.call_progress import CallProgress
+from holdfast.models.calls.model_config import ModelConfig
+from holdfast.roles.endpoints.bounded_replies import is_event_stream
+from holdfast.roles.endpoints.endpoint_errors import refused_part_of_stream
+from holdfast.roles.endpoints.refusal_signs import STREAM_OPTIONS
+from holdfast.roles.endpoints.remembered_rungs import RememberedRungs
+from holdfast.roles.endpoints.reply_errors import ReplyBroken
+from holdfast.roles.endpoints.streaming.event_stream import EventReader
+from holdfast.roles.endpoints.streaming.streamed_reply import StreamedReply
+
+STREAMS: tuple[Mapping[str, Any], ...] = (
+    {"stream": True, STREAM_OPTIONS: {"include_usage": True}},
+    {"stream": True},
+    {},
+)
+"""What a request says of streaming, the best first; the last is not streamed."""
+
+_LARGE = 100_000  # bytes that a thread reads, so that the event loop goes on
+_AFTER_FINISH_S = 5.0
+"""Seconds for the usage, once the model has said why it stopped."""
+_AFTER_END_S = 1.0
+"""Seconds until the connection ends, once the endpoint has said that the stream is over."""
+
+
+class ChatSender:
+    """Sends requests to `/chat/completions`; remembers which of them may not be streamed."""
+
+    def __init__(self, client: AsyncOpenAI, config: ModelConfig, timeout_s: float) -> None:
+        self._client = client
+        self._config = config
+        self._timeout_s = timeout_s
+        self._remembered = RememberedRungs()
+
+    async def send(
+        self, body: Mapping[str, Any], progress: CallProgress
+    ) -> str | OpenAIError | TimeoutError:
+        """The body of the answer, as without streaming, or why there is none."""
+        if not self._config.stream:
+            return await self._try(body, STREAMS[-1], progress)
+        way = (body["model"], _format_of(body))
+        first = rung = self._remembered.first(way)
+        outcome = await self._try(body, STREAMS[rung], progress)
+        while rung + 1 < len(STREAMS) and (part := refused_part_of_stream(outcome)):
+            rung = rung + 1 if part == STREAM_OPTIONS else len(STREAMS) - 1
+            outcome = await self._try(body, STREAMS[rung], progress)
+        if rung > first and isinstance(outcome, str):
+            # Not on an error: one that quotes our text may only look like such a refusal.
+            self._remembered.remember(way, rung)
+        return outcome
+
+    async def _try(
+        self, body: Mapping[str, Any], stream: Mapping[str, Any], progress: CallProgress
+    ) -> str | OpenAIError | TimeoutError:
+        progress.received_chars = 0
+        try:
+            # The client's own timeout is per read: a server that trickles would hold us forever.
+            async with asyncio.timeout(self._timeout_s):
+                if not stream:
+                    response = await self._client.post(
+                        "/chat/completions", cast_to=httpx2.Response, body=dict(body)
+                    )
+                    return response.text
+                return await self._streamed({**body, **stream}, progress)
+        except (OpenAIError, TimeoutError) as error:
+            return error
+
+    async def _streamed(self, body: Mapping[str, Any], progress: CallProgress) -> str:
+        """Read a stream of events; an endpoint that answers at once instead is read as it is.
+
+        Raises:
+            TimeoutError: nothing came in time.
+            OpenAIError: the endpoint refused, failed, stood still or broke off.
+        """
+        reply: StreamedReply | None = None
+        try:
+            async with (
+                asyncio.timeout(self._config.first_byte_s) as clock,
+                self._client.chat.completions.with_streaming_response.create(
+                    model=body["model"], messages=[], stream=True, extra_body=dict(body)
+                ) as response,
+            ):
+                if not is_event_stream(response.headers):
+                    clock.reschedule(None)
+                    return (await response.read()).decode(errors="replace")
+                progress.is_streamed = True
+                reply = StreamedReply(response.http_request)
+                await self._read(response.iter_bytes(), reply, clock, progress)
+        except TimeoutError:
+            if reply is None or not (reply.characters or reply.is_complete):
+                raise
+            if not reply.is_complete:
+                raise _broken(f"sent nothing for {self._config.silence_s:g} s", reply) from None
+        except httpx2.TransportError as error:
+            if reply is None:
+                raise APIConnectionError(request=error.request) from error
+            if not reply.is_complete:
+                raise _broken("broke the connection off", reply) from None
+        assert reply is not None, "a stream that ended well has a reply"
+        return reply.body()
+
+    async def _read(
+        self,
+        chunks: AsyncIterator[bytes],
+        reply: StreamedReply,
+        clock: asyncio.Timeout,
+        progress: CallProgress,
+    ) -> None:
+        reader, loop = EventReader(), asyncio.get_running_loop()
+        async for chunk in chunks:
+            for event in reader.feed(chunk):
+                if len(event.data) > _LARGE:
+                    await asyncio.to_thread(reply.add, event)
+                else:
+                    reply.add(event)
+            progress.received_chars = reply.characters
+            if (patience := self._patience_s(reply)) is not None:
+                clock.reschedule(loop.time() + patience)
+        for event in reader.end():
+            reply.add(event)
+
+    def _patience_s(self, reply: StreamedReply) -> float | None:
+        """The seconds that the next bytes may take; None before the reply has begun.
+
+        Some models think silently after an event that holds only their role.
+        """
+        if reply.is_over:
+            return _AFTER_END_S
+        if reply.is_complete:
+            return _AFTER_FINISH_S
+        return self._config.silence_s if reply.characters else None
+
+
+def _format_of(body: Mapping[str, Any]) -> str:
+    """Return how the request asks for JSON: some endpoints stream only one of the ways."""
+    return "tools" if "tools" in body else str(body.get("response_format", {}).get("type"))
+
+
+def _broken(what: str, reply: StreamedReply) -> ReplyBroken:
+    return ReplyBroken(f"{what}, after {reply.characters:,} characters of its reply")
