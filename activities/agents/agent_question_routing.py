@@ -12,6 +12,7 @@ from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.questions.user_questions import AnswerOrigin, OpenQuestion, QuestionKind
+from holdfast.models.text.passage_titles import title_with_headings
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.models.wire import call_places, stored_keys
@@ -164,7 +165,7 @@ class QuestionRouter:
         items = tuple(
             KnownItem(
                 id=f"E{each.id}",
-                about=" - ".join(filter(None, (each.title, each.heading))),
+                about=title_with_headings(each.title, each.heading),
                 says=each.text,
             )
             for each in passages

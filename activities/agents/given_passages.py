@@ -35,7 +35,7 @@ def given_passages(quotes: Sequence[GivenQuote], numbers: PassageNumbers) -> Giv
 
 
 def _shown(each: ReadPassage, spans: Iterable[tuple[int, int]]) -> CompactedPassage:
-    lines = widened_quotes(each.passage.text, spans).splitlines()
+    lines = filter(None, widened_quotes(each.passage.text, spans).splitlines())
     sentences = tuple(str(disarm_references(line)) for line in dict.fromkeys(lines))
     return CompactedPassage(
         n=each.number, title=passage_title(each.passage)[:200], sentences=sentences

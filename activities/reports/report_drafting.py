@@ -78,11 +78,16 @@ async def condense_if_long(
 def _condenser_tasks(
     task: SynthesiserTask, plan: Plan, owners: Mapping[str, str]
 ) -> list[CondenserTask]:
-    """Return one group for each agent, for each tool without an agent, and for reasoning."""
+    """Return one group for each agent, for each tool without an agent, and for reasoning.
+
+    A group that found nothing has nothing to condense.
+    """
     of_evidence = {
         name: group_of(plan.by_id[owning_task(plan, owner)]) for name, owner in owners.items()
     }
-    names = dict.fromkeys([*(each.agent for each in task.results), *of_evidence.values()])
+    names = dict.fromkeys(
+        [*(each.agent for each in task.results if each.values), *of_evidence.values()]
+    )
     return [
         CondenserTask(
             question=task.question,

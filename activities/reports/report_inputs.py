@@ -142,6 +142,8 @@ def _result_items(material: ReportInputs) -> Iterable[ResultItem]:
         task = each.task
         if task.parent or task.is_final or task.status is not TaskStatus.DONE:
             continue
+        if task.is_opening and not task.result:
+            continue  # the loop that left everything to the plan
         verdict = material.verdicts.get(task.id)
         yield ResultItem(
             task=task.id,

@@ -16,7 +16,7 @@ from holdfast.models.text.sentences import sentence_spans
 from holdfast.models.text.words import shared_share, words_of
 from holdfast.planning.loop.passage_numbers import passage_title
 from holdfast.planning.reports.sentence_support import unsupported_parts
-from holdfast.planning.text.folded_text import FoldedText, fold_text
+from holdfast.planning.text.folded_text import FoldedText, fold_text, span_with_marks
 
 _SHORTEST_QUOTE = 3
 """Characters; a shorter quote is in every passage."""
@@ -89,14 +89,14 @@ class ProofGround:
         span = self._span(cite.passage, cite.quote.strip()) or self._span(cite.passage, quote)
         if span is None:
             return self._not_found(cite.passage, quote)
-        text = held.passage.text[span[0] : span[1]]
+        start, end = span_with_marks(held.passage.text, *span)
         return ProvenQuote(
             source_id=held.source_id,
             step_id=held.step_id,
             attempt=held.attempt,
-            start=span[0],
-            end=span[1],
-            quote=text,
+            start=start,
+            end=end,
+            quote=held.passage.text[start:end],
         )
 
     def place_of(self, cite: Cite) -> Cite | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.loop.loop_messages import ShownPassage
+from holdfast.models.text.passage_titles import title_with_headings
 from holdfast.models.text.reference_marks import disarm_references
 
 _MAX_PASSAGE = 4_000
@@ -82,7 +83,4 @@ def passage_key(passage: SourcePassage) -> PassageKey:
 def passage_title(passage: SourcePassage) -> str:
     """The document's title with the passage's headings; of a bare answer the tool's name."""
     title = passage.title or passage.tool or passage.address
-    if not passage.heading or passage.heading == title:
-        return title
-    # The first heading of most documents is their title.
-    return f"{title} > {passage.heading.removeprefix(f'{title} > ')}"
+    return title_with_headings(title, passage.heading)

@@ -1,16 +1,18 @@
 """Widen quotes to what a reader needs: sentences, table rows with header, list items with lead.
 
-A table cell without its row's name, or "Born in Mandaluyong" without its subject, shows nothing by
-itself: a judge refused true sentences for that.
+A table cell without its row's name, "Born in Mandaluyong" without its subject, or a row of figures
+without its unit shows nothing by itself: a judge refused true sentences for that.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
-from holdfast.models.text.sentences import sentence_spans
+from holdfast.models.text.sentences import sentence_spans, trimmed_span
 
 _MAX_CHARACTERS = 800
+_MAX_CAPTION = 300
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]")
 _RULE = re.compile(r"[\s|:-]+")
 """The line under the header of a Markdown table."""
@@ -18,8 +20,15 @@ _WRAP = re.compile(r"(?<=[^\n|])\n(?=[^\s|#>*•-])")
 """A line break inside a paragraph; a space in its place keeps all offsets."""
 
 
+_WRAPPED_ITEM = re.compile(
+    rf"^{_LIST_ITEM.pattern}.*(?:\n[ \t]+(?!{_LIST_ITEM.pattern})[^\s|#>].*)+", re.MULTILINE
+)
+"""A list item whose text goes on in indented lines."""
+_SPACES = re.compile(r"[ \t]{2,}")
+
+
 class _Widened(NamedTuple):
-    """A part of a text around a quote, and the line that leads it."""
+    """A part of a text around a quote, and the lines that lead it."""
 
     start: int
     end: int
@@ -30,8 +39,9 @@ def widened_quotes(text: str, quotes: Iterable[tuple[int, int]]) -> str:
     """Return the text around the quotes `text[start:end]`, in its order, and nothing twice.
 
     Each quote gets at most 800 characters more: the sentence before its own, the header of its
-    table, or the line that leads its list.
+    table with the sentence that leads the table, or the line that leads its list.
     """
+    text = _WRAPPED_ITEM.sub(_unwrapped, text)
     shown: list[_Widened] = []
     for part in sorted(_widened(text, start, end) for start, end in quotes):
         last = shown[-1] if shown else None
@@ -40,15 +50,21 @@ def widened_quotes(text: str, quotes: Iterable[tuple[int, int]]) -> str:
         else:
             shown.append(part)
     lines = [line for part in shown for line in (part.lead, _prose(text)[part.start : part.end])]
-    return "\n".join(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    clean = (_SPACES.sub(" ", line).strip() for line in lines)
+    return "\n".join(dict.fromkeys(line for line in clean if line))
+
+
+def _unwrapped(item: re.Match[str]) -> str:
+    """The item in one line; a space in the place of a line break keeps all offsets."""
+    return item.group().replace("\n", " ")
 
 
 def _widened(text: str, start: int, end: int) -> _Widened:
     first, last = _line_span(text, start, end)
     if _is_row(text[first:last]):
-        return _line(text, first, last, _header(text, first))
+        return _line(text, (start, end), (first, last), _header(text, first))
     if _LIST_ITEM.match(text[first:last]):
-        return _line(text, first, last, _lead(text, first))
+        return _line(text, (start, end), (first, last), _lead(text, first))
     prose = _prose(text)
     spans = [span for span in sentence_spans(prose) if span[0] < end and span[1] > start]
     if not spans:
@@ -75,19 +91,23 @@ def _is_row(line: str) -> bool:
 
 
 def _header(text: str, first: int) -> str:
-    """Return the header of the table that the row at `first` is in.
+    """Return the header of the table that the row at `first` is in, after its caption.
 
     A passage may begin inside a table: there the first line of a Markdown table is no header.
     """
-    rows: list[str] = []
-    for line in reversed(text[:first].splitlines()):
-        if not _is_row(line):
-            break
-        rows.insert(0, line)
+    before = text[:first].splitlines()
+    rows = list(takewhile(_is_row, reversed(before)))[::-1]
     is_markdown = bool(rows) and "|" in rows[0]
-    if is_markdown and not (len(rows) > 1 and _RULE.fullmatch(rows[1])):
+    if not rows or (is_markdown and not (len(rows) > 1 and _RULE.fullmatch(rows[1]))):
         return ""
-    return rows[0] if rows else ""
+    return f"{_caption(before[: -len(rows)])}\n{rows[0]}"
+
+
+def _caption(before: Sequence[str]) -> str:
+    """Return the last sentence before a table, which may name its unit; empty if it is long."""
+    prose = _prose("\n".join(before)).rstrip()
+    start, end = next(reversed(sentence_spans(prose)), (0, 0))
+    return prose[start:end] if end - start <= _MAX_CAPTION else ""
 
 
 def _lead(text: str, first: int) -> str:
@@ -98,6 +118,10 @@ def _lead(text: str, first: int) -> str:
     return ""
 
 
-def _line(text: str, first: int, last: int, lead: str) -> _Widened:
-    start = first + len(text[first:last]) - len(text[first:last].lstrip())
-    return _Widened(start, min(last, start + _MAX_CHARACTERS), lead.strip()[:_MAX_CHARACTERS])
+def _line(text: str, quote: tuple[int, int], line: tuple[int, int], lead: str) -> _Widened:
+    """Return the line, cut around the quote if it is long."""
+    room = _MAX_CHARACTERS // 2
+    start, end = trimmed_span(text, *line)
+    if end - start > _MAX_CHARACTERS:
+        start, end = max(start, quote[0] - room), min(end, quote[1] + room)
+    return _Widened(start, end, lead.strip()[:_MAX_CHARACTERS])

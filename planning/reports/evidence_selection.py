@@ -8,6 +8,7 @@ from holdfast.models.evidence.evidence import (
 from holdfast.models.loop.loop_results import LoopResult
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.models.reports.report_writer_messages import EvidenceItem
+from holdfast.models.text.passage_titles import title_with_headings
 from holdfast.models.text.words import words_of
 from holdfast.models.verification.verification_verdicts import Contradiction
 from holdfast.planning.plans.downstream_tasks import owning_task
@@ -71,8 +72,8 @@ def evidence_by_citation_id(found: Iterable[StoredEvidence]) -> dict[str, Stored
 
 
 def source_title(item: StoredEvidence) -> str:
-    """The source's title with its heading."""
-    return f"{item.title} — {item.heading}" if item.heading else item.title
+    """The source's title with its headings."""
+    return title_with_headings(item.title, item.heading)
 
 
 def _evidence_summary(item: StoredEvidence) -> str:

@@ -15,7 +15,8 @@ _SAME = str.maketrans(
         "…": "...",
     }
 )
-_IGNORED = frozenset("*_`\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_MARKS = "*_`"
+_IGNORED = frozenset(f"{_MARKS}\u00ad\u200b\u200c\u200d\u2060\ufeff")
 """Emphasis marks, and characters without width."""
 
 
@@ -34,6 +35,20 @@ class FoldedText:
         if at < 0:
             return None
         return self.places[at], self.places[at + len(wanted.text) - 1] + 1
+
+
+def span_with_marks(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span with the emphasis mark at an edge that belongs to one inside the span.
+
+    Folding ignores these marks, so a span that was found begins behind its first one.
+    """
+    before = text[:start][len(text[:start].rstrip(_MARKS)) :]
+    if before and text[start:end].count(before) % 2:
+        start -= len(before)
+    after = text[end:][: len(text[end:]) - len(text[end:].lstrip(_MARKS))]
+    if after and text[start:end].count(after) % 2:
+        end += len(after)
+    return start, end
 
 
 def fold_text(text: str) -> FoldedText:

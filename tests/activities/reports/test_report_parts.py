@@ -253,6 +253,23 @@ async def test_ten_results_are_condensed_by_group_and_then_integrated(
         assert [len(group["statements"]) for group in integrated["groups"]] in ([6, 4], [4, 6])
 
 
+async def test_a_group_that_found_nothing_is_not_condensed(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    empty = lookup_task("T12").model_copy(update={"tool": "lab.other"})
+    tasks = plan(*ten().tasks, empty)
+    await press.planned(tasks)
+    for task in ten().tasks:
+        text = "" if task.is_final else f"Page {task.id} says that it is of stone."
+        await press.found(task, "stone", text)
+    press.execute("update tasks set status = 'done' where id = 'T12'")
+
+    await press.report()
+
+    condensed = {each["group"] for each in players.tasks(CONDENSER)}
+    assert condensed == {"lab.wikipedia_search", "lab.lookup"}
+
+
 @pytest.mark.conformance("VMAO-10")
 async def test_nine_short_results_are_written_up_in_one_call(
     press: ReportJob, players: ScriptedRoles

@@ -142,6 +142,8 @@ async def test_a_wide_question_is_planned_by_the_sub_questions_of_the_first_repl
     assert QUESTION not in [each["question"] for each in players.loop.judged]
     assert await handed_over(engine, job) == [("wide", "the question is wide: 2 sub-questions")]
     assert job.status == "done"
+    (written,) = players.tasks(SYNTHESISER)
+    assert [each["task"] for each in written["results"]] == ["T1"], "the loop has no result"
 
 
 async def test_a_question_is_split_in_the_first_reply_only(

@@ -50,6 +50,32 @@ def test_a_quote_counts_in_other_typography(text: str, passage: int, quote: str)
     assert prove(text, (passage, quote)) == ""
 
 
+@pytest.mark.parametrize(
+    ("quote", "stored"),
+    [
+        ("`make chaos` kills", "`make chaos` kills"),
+        ("make chaos kills", "`make chaos` kills"),
+        ("run `make chaos`", "run `make chaos`"),
+        ("make chaos", "make chaos"),
+        ("Truth. Nobody", "**Truth.** Nobody"),
+        ("kills", "kills"),
+    ],
+)
+def test_a_stored_quote_keeps_the_emphasis_marks_that_belong_together(
+    quote: str, stored: str
+) -> None:
+    passage = SourcePassage(
+        address="a", title="A", text="Here run `make chaos` kills. **Truth.** Nobody"
+    )
+    held = PASSAGES[0].model_copy(update={"passage": passage})
+
+    located = ProofGround(QUESTION, [held]).locate(Cite(passage=1, quote=quote))
+
+    assert not isinstance(located, str)
+    assert located.quote == stored
+    assert passage.text[located.start : located.end] == stored
+
+
 @pytest.mark.conformance("LOOP-03")
 @pytest.mark.parametrize(
     ("text", "cites", "why"),

@@ -10,6 +10,13 @@ TABLE = (
 )
 CUT_TABLE = "| Heron | 1870 |\n| Osprey | 1874 |\n| Tern | 1880 |\n"
 WRAPPED = "The key is a hash. If the ledger has an answer,\nit is used and nothing\nis called. Only then.\n"
+UNITS = (
+    "Trade grew. The figures\nare tons a year.\n\n| year | Heron |\n| --- | --- |\n| 1870 | 38 |\n"
+)
+WRAPPED_LIST = (
+    "What is tried:\n\n- Models get text as JSON, so that the text would\n  have to break JSON. No role\n"
+    "  obeys it.\n- Terminals get no\n  control characters.\n"
+)
 LIST = "The bridge needs:\n\n- 40 tons of steel\n- two towers\n"
 
 
@@ -21,7 +28,12 @@ LIST = "The bridge needs:\n\n- 40 tons of steel\n- two towers\n"
             "Born in Malmo",
             "Ada Lindqvist was a designer. Born in Malmo, she studied in Lund.",
         ),
-        (TABLE, "1874", "| ship | built |\n| Osprey | 1874 |"),
+        (TABLE, "1874", "Ships of the yard\n| ship | built |\n| Osprey | 1874 |"),
+        (
+            UNITS,
+            "| 1870 | 38 |",
+            "The figures are tons a year.\n| year | Heron |\n| 1870 | 38 |",
+        ),
         (CUT_TABLE, "1874", "| Osprey | 1874 |"),
         (
             WRAPPED,
@@ -29,6 +41,15 @@ LIST = "The bridge needs:\n\n- 40 tons of steel\n- two towers\n"
             "The key is a hash. If the ledger has an answer, it is used and nothing is called.",
         ),
         (LIST, "two towers", "The bridge needs:\n- two towers"),
+        (
+            WRAPPED_LIST,
+            "have to break",
+            (
+                "What is tried:\n- Models get text as JSON, so that the text would have to break "
+                "JSON. No role obeys it."
+            ),
+        ),
+        (WRAPPED_LIST, "control", "What is tried:\n- Terminals get no control characters."),
     ],
 )
 def test_a_quote_gets_what_names_its_subject(text: str, quote: str, widened: str) -> None:
@@ -47,6 +68,17 @@ def test_a_long_sentence_is_cut_around_the_quote() -> None:
     assert len(widened) < 1_000
 
 
+@pytest.mark.parametrize("line", ["- {} end\n", "| a | {} |\n"])
+def test_a_long_item_or_row_is_cut_around_the_quote(line: str) -> None:
+    text = line.format("x " * 5_000 + "the point " + "y " * 5_000)
+    start = text.index("the point")
+
+    widened = widened_quotes(text, [(start, start + 9)])
+
+    assert "the point" in widened
+    assert len(widened) < 1_000
+
+
 @pytest.mark.parametrize(
     ("text", "quotes", "widened"),
     [
@@ -54,7 +86,7 @@ def test_a_long_sentence_is_cut_around_the_quote() -> None:
         (
             TABLE,
             ("1874", "1870"),
-            "| ship | built |\n| Heron | 1870 |\n| Osprey | 1874 |",
+            "Ships of the yard\n| ship | built |\n| Heron | 1870 |\n| Osprey | 1874 |",
         ),
         (LIST, ("two towers", "40 tons"), "The bridge needs:\n- 40 tons of steel\n- two towers"),
     ],

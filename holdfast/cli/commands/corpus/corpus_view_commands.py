@@ -20,6 +20,7 @@ from holdfast.models.corpus.search_criteria import MetadataFilter
 from holdfast.models.corpus.search_mode import SearchMode
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.passage_titles import title_with_headings
 from holdfast.storage.corpus.collection_queries import (
     CollectionCounts,
     DocumentCounts,
@@ -131,7 +132,7 @@ def search_corpus_command(
         )
         return
     for passage in passages:
-        place = " > ".join(part for part in (passage.title, passage.heading) if part)
+        place = title_with_headings(passage.title, passage.heading)
         print_text(f"{passage.address}  {place}  ({passage.score:.3f})")
         print_text(f"  {shortened_line(passage.text, _MAX_PASSAGE_LENGTH)}\n")
     print_progress(
