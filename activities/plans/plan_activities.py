@@ -67,7 +67,8 @@ from holdfast.roles.planning.replanner import (
 )
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import guidance_of
-from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
+from holdfast.storage.plans.task_queries import GIVEN_UP_NOTE
 
 DraftT = TypeVar("DraftT", PlanDraft, AgentPlanDraft)
 _REPLANNERS: dict[ReplanKind, Role[ReplannerTask, Any]] = {
@@ -192,6 +193,8 @@ class PlanActivities:
 
         async def record(tx: JobTransaction) -> Recorded[PlanReceipt]:
             number = await plan_change_rows.store_change(tx, plan_of(tasks), change, root=root)
+            if change.gives_up:
+                await agent_task_rows.add_agent_notes(tx, order.task_id, {GIVEN_UP_NOTE: True})
             return Recorded(plan_receipt(number, change, root=root, tokens=tokens))
 
         return record

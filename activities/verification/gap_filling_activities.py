@@ -17,8 +17,7 @@ from holdfast.activities.verification.verification_inputs import load_verificati
 from holdfast.models.errors import BadConfiguration, Lasting, ModelRefused
 from holdfast.models.jobs.activity_orders import VerificationRoundOrder
 from holdfast.models.jobs.job_state import PlanReceipt
-from holdfast.models.plans.research_plan import Plan
-from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.verification.gap_plan_drafts import (
     GapPlannerAnswer,
@@ -29,6 +28,7 @@ from holdfast.models.verification.gap_plan_drafts import (
 from holdfast.models.verification.verification_verdicts import StopCondition, Verification
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.planning.plans.plan_graph import dependents, known_dependencies
 from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
 from holdfast.planning.verification.gap_plan_rules import GapRules, open_contradiction
@@ -89,8 +89,9 @@ class GapActivities:
         inputs = await load_verification_inputs(self.services.db, order.job_id, request)
         tasks = tuple(await task_queries.load_tasks(self.services.db, order.job_id))
         verdicts = tuple(inputs.before.values())
-        excused = {name for name, ruling in inputs.rulings.items() if ruling.accepts}
-        plan = Plan(tasks=tuple(each.task for each in tasks))
+        accepted = {name for name, ruling in inputs.rulings.items() if ruling.accepts}
+        plan = plan_of(tasks)
+        left = tasks_to_retry(verdicts, accepted | _given_up(tasks))
         signatures = await self.services.hub.for_job(request).signatures()
         agents = self.services.agents.usable_agents(signatures)
         disputes = unsettled_contradictions(verdicts, inputs.repairs.values())
@@ -109,7 +110,7 @@ class GapActivities:
             ),
             may_add=may_add(verdicts),
         )
-        return OpenGaps(inputs, tasks, verdicts, tasks_to_retry(verdicts, excused), rules)
+        return OpenGaps(inputs, tasks, verdicts, left, rules)
 
     async def _task(self, order: VerificationRoundOrder, gaps: OpenGaps) -> GapPlannerTask:
         by_id = gaps.by_id
@@ -125,6 +126,13 @@ class GapActivities:
             used_ids=tuple(name for name in by_id if "." not in name),
             guidance=await guidance_of(self.services.db, order.job_id),
         )
+
+
+def _given_up(tasks: Sequence[StoredTask]) -> set[str]:
+    """Return the tasks that the replanner gave up, and those that wait for one of them."""
+    names = {each.task.id for each in tasks if task_queries.is_given_up(each.notes)}
+    waits = known_dependencies(plan_of(tasks))
+    return names.union(*(dependents(waits, name) for name in names))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ class TaskState(Frozen):
     """True if this loop answered the whole question, so that nothing needs to be planned."""
     is_empty: bool = False
     """True if this loop is done and proved nothing, so that there is nothing to report from it."""
+    is_given_up: bool = False
+    """True if the replanner expects nothing of another attempt at this failed task."""
 
     @classmethod
     def of(
@@ -57,6 +59,7 @@ class TaskState(Frozen):
         seconds: float = 0.0,
         is_answered: bool = False,
         is_empty: bool = False,
+        is_given_up: bool = False,
     ) -> Self:
         """Return the state of `task`."""
         return cls(
@@ -76,7 +79,11 @@ class TaskState(Frozen):
             is_opening=task.is_opening,
             is_answered=is_answered,
             is_empty=is_empty,
+            is_given_up=is_given_up,
         )
+
+    def given_up(self) -> Self:
+        return self.model_copy(update={"is_given_up": True})
 
     def superseded(self) -> Self:
         return self.with_status(TaskStatus.SUPERSEDED)

@@ -30,7 +30,12 @@ class PlanChange(Frozen):
     changed: tuple[FieldChange, ...] = ()
     explanation: str = ""
     failed_task: str | None = None
-    """The failed task that the added tasks replace."""
+    """The failed task that the added tasks replace, or that is given up."""
+
+    @property
+    def gives_up(self) -> bool:
+        """True if nothing replaces the failed task: the replanner expects nothing more."""
+        return self.failed_task is not None and not self.has_changes
 
     @property
     def has_changes(self) -> bool:

@@ -28,7 +28,17 @@ def replaced_tasks(plan: Plan, failed: str, scope: ReplanScope) -> tuple[str, ..
 def continuation_change(
     plan: Plan, failed: str, continuation: Plan, scope: ReplanScope, explanation: str = ""
 ) -> PlanChange:
-    """Return the change that puts `continuation` in the place of the failed task."""
+    """Return the change that puts `continuation` in the place of the failed task.
+
+    An empty continuation changes no task: the failed one is given up, and stays as a gap.
+    """
+    if not continuation.tasks:
+        return PlanChange(
+            cause=PlanChangeCause.REPLANNED,
+            scope=plan.by_id[failed].parent,
+            explanation=explanation,
+            failed_task=failed,
+        )
     return PlanChange(
         cause=PlanChangeCause.REPLANNED,
         scope=plan.by_id[failed].parent,

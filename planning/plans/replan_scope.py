@@ -10,7 +10,7 @@ from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.kpi_chain_format import plan_for_prompt
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskStatus
 from holdfast.models.strategies.agent_profiles import AgentBrief
-from holdfast.models.strategies.job_strategy import Grain, ReplanScope
+from holdfast.models.strategies.job_strategy import AgentMethod, Grain, ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.planning.plans.agent_context import AgentContext, build_agent_context
@@ -99,6 +99,7 @@ def find_replan_target(
         used_ids=frozenset(whole.by_id),
         requires_entities=request.strategy.extraction,
         needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
+        may_be_empty=is_graph and request.strategy.agent_method is AgentMethod.LOOP,
         agents=frozenset(agent.name for agent in able),
     )
     task = _replanner_task(request.question, ground, known, failed, replaced, able, guidance)

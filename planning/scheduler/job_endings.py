@@ -66,8 +66,8 @@ def _is_failure_counted(task: TaskState, state: JobState) -> bool:
 
 
 def may_replan(task: TaskState, state: JobState) -> bool:
-    """True if the strategy replans and the task's lineage has replans left."""
-    if not task.parent and state.strategy.has_fixed_plan:
+    """True if the strategy replans, and the task is not given up and has replans left."""
+    if task.is_given_up or (not task.parent and state.strategy.has_fixed_plan):
         return False
     if not task.parent and state.strategy.verify and task.attempt > 1:
         return False  # a retry for the verifier: the results of the first attempt still count

@@ -133,6 +133,8 @@ def apply_plan_receipt(state: JobState, action: Action, receipt: PlanReceipt) ->
     match action:
         case Replan(task_id=task_id):
             parent = state.tasks[task_id].parent
+            if receipt.halt is None and not receipt.superseded:
+                changed = with_tasks(changed, (changed.tasks[task_id].given_up(),))
             return replace(changed, replanning=_without_scope(state.replanning, parent))
         case BeginLoop():
             return replace(changed, is_planning=False)

@@ -81,7 +81,8 @@ def tasks_to_retry(
 ) -> tuple[str, ...]:
     """Return every task whose result is not complete, whatever a model says (VMAO's rule).
 
-    Without tasks that a person accepted (`excused`) or that wait for a tie-breaker.
+    Without tasks that a person accepted or the replanner gave up (`excused`), and without those
+    that wait for a tie-breaker.
     """
     return tuple(
         each.task_id

@@ -94,7 +94,8 @@ LOOP_TASK_REPLANNER = Role(
 The agent that failed has left what `found` has: what it proved, what is open, the calls that it
 made (`tried`), and how the passages begin that it read without need (`read`). Your sub-questions
 get what is `proven` with its quotes: ask for what is `open`, in other words than were `tried`, and
-let each sub-question expect every value that is still promised.
+let each sub-question expect every value that is still promised. If further searches promise
+nothing, `tasks` is empty: then the report names what is open as not found.
 """
     ),
     foreign_fields=(*AGENT_TASK_REPLANNER.foreign_fields, "found"),

@@ -97,6 +97,8 @@ def _log_change(tx: JobTransaction, number: int, change: PlanChange) -> None:
     }
     if change.changed:
         facts["changed"] = list(change.changed_ids)
+    if change.gives_up:
+        facts["given_up"] = change.failed_task
     kind = EventKind.PLAN_STORED if number == 1 else EventKind.PLAN_CHANGED
     tx.event(kind, change.scope, **facts)
 

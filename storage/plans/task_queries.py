@@ -1,7 +1,9 @@
 """Load the tasks of a job, its plan and the states that the scheduler sees."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from pydantic import JsonValue
 from sqlalchemy import Row, Select, and_, case, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -26,6 +28,8 @@ AGENT_ATTEMPT_NOTE = "agent_attempt"
 """In a step's notes: which attempt of its agent it belonged to; none while that is worked."""
 ANSWERED_NOTE = "is_answered"
 """In the notes of an opening loop: true if it answered the whole question."""
+GIVEN_UP_NOTE = "is_given_up"
+"""In the notes of a failed task: true if the replanner expects nothing of another attempt."""
 
 
 def select_opening_task(job_id: str) -> Select[tuple[str]]:
@@ -152,6 +156,11 @@ def _reset_running(state: TaskState) -> TaskState:
     return state.with_status(TaskStatus.PENDING)
 
 
+def is_given_up(notes: Mapping[str, JsonValue] | None) -> bool:
+    """Return whether these are the notes of a failed task that the replanner gave up."""
+    return bool((notes or {}).get(GIVEN_UP_NOTE))
+
+
 def _state(row: Row[Any]) -> TaskState:
     failure = Failure.model_validate(row.failure) if row.failure else None
     task = task_from_row(row)
@@ -165,4 +174,5 @@ def _state(row: Row[Any]) -> TaskState:
         seconds=float(row.worked or 0.0),
         is_answered=bool((row.notes or {}).get(ANSWERED_NOTE)),
         is_empty=is_done_opening and row.confidence is None,
+        is_given_up=is_given_up(row.notes),
     )

@@ -69,6 +69,9 @@ def _job_event_line(event: EventView, job_id: str) -> str | None:
 
 
 def _plan_change_text(event: EventView) -> str:
+    given_up = event.facts.get("given_up")
+    if given_up:
+        return f"changed  {given_up} is given up: nothing more is expected of another search"
     added, superseded = _names(event, "added"), _names(event, "superseded")
     changed = _names(event, "changed")
     parts = [f"{superseded} replaced by"] if superseded else []

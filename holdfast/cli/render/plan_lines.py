@@ -51,6 +51,8 @@ def plan_change_lines(
 
 
 def _cause(change: StoredPlanChange) -> str:
+    if change.failed_task and not (change.added or change.superseded):
+        return f"{change.failed_task} given up"
     if change.failed_task:
         return f"replanned from {change.failed_task}"
     return f"{change.scope} {change.cause}" if change.scope else change.cause

@@ -10,8 +10,10 @@ from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import recheck_sources
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task
 from holdfast.models.views.job_views import JobView
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.replanner import LOOP_TASK_REPLANNER
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.evidence import evidence_rows
@@ -367,6 +369,39 @@ async def test_a_value_that_is_not_there_is_given_or_named_as_open(
     assert "her year of birth" in failure
     assert "Entity 'city'" not in failure, "a part is not judged as if it were the whole answer"
     assert len(players.loop.agents_asked) == 2
+
+
+@pytest.mark.conformance("LOOP-04")
+async def test_a_replanner_that_expects_nothing_more_leaves_a_gap_and_no_further_search(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.plan = plan(
+        birth_task(),
+        agent_task("T2", about=BRIDGE, yields="opened", kind=EntityType.INTEGER),
+        agent_task("T3", "T1", about=AGE, yields="age", kind=EntityType.INTEGER),
+    )
+    players.loop.by_question |= {
+        BIRTH: [[values(open=["her year of birth"])]],
+        BRIDGE: [[values(value("opened", 1911, 1, OPENED))]],
+    }
+    players.continuations = [plan()]
+
+    job = await run_agents(engine)
+    report = await report_of(engine.holdfast, job.job_id)
+
+    assert (job.status, job.stop_reason) == ("done", StopReason.ANSWERED_WITH_GAPS)
+    assert {task.id: task.status for task in job.tasks if "." not in task.id} == {
+        "T1": "failed",
+        "T2": "done",
+        "T3": "cancelled",
+    }
+    assert f"Not found: {BIRTH}" in report.gaps
+    assert (players.count(LOOP_TASK_REPLANNER), players.count(GAP_PLANNER)) == (1, 0)
+    assert len(players.loop.tasks(BIRTH)) == 1, "nobody searches for it again"
+    rebuilt = await task_queries.task_states(engine.db, job.job_id)
+    assert [task.id for task in rebuilt if task.is_given_up] == ["T1"]
+    events = await job_queries.events_after(engine.db, job.job_id, 0)
+    assert [each.facts["given_up"] for each in events if "given_up" in each.facts] == ["T1"]
 
 
 @pytest.mark.conformance("LOOP-04")

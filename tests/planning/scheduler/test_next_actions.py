@@ -207,6 +207,18 @@ def test_the_limit_of_replans_of_a_job_is_a_stop_with_that_reason() -> None:
     assert ending.reason is StopReason.RETRY_LIMIT
 
 
+def test_a_task_that_nothing_replaces_is_given_up_and_not_replanned_again() -> None:
+    state = planned(task("A"), task("B"), on_exhausted=OnExhausted.CONTINUE)
+    state = came_back(changes.start_action(state, StartTask(task_id="A")), "A", TaskStatus.FAILED)
+    state = changes.start_action(state, Replan(task_id="A"))
+
+    state = changes.apply_plan_receipt(state, Replan(task_id="A"), PlanReceipt(change_number=2))
+
+    assert state.tasks["A"].is_given_up
+    assert state.total_replans == 1
+    assert decide(state) == (StartTask(task_id="B"),)
+
+
 def test_a_halt_lets_what_runs_finish_and_then_ends_the_job() -> None:
     state = planned(task("A"), task("B"))
     state = changes.start_action(state, StartTask(task_id="A"))
