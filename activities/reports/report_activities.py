@@ -214,7 +214,7 @@ async def _write_report(
     checking = ReportSentenceChecks(
         evidence, _permitted_texts(whole), _permitted_topics(whole), judge
     )
-    answer = await _draft_with_one_correction(writer, task, checking)
+    answer, refused = await _draft_with_one_correction(writer, task, checking)
     kept, summary = checking.weighed(answer)
     kept = _with_summary(kept)
     unstated = _unstated_parts(kept, whole, inputs)
@@ -236,26 +236,29 @@ async def _write_report(
         update={
             "contradictions": sides,
             "citations": marks.citations,
-            "check_summary": summary.model_copy(update={"stop": stop}),
+            "check_summary": summary.model_copy(update={"stop": stop, "refused": refused}),
         }
     )
 
 
 async def _draft_with_one_correction(
     writer: ModelCaller, task: SynthesiserTask, checking: ReportSentenceChecks
-) -> SynthesiserAnswer:
-    """Draft the report; if sentences fail the checks, write it once more, with the reasons."""
+) -> tuple[SynthesiserAnswer, int]:
+    """Draft the report; if sentences fail the checks, write it once more, with the reasons.
+
+    Returns the last valid version, and how many sentences of the first were sent back.
+    """
     first = await draft_report(writer, task)
     refused = await checking.refused(first, place="")
     if not refused:
-        return first
+        return first, 0
     try:
         again = task.model_copy(update={"refused": refused})
         second = await draft_report(writer, again, place=call_places.CORRECTED_REPORT)
     except ReportInvalid:
-        return first  # what failed in it is dropped or hedged
+        return first, len(refused)  # what failed in it is dropped or hedged
     await checking.refused(second, place=call_places.CORRECTED_REPORT)
-    return second
+    return second, len(refused)
 
 
 def _permitted_texts(task: SynthesiserTask) -> list[str]:

@@ -15,6 +15,7 @@ from holdfast.models.reports.report_writer_messages import (
 from holdfast.planning.reports.citation_marks import statements_by_part
 from holdfast.planning.reports.evidence_selection import source_title
 from holdfast.planning.reports.sentence_support import hedged, is_quotation, unsupported_parts
+from holdfast.planning.reports.uncited_claims import claims_without_source
 from holdfast.roles.verification.sentence_checker import (
     SENTENCE_CHECKER,
     CitedPassage,
@@ -44,6 +45,7 @@ class SupportVerdict(NamedTuple):
 
     support: SupportLevel
     why: str = ""
+    by_model: bool = False
 
 
 @dataclass
@@ -88,6 +90,7 @@ class ReportSentenceChecks:
         summary = CheckSummary(
             checked=sum(counts.values()),
             kept=counts[SupportLevel.SUPPORTED],
+            judged=sum(self._verdicts[each].by_model for each in _sentences(draft)),
             hedged=counts[SupportLevel.PARTLY],
             dropped=counts[SupportLevel.UNSUPPORTED],
             checked_by=self.model_caller.answered_by if self.model_caller is not None else "",
@@ -115,6 +118,9 @@ class ReportSentenceChecks:
     def _check_by_rules(self, sentence: CheckedSentence) -> SupportVerdict:
         known = self.known if sentence.cites else (*self.known, *self.named)
         faults = unsupported_parts(sentence.text, self._texts(sentence), known)
+        # A job without evidence has nothing to cite: its report tells the values of its tools.
+        if self.found and not sentence.cites and claims_without_source(sentence.text, known):
+            faults.append("it claims something and cites no evidence")
         support = SupportLevel.UNSUPPORTED if faults else SupportLevel.SUPPORTED
         return SupportVerdict(support, "; ".join(faults)[:500])
 
@@ -154,7 +160,7 @@ class ReportSentenceChecks:
                 sentences, SupportVerdict(SupportLevel.PARTLY, "it could not be checked")
             )
         return {
-            named[each.id]: SupportVerdict(each.verdict, each.why or each.verdict.value)
+            named[each.id]: SupportVerdict(each.verdict, each.why or each.verdict.value, True)
             for each in dialogue.answer.verdicts
             if each.id in named
         }

@@ -50,12 +50,29 @@ def check_summary_lines(summary: CheckSummary) -> list[str]:
 
 
 def _sentences_line(summary: CheckSummary) -> str:
-    checked_by = summary.checked_by or "rules, no model"
     hedged = f", {summary.hedged} hedged" if summary.hedged else ""
     counts = f"{summary.kept} kept{hedged}, {summary.dropped} dropped"
     outcome = "all kept" if summary.kept == summary.checked else counts
     sentences = "1 sentence" if summary.checked == 1 else f"{summary.checked} sentences"
-    return f"{sentences} checked (by {checked_by}): {outcome}"
+    line = f"{sentences} checked ({_judges(summary)}): {outcome}"
+    if not summary.refused:
+        return line
+    were = (
+        "1 sentence of the first draft was"
+        if summary.refused == 1
+        else (f"{summary.refused} sentences of the first draft were")
+    )
+    return f"{line}; {were} sent back to the writer"
+
+
+def _judges(summary: CheckSummary) -> str:
+    """Say who checked how many sentences; the numbers add up to all that were checked."""
+    by_rules = summary.checked - summary.judged
+    if not summary.judged:
+        return "by rules, no model"
+    if not by_rules:
+        return f"by {summary.checked_by}"
+    return f"{summary.judged} by {summary.checked_by}, {by_rules} by rules"
 
 
 def delivery_check_lines(checks: Iterable[DeliveryCheck]) -> list[str]:

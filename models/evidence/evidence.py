@@ -142,9 +142,15 @@ class DeliveryCheck(Frozen):
 
 
 class CheckSummary(Frozen):
-    """How many sentences were kept, hedged or dropped, and why verification stopped."""
+    """How many sentences were kept, hedged or dropped, and why verification stopped.
+
+    `checked` is the sum of the three; `judged` of them were judged by a model, the others by rules.
+    """
 
     checked: int = 0
+    judged: int = 0
+    refused: int = 0
+    """Sentences of the first draft that were sent back to the writer."""
     kept: int = 0
     hedged: int = 0
     """Sentences that were changed to state less certainty."""

@@ -44,6 +44,7 @@ def loop_report(
         confidence=result.confidence if answer else None,
         check_summary=CheckSummary(
             checked=len(result.sentences) + len(result.dropped),
+            judged=len(result.sentences) if result.judged_by else 0,
             kept=len(kept),
             dropped=len(result.dropped) + len(result.sentences) - len(kept),
             checked_by=result.judged_by,

@@ -79,7 +79,9 @@ async def test_what_fails_is_sent_back_once_with_the_reasons(
         }
     ]
     assert findings(report) == ["Ada Marsh opened it."]
-    assert report.check_summary == CheckSummary(checked=2, kept=2, checked_by="scripted")
+    assert report.check_summary == CheckSummary(
+        checked=2, judged=2, refused=1, kept=2, checked_by="scripted"
+    )
 
 
 @pytest.mark.conformance("VMAO-11")
@@ -96,7 +98,9 @@ async def test_what_the_passage_does_not_say_is_dropped_and_counted(
 
     assert players.count(SYNTHESISER) == 2
     assert findings(report) == ["Ada Marsh opened it."]
-    assert report.check_summary == CheckSummary(checked=3, kept=2, dropped=1, checked_by="scripted")
+    assert report.check_summary == CheckSummary(
+        checked=3, judged=2, refused=1, kept=2, dropped=1, checked_by="scripted"
+    )
 
 
 async def test_what_the_checker_calls_partly_supported_is_hedged(
@@ -211,6 +215,34 @@ async def test_a_sentence_without_a_citation_may_tell_only_what_is_known(
     report = await press.report()
 
     assert [each.text for each in report.analysis] == ["Of 1932 little is known."]
+
+
+@pytest.mark.conformance("REP-02")
+async def test_a_claim_without_a_citation_is_sent_back_and_dropped(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    told = answer()
+    told["analysis"] = [
+        {"text": "The bridge is a masterpiece of engineering."},
+        {"text": "Nothing was read of its later years."},
+    ]
+    writing(players, told)
+    await found(press)
+
+    report = await press.report()
+
+    assert players.tasks(SYNTHESISER)[1]["refused"] == [
+        {
+            "text": "The bridge is a masterpiece of engineering.",
+            "why": "it claims something and cites no evidence",
+        }
+    ]
+    assert [each.text for each in report.analysis] == ["Nothing was read of its later years."]
+    summary = report.check_summary
+    assert summary == CheckSummary(
+        checked=3, judged=1, refused=1, kept=2, dropped=1, checked_by="scripted"
+    )
+    assert summary.checked == summary.kept + summary.hedged + summary.dropped
 
 
 async def test_a_second_version_that_is_no_report_leaves_the_first_one(

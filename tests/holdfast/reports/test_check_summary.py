@@ -5,6 +5,8 @@ import pytest
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.reports.check_summary import author_line, check_summary_lines, delivery_check_lines
 
+SENT_BACK = "3 sentences of the first draft were sent back to the writer"
+
 
 @pytest.mark.parametrize(
     ("name", "line"),
@@ -57,8 +59,18 @@ def test_a_check_with_a_count_or_a_fault_is_told(name: str, detail: str, has_pas
     [
         (CheckSummary(checked=6, kept=6), "6 sentences checked (by rules, no model): all kept"),
         (
-            CheckSummary(checked=1, dropped=1, checked_by="strict"),
+            CheckSummary(checked=1, judged=1, dropped=1, checked_by="strict"),
             "1 sentence checked (by strict): 0 kept, 1 dropped",
+        ),
+        (
+            CheckSummary(
+                checked=9, judged=6, kept=6, hedged=1, dropped=2, refused=3, checked_by="strict"
+            ),
+            f"9 sentences checked (6 by strict, 3 by rules): 6 kept, 1 hedged, 2 dropped; {SENT_BACK}",
+        ),
+        (
+            CheckSummary(checked=4, kept=4, refused=3, checked_by="strict"),
+            f"4 sentences checked (by rules, no model): all kept; {SENT_BACK}",
         ),
     ],
 )

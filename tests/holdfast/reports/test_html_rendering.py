@@ -53,7 +53,7 @@ def hostile_report() -> Report:
         ),
         citations=(citation(1),),
         model=HOSTILE,
-        check_summary=CheckSummary(checked=1, checked_by=HOSTILE),
+        check_summary=CheckSummary(checked=1, judged=1, checked_by=HOSTILE),
         delivery_checks=(DeliveryCheck(name=HOSTILE, has_passed=True, detail=HOSTILE),),
         warnings=(HOSTILE,),
         job_id=HOSTILE,

@@ -104,7 +104,7 @@ def whole(text: str) -> Report:
             "conclusions": (ReportConclusion(text=text, marks=(1,), confidence=0.8, limits=text),),
             "contradictions": (ReportContradiction(one=told, other=told),),
             "check_summary": CheckSummary(
-                checked=4, kept=2, hedged=1, dropped=1, checked_by="strict"
+                checked=4, judged=4, kept=2, hedged=1, dropped=1, checked_by="strict"
             ),
             "delivery_checks": (DeliveryCheck(name="tasks", has_passed=True, detail=text),),
             "warnings": (text,),
