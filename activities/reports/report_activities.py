@@ -6,7 +6,11 @@ from functools import partial
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
-from holdfast.activities.reports.not_found_report import has_results, not_found_report
+from holdfast.activities.reports.absent_answer import (
+    has_results,
+    not_found_report,
+    with_unproven,
+)
 from holdfast.activities.reports.report_drafting import condense_if_long, draft_report
 from holdfast.activities.reports.report_inputs import (
     ReportInputs,
@@ -89,10 +93,10 @@ class ReportActivities:
         if failed:
             return partial(_record_refusal, _delivery_check_halt(failed), 0)
         if not has_results(inputs):
-            return partial(_record_delivery, inputs, await not_found_report(db, inputs), 0)
+            return await self._delivery(inputs, await not_found_report(db, inputs))
         loop = _loop_result(inputs)
         if loop is not None:
-            return partial(_record_delivery, inputs, _report_of_loop(inputs, loop), 0)
+            return await self._delivery(inputs, _report_of_loop(inputs, loop))
         writer = self._model_caller(order, job.request)
         judge = self._judge(order, job.request)
         try:
@@ -100,7 +104,13 @@ class ReportActivities:
         except Lasting as error:
             tokens = total_tokens(writer, judge)
             return partial(_record_refusal, _report_error_halt(error), tokens)
-        return partial(_record_delivery, inputs, report, total_tokens(writer, judge))
+        return await self._delivery(inputs, report, total_tokens(writer, judge))
+
+    async def _delivery(
+        self, inputs: ReportInputs, report: Report, tokens: int = 0
+    ) -> Record[ReportReceipt]:
+        whole = await with_unproven(self.services.db, inputs, report)
+        return partial(_record_delivery, inputs, whole, tokens)
 
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges sentences, if a model judges them.

@@ -115,9 +115,12 @@ def _call_facts(work: ToolTaskContext) -> dict[str, str]:
 
 def _is_empty(answer: ToolAnswer) -> bool:
     """True if the answer has no text, or is an empty list or a result without passages."""
-    if answer.structured in ([], {}, "", {"result": []}, {"passages": []}):
-        return True
-    return not answer.text.strip() and answer.structured is None
+    content = answer.structured
+    if content is None:
+        return not answer.text.strip()
+    if isinstance(content, dict) and content.get("passages") == []:
+        return True  # a search may give a note with them, which is no finding
+    return content in ([], {}, "", {"result": []})
 
 
 def _empty_answer_failure(task: Task) -> Failure:

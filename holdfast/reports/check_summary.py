@@ -91,4 +91,4 @@ def author_line(report: Report) -> str:
     """Return the line that names the author of the report."""
     if report.model == EXTRACTIVE_MODEL:
         return f"Written by the built-in model ({EXTRACTIVE_MODEL}): quotes only."
-    return f"Written by {report.model}."
+    return f"Written by {report.model}." if report.model else "No model wrote this report."

@@ -16,6 +16,7 @@ from holdfast.reports.report_text import (
     citation_place,
     confidence_text,
     origin_line,
+    possible_text,
     settlement_text,
 )
 from holdfast.reports.short_answer import short_answer
@@ -71,6 +72,7 @@ def _template() -> "Template":
         caption=caption_text,
         confidence=confidence_text,
         place=citation_place,
+        possible=possible_text,
         settlement=settlement_text,
         not_stated=NOT_STATED,
     )

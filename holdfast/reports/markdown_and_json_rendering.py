@@ -1,13 +1,15 @@
 """Render a report as Markdown or as JSON."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
     Citation,
+    NearestPassage,
+    PossibleValue,
     Report,
     ReportConclusion,
     ReportContradiction,
@@ -22,6 +24,7 @@ from holdfast.reports.report_text import (
     caption_text,
     citation_place,
     confidence_text,
+    possible_text,
     settlement_text,
 )
 from holdfast.reports.short_answer import ShortAnswer, short_answer
@@ -55,16 +58,15 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts += _section("Figures", (_figure(figure, address) for figure in report.figures))
     parts += _section("Conclusions", map(_conclusion, lead.conclusions))
     parts += _section("Contradictions", map(_contradiction, report.contradictions))
-    gaps = (f"- {_escaped_line(gap)}" for gap in report.gaps)
-    parts += _section(NOT_STATED if rows else "Gaps", gaps)
+    parts += _section("Possible, but not proven", map(_possible, report.possible))
+    parts += _section(NOT_STATED if rows else "Gaps", _list(report.gaps))
+    parts += _section("What was searched", _list(report.searches))
+    parts += _section("Nearest passages", map(_nearest, report.nearest))
+    parts += _section("What would help", _list(report.advice))
     source = _place if rows else _source
     parts += _section("Sources", map(source, report.citations))
-    parts += _section(
-        "How it was checked", (f"- {_escaped_line(line)}" for line in check_lines(report))
-    )
-    parts += _section(
-        "How it was made", (f"- {_escaped_line(line)}" for line in stage_lines(report))
-    )
+    parts += _section("How it was checked", _list(check_lines(report)))
+    parts += _section("How it was made", _list(stage_lines(report)))
     parts.append(f"*{_escaped_line(author_line(report))}*")
     return "\n".join(parts).rstrip() + "\n"
 
@@ -129,6 +131,20 @@ def _row(row: EvidenceRow) -> str:
 def _section(title: str, lines: Iterable[str]) -> list[str]:
     content = list(lines)
     return [f"## {title}", "", *content, ""] if content else []
+
+
+def _list(lines: Iterable[str]) -> Iterator[str]:
+    return (f"- {_escaped_line(line)}" for line in lines)
+
+
+def _possible(possible: PossibleValue) -> str:
+    about, value = _escaped_line(possible.about), _escaped_line(possible.value)
+    return f"- {about}: {value} ({possible_text(possible)})"
+
+
+def _nearest(passage: NearestPassage) -> str:
+    place = _escaped_line(f"{passage.title}, {passage.address}", may_link=True)
+    return f"- “{_escaped_line(passage.quote)}” ({place})"
 
 
 def _lines(statements: tuple[ReportStatement, ...]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
     Citation,
+    PossibleValue,
     Report,
     ReportConclusion,
     ReportContradiction,
@@ -20,6 +21,11 @@ def confidence_text(conclusion: ReportConclusion) -> str:
     """The confidence and the limits of a conclusion; empty if it has neither."""
     sure = "" if conclusion.confidence is None else f"confidence {conclusion.confidence:.0%}"
     return "; ".join(part for part in (sure, conclusion.limits) if part)
+
+
+def possible_text(possible: PossibleValue) -> str:
+    """How sure the value is, and why it was not taken."""
+    return f"confidence {possible.confidence:.0%}, and a value needs {possible.needed:.0%}"
 
 
 def settlement_text(contradiction: ReportContradiction) -> str:

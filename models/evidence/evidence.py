@@ -160,6 +160,25 @@ class CheckSummary(Frozen):
     stop: StopCondition | None = None
 
 
+class PossibleValue(Frozen):
+    """A value that was found, but with less confidence than a value needs."""
+
+    about: str
+    """What the value is of, in words."""
+    value: str
+    confidence: float
+    needed: float
+    """The confidence threshold of the job."""
+
+
+class NearestPassage(Frozen):
+    """A passage of the collection that is nearest to a question which nothing answers."""
+
+    quote: str
+    title: str
+    address: str
+
+
 class Report(Frozen):
     """The delivered report; every mark in it is one of its citations."""
 
@@ -171,6 +190,13 @@ class Report(Frozen):
     conclusions: tuple[ReportConclusion, ...] = ()
     contradictions: tuple[ReportContradiction, ...] = ()
     gaps: tuple[str, ...] = ()
+    possible: tuple[PossibleValue, ...] = ()
+    searches: tuple[str, ...] = ()
+    """What was searched, in a report without an answer."""
+    nearest: tuple[NearestPassage, ...] = ()
+    """In a report of a job that found nothing."""
+    advice: tuple[str, ...] = ()
+    """What would help to find an answer, in a report without one."""
     figures: tuple[ReportFigure, ...] = ()
     citations: tuple[Citation, ...] = ()
     confidence: float | None = None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from pydantic import JsonValue
+
 from holdfast.models.errors import FailureClass
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.terminal_text import shorten_text
@@ -45,6 +47,15 @@ REMEDIES: Mapping[FailureClass, Remedy] = MappingProxyType(
 )
 
 
+class WeakValue(Frozen):
+    """A value that was found, with less confidence than a value needs."""
+
+    name: str
+    description: str = ""
+    value: JsonValue
+    confidence: float
+
+
 class Failure(Frozen):
     """Why a task failed; lists show the first line of `message`."""
 
@@ -53,6 +64,8 @@ class Failure(Frozen):
     message: str
     missing: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
+    weak_values: tuple[WeakValue, ...] = ()
+    """The values of the entities in `weak`; no later task uses them, the report may name them."""
     mistyped: tuple[str, ...] = ()
     confidence: float | None = None
     reason: str = ""

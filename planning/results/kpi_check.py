@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.tasks.task_failure import WeakValue
 from holdfast.planning.results.value_types import convert_to_type, has_type, is_missing
 
 
@@ -31,6 +32,7 @@ class KpiVerdict(Frozen):
     missing: tuple[str, ...] = ()
     mistyped: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
+    weak_values: tuple[WeakValue, ...] = ()
     confidence: float = 0.0
     """The lowest confidence of the required entities."""
 
@@ -46,6 +48,7 @@ def check_kpis(
 ) -> KpiVerdict:
     """Compare the candidates with the promised entities; `threshold` None ignores confidence."""
     kept: list[EntityValue] = []
+    weak_values: list[WeakValue] = []
     faults: dict[str, list[str]] = {"missing": [], "mistyped": [], "weak": []}
     for entity in expects:
         candidate = candidates.get(entity.name) or EntityCandidate(name=entity.name)
@@ -57,11 +60,14 @@ def check_kpis(
             kept.append(EntityValue.of_promise(entity, candidate.value, candidate.confidence))
         elif entity.required:
             faults[fault].append(entity.name)
+            if fault == "weak":
+                weak_values.append(_weak_value(entity, candidate))
     return KpiVerdict(
         kept=tuple(kept),
         missing=tuple(faults["missing"]),
         mistyped=tuple(faults["mistyped"]),
         weak=tuple(faults["weak"]),
+        weak_values=tuple(weak_values),
         confidence=_least(expects, candidates),
     )
 
@@ -90,6 +96,15 @@ def _fault(
     if threshold is not None and candidate.confidence < threshold:
         return "weak"
     return None
+
+
+def _weak_value(entity: ExpectedEntity, candidate: EntityCandidate) -> WeakValue:
+    return WeakValue(
+        name=entity.name,
+        description=entity.description,
+        value=candidate.value,
+        confidence=candidate.confidence,
+    )
 
 
 def _least(expects: Sequence[ExpectedEntity], candidates: Mapping[str, EntityCandidate]) -> float:

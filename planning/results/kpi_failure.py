@@ -27,6 +27,7 @@ def kpi_failure(
         message=" ".join(parts),
         missing=verdict.missing,
         weak=verdict.weak,
+        weak_values=verdict.weak_values,
         mistyped=verdict.mistyped,
         confidence=verdict.confidence,
         reason=reason,

@@ -1,5 +1,7 @@
 """Load what the report writer needs: verdicts, open questions and unrecorded calls."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Table, and_, or_, select
@@ -67,6 +69,23 @@ async def open_question_numbers(db: Database, job_id: str) -> tuple[int, ...]:
     )
     async with db.reading() as connection:
         return tuple((await connection.execute(query)).scalars())
+
+
+async def searches_of(db: Database, job_id: str) -> tuple[str, ...]:
+    """Return what the job's tools were asked for by `query` or `queries`, each once, in order."""
+    query = (
+        select(tool_calls.c.request).where(tool_calls.c.job_id == job_id).order_by(tool_calls.c.id)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).scalars().all()
+    asked = [text for row in rows for text in _search_texts(json.loads(row))]
+    return tuple(dict.fromkeys(asked))
+
+
+def _search_texts(arguments: Mapping[str, Any]) -> list[str]:
+    queries = arguments.get("queries")
+    listed = queries if isinstance(queries, list) else []
+    return [each for each in (arguments.get("query"), *listed) if isinstance(each, str) and each]
 
 
 async def unrecorded_calls(db: Database, job_id: str, besides: str) -> tuple[str, ...]:

@@ -7,11 +7,16 @@ from temporalio.client import Client
 
 from holdfast.corpus.folder_ingestion import ingest_folder
 from holdfast.jobs.job_lookup import report_of
+from holdfast.reports.markdown_and_json_rendering import to_markdown
+from holdfast.storage.plans import task_queries
 from tests.support.jobs.running_engine import running_engine
 
 pytestmark = pytest.mark.slow
 
+SECTIONS = ("What was searched", "Nearest passages", "What would help")
 
+
+@pytest.mark.conformance("REP-05")
 @pytest.mark.parametrize("preset_name", ["research", "kpi-chain", "tdp"])
 async def test_the_report_names_the_documents_and_the_nearest_passages(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
@@ -34,8 +39,39 @@ async def test_the_report_names_the_documents_and_the_nearest_passages(
     assert job.status == "failed"
     assert report.answer is None
     assert [each.text for each in report.summary] == ["Not found in your 2 documents."]
-    nearest = [gap for gap in report.gaps if gap.startswith("Nearest passage:")]
-    assert nearest[0] == (
-        "Nearest passage: “The Heron project has its own football team.” (Heron, heron.md)"
-    )
+    assert [(each.quote, each.title, each.address) for each in report.nearest][:1] == [
+        ("The Heron project has its own football team.", "Heron", "heron.md")
+    ]
+    assert any("football championship" in text for text in report.searches)
+    assert report.advice[-1] == "Add documents that state what was not found, and ask again."
+    text = to_markdown(report)
+    assert "- “The Heron project has its own football team.” (Heron, heron.md)" in text
+    order = [text.index(f"## {title}") for title in SECTIONS]
+    assert order == sorted(order)
     assert report.citations == ()
+
+
+async def test_a_search_without_hits_says_so_and_asks_no_extractor(
+    temporal: Client, database_url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "osprey.md").write_text("# Osprey\n\nOsprey is a battery of 175 Wh/kg.\n")
+
+    async with running_engine(temporal, database_url, tmp_path) as engine:
+        await ingest_folder(engine.db, folder, "notes")
+        job = await engine.run(
+            "Who won the football championship of 2019?",
+            preset_name="kpi-chain",
+            model="extractive",
+            collection="notes",
+        )
+        tasks = await task_queries.load_tasks(engine.db, job.job_id)
+        report = await report_of(engine.holdfast, job.job_id)
+
+    first = next(each for each in tasks if each.task.id == "T1")
+    assert first.failure is not None
+    assert first.failure.message == (
+        "corpus.search found nothing for these arguments; try others, or another tool."
+    )
+    assert "No model wrote this report." in to_markdown(report)

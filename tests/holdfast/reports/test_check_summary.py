@@ -83,3 +83,4 @@ def test_a_report_of_the_built_in_model_says_that_it_only_quotes() -> None:
 
     assert author_line(report) == "Written by the built-in model (extractive): quotes only."
     assert author_line(report.model_copy(update={"model": "b, with a"})) == "Written by b, with a."
+    assert author_line(report.model_copy(update={"model": ""})) == "No model wrote this report."

@@ -1,24 +1,36 @@
-"""Report a job that found nothing: that there is no answer, and which passages are nearest.
+"""Report what a job did not find: what it searched, what is nearest, and what would help.
 
 No model writes it: there is nothing to write about, and nobody pays for it.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 from holdfast.activities.reports.report_inputs import ReportInputs, unfinished_task_gaps
 from holdfast.models.calls.tool_signatures import SourcePassage
-from holdfast.models.evidence.evidence import LocatedQuote, Report, ReportStatement
+from holdfast.models.evidence.evidence import (
+    LocatedQuote,
+    NearestPassage,
+    PossibleValue,
+    Report,
+    ReportStatement,
+)
+from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
+from holdfast.planning.reports.possible_values import possible_values
 from holdfast.planning.text.quote_location import best_sentences
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_description import document_count
 from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.views import report_input_queries
 
 _NEAREST = 3
 _MAX_QUOTE_CHARS = 300
+_MOST_SEARCHES = 20
+_MAX_SEARCH_CHARS = 200
 
 
 def has_results(inputs: ReportInputs) -> bool:
@@ -46,8 +58,41 @@ async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
         question=request.question,
         answer=None,
         summary=(ReportStatement(text=_summary(count)),),
-        gaps=(*unfinished_task_gaps(inputs.plan), *map(_nearest_passage, nearest)),
+        gaps=unfinished_task_gaps(inputs.plan),
+        nearest=tuple(map(_nearest_passage, nearest)),
     )
+
+
+async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> Report:
+    """Add possible values; to a report without an answer, what was searched and what would help."""
+    request = inputs.job.request
+    threshold = request.strategy.confidence_threshold
+    is_answered = report.answer is not None
+    possible = possible_values(inputs.tasks, threshold, is_answered=is_answered)
+    if is_answered:
+        return report.model_copy(update={"possible": possible})
+    searches = await report_input_queries.searches_of(db, inputs.job.id)
+    shown = [without_marks(shorten_text(each, _MAX_SEARCH_CHARS)) for each in searches]
+    return report.model_copy(
+        update={
+            "possible": possible,
+            "searches": tuple(shown[:_MOST_SEARCHES]),
+            "advice": tuple(_advice(request, possible)),
+        }
+    )
+
+
+def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[str]:
+    if possible:
+        surest = possible[0].confidence
+        yield (
+            "Check the possible values: with --set confidence_threshold="
+            f"{math.floor(surest * 10) / 10:g} the job takes the surest of them."
+        )
+    if request.collection:
+        yield "Add documents that state what was not found, and ask again."
+    else:
+        yield "Give the job a collection of documents with --docs, or a tool that can search."
 
 
 def _summary(documents: int) -> str:
@@ -60,7 +105,9 @@ def _passages(hits: Sequence[tuple[SourcePassage, float]]) -> list[SourcePassage
     return [passage for passage, _ in hits]
 
 
-def _nearest_passage(found: LocatedQuote) -> str:
+def _nearest_passage(found: LocatedQuote) -> NearestPassage:
     quote = shorten_text(" ".join(found.quote.split()), _MAX_QUOTE_CHARS)
     title = " ".join(found.passage.title.split())
-    return without_marks(f"Nearest passage: “{quote}” ({title}, {found.passage.address})")
+    return NearestPassage(
+        quote=without_marks(quote), title=without_marks(title), address=found.passage.address
+    )

@@ -1,0 +1,54 @@
+"""Tests for values that were found with too little confidence: the report names them apart."""
+
+import pytest
+
+from holdfast.models.errors import FailureClass
+from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.tasks.task_failure import Component
+from holdfast.planning.reports.possible_values import possible_values
+from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
+from holdfast.planning.results.kpi_failure import kpi_failure
+from tests.support.jobs.plan_builders import lookup_task
+
+pytestmark = pytest.mark.conformance("REP-07")
+
+EXPECTS = (ExpectedEntity(name="value", description="the year of the opening"),)
+
+
+def failed(
+    task_id: str, value: str, sure: float, status: TaskStatus = TaskStatus.FAILED
+) -> StoredTask:
+    candidates = {"value": EntityCandidate(name="value", value=value, confidence=sure)}
+    verdict = check_kpis(EXPECTS, candidates, 0.7)
+    failure = kpi_failure(verdict, Component.EXTRACTOR, "", 0.7)
+    assert failure.failure_class is FailureClass.SEMANTIC
+    task = lookup_task(task_id).with_status(status)
+    return StoredTask(
+        task=task, position=0, attempt=1, root=task_id, added_by_change=1, failure=failure
+    )
+
+
+def test_the_surest_weak_value_is_named_with_what_it_lacks() -> None:
+    tasks = [failed("T1", "1931", 0.41), failed("T2", "1932 [3]", 0.59)]
+
+    (one,) = possible_values(tasks, 0.7, is_answered=False)
+
+    assert (one.about, one.value) == ("the year of the opening", "1932")
+    assert (one.confidence, one.needed) == (0.59, 0.7)
+
+
+def test_a_value_that_was_found_in_another_way_is_not_possible_any_more() -> None:
+    weak = failed("T1", "1931", 0.5, TaskStatus.SUPERSEDED)
+    found = lookup_task("T1a").with_status(TaskStatus.DONE)
+    stored = StoredTask(
+        task=found.model_copy(update={"result": {"value": "1932"}}),
+        position=1,
+        attempt=1,
+        root="T1",
+        added_by_change=2,
+    )
+
+    assert possible_values([weak, stored], 0.7, is_answered=False) == ()
+    assert possible_values([weak], 0.7, is_answered=True) == ()
+    assert len(possible_values([weak], 0.7, is_answered=False)) == 1
