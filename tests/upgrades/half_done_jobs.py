@@ -24,7 +24,7 @@ _WHOLE, _HALF = "full", "half"
 _AGES_S = 3600.0
 _LOOP_SEARCHES = 3
 _PASSAGE = re.compile(r'"n":\s*(\d+)\D[^{}]*?"text":\s*"([^"]*)"')
-_NO_ANSWER = ScriptedReply(content="Let me think about that.")
+_NO_ANSWER = ScriptedReply(content="Let me think about that.", is_lax=True)
 _WITH_AGENTS = ("vmao", "research", "tdp")
 
 
@@ -90,7 +90,7 @@ class HalfDoneScript:
         if "today" in asked.task:  # a loop; its instructions are those of the recording
             return _loop_reply(asked)
         if asked.plays(ANSWER_JUDGE):
-            return ScriptedReply.of(ACCEPTED)
+            return ScriptedReply.playing(ANSWER_JUDGE, ACCEPTED)
         return self._players(asked)
 
 

@@ -32,6 +32,10 @@ TASK = ReasonerTask(question="Who?", description="deduce", inputs=(), outputs=()
 ANSWER = {"status": "completed", "reasoning_steps": ["therefore"]}
 
 
+def played(answer: dict[str, Any], role: Role[Any, Any] = REASONER) -> ScriptedReply:
+    return ScriptedReply.playing(role, answer)
+
+
 class WiderAnswer(ReasonerAnswer):
     """The reasoner's answer in a release that also asks for doubts."""
 
@@ -97,7 +101,7 @@ async def test_an_answer_is_found_under_the_words_of_a_later_release(
     scripted_engine: RunningEngine, model: ScriptedModel, settings: dict[str, str]
 ) -> None:
     bench = await bench_of(scripted_engine, **settings)
-    model.push(ScriptedReply.of(ANSWER))
+    model.push(played(ANSWER))
     first, _ = await bench.ask(REASONER, TASK)
 
     later, _ = await bench.ask(LATER, WIDER_TASK)
@@ -113,7 +117,7 @@ async def test_a_recorded_answer_is_found_although_the_budget_is_used_up(
 ) -> None:
     bench = await bench_of(scripted_engine, max_tokens="2000", report_reserve="0")
     large = {"prompt_tokens": 5000, "completion_tokens": 5000}
-    model.push(replace(ScriptedReply.of(ANSWER), usage=large))
+    model.push(replace(played(ANSWER), usage=large))
     await bench.ask(REASONER, TASK)
 
     await bench.ask(LATER, WIDER_TASK)
@@ -130,7 +134,7 @@ async def test_an_answer_is_found_under_another_list_of_tools(
     task = PlannerTask(question="Who?", tools=(ToolSignature(name="lab.lookup"),))
     more = (*task.tools, ToolSignature(name="charts.draw"))
     agents = (AgentBrief(name="scout", description="looks around"),)
-    model.push(ScriptedReply.of(planner_answer(plan(final_task("T1")))))
+    model.push(played(planner_answer(plan(final_task("T1"))), PLANNER))
     await bench.ask(PLANNER, task)
 
     answer, _ = await bench.ask(PLANNER, task.model_copy(update={"tools": more, "agents": agents}))
@@ -143,7 +147,8 @@ async def test_other_content_is_asked_under_the_same_and_under_other_words(
     bench: Bench, model: ScriptedModel
 ) -> None:
     """A later attempt, and in the same attempt other inputs, for example after steering."""
-    model.push(*[ScriptedReply.of(ANSWER | {"explanation": str(n)}) for n in range(5)])
+    roles = (REASONER, REASONER, REASONER, LATER, LATER)
+    model.push(*[played(ANSWER | {"explanation": str(n)}, role) for n, role in enumerate(roles)])
     await bench.ask(REASONER, TASK)
 
     other = {"question": "Where?"}
@@ -175,7 +180,7 @@ FIRST, SECOND, OTHER = (ANSWER | {"explanation": name} for name in ("first", "se
 async def test_every_turn_of_a_dialogue_is_found_although_its_faults_are_worded_otherwise(
     bench: Bench, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(SECOND))
+    model.push(played(FIRST), played(SECOND))
     assert (await bench.ask(REASONER, TASK, check=refuse_first("too vague")))[1] == 2
 
     answer, requests = await bench.ask(LATER, WIDER_TASK, check=refuse_first("be exact"))
@@ -186,11 +191,11 @@ async def test_every_turn_of_a_dialogue_is_found_although_its_faults_are_worded_
 async def test_a_dialogue_that_was_cut_goes_on_in_the_words_of_today(
     bench: Bench, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(FIRST), ScriptedReply(status=401, error={"message": "no"}))
+    model.push(played(FIRST), ScriptedReply(status=401, error={"message": "no"}))
     with pytest.raises(ModelRefused):
         await bench.ask(REASONER, TASK, check=refuse_first("too vague"))
 
-    model.push(ScriptedReply.of(SECOND))
+    model.push(played(SECOND, LATER))
     answer, _ = await bench.ask(LATER, WIDER_TASK, check=refuse_first("be exact"))
 
     assert (answer.explanation, model.count) == ("second", 3)
@@ -203,11 +208,11 @@ async def test_a_dialogue_that_was_cut_goes_on_in_the_words_of_today(
 async def test_a_later_turn_is_not_taken_from_a_dialogue_with_another_first_turn(
     bench: Bench, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(SECOND))
+    model.push(played(FIRST), played(SECOND))
     await bench.ask(REASONER, TASK, check=refuse_first("too vague"))
     steered = WIDER_TASK.model_copy(update={"question": "Who, as of today?"})
 
-    model.push(ScriptedReply.of(FIRST), ScriptedReply.of(OTHER))
+    model.push(played(FIRST, LATER), played(OTHER, LATER))
     answer, _ = await bench.ask(LATER, steered, check=refuse_first("too vague"))
 
     assert (answer.explanation, model.count) == ("other", 4)
@@ -216,7 +221,7 @@ async def test_a_later_turn_is_not_taken_from_a_dialogue_with_another_first_turn
 async def test_an_unfinished_call_is_sent_in_the_words_of_today(
     bench: Bench, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply(status=401, error={"message": "no"}), ScriptedReply.of(ANSWER))
+    model.push(ScriptedReply(status=401, error={"message": "no"}), played(ANSWER, LATER))
     with pytest.raises(ModelRefused):
         await bench.ask(REASONER, TASK)
 
@@ -237,7 +242,7 @@ async def test_a_call_in_flight_that_is_sent_in_other_words_has_an_outcome(
     request = ModelRequest(model="scripted", role="reasoner", messages=(prompt,))
     key = CallKey(job_id=bench.job_id, task_id="T1", request_hash=request.hash)
     sent = await CallLedger(scripted_engine.db).open_model_call(key, request)
-    model.push(ScriptedReply.of(ANSWER))
+    model.push(played(ANSWER, LATER))
 
     await bench.ask(LATER, WIDER_TASK)
 

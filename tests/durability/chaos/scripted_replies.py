@@ -69,7 +69,9 @@ class ChaosScript:
         if asked.system.startswith(INSTRUCTIONS):
             return LOOP_ROLE, ScriptedReply.calling(scripted_loops.loop_turn(asked))
         if asked.plays(ANSWER_JUDGE):
-            return ANSWER_JUDGE.name, ScriptedReply.of(scripted_loops.judgement(asked))
+            return ANSWER_JUDGE.name, ScriptedReply.playing(
+                ANSWER_JUDGE, scripted_loops.judgement(asked)
+            )
         return next(role.name for role in ROLES if asked.plays(role)), self._players(asked)
 
     def page(self, key: str) -> str:

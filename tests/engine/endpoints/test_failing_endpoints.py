@@ -13,9 +13,12 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import FailureClass
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_roles import planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -28,17 +31,18 @@ PLAN = plan(lookup_task("T1"), final_task("T2", "T1"))
 
 
 def planned(plan: Plan) -> ScriptedReply:
-    return ScriptedReply.of({"tasks": [task.model_dump(mode="json") for task in plan.tasks]})
+    return ScriptedReply.playing(PLANNER, planner_answer(plan))
 
 
-FOUND = ScriptedReply.of(
-    {"entities": [{"name": "value", "value": "1932", "quote": TEXT}], "confidence": 0.9}
+FOUND = ScriptedReply.playing(
+    EXTRACTOR,
+    {"entities": [{"name": "value", "value": "1932", "quote": TEXT}], "confidence": 0.9},
 )
-REASONED = ScriptedReply.of(
-    {"status": "completed", "outputs": [{"name": "final_answer", "value": "1932"}]}
+REASONED = ScriptedReply.playing(
+    REASONER, {"status": "completed", "outputs": [{"name": "final_answer", "value": "1932"}]}
 )
 # A sentence that only quotes needs no judgement, so these are all the calls of a job.
-REPORT = ScriptedReply.of({"answer": [{"text": TEXT, "evidence": ["E1"]}]})
+REPORT = ScriptedReply.playing(SYNTHESISER, {"summary": [{"text": TEXT, "evidence": ["E1"]}]})
 GOOD = (planned(PLAN), FOUND, REASONED, REPORT)
 
 
@@ -354,7 +358,7 @@ async def test_planner_that_repeats_a_fault_four_times_fails_the_job_which_names
 async def test_planner_that_never_writes_a_plan_fails_the_job(
     engine: RunningEngine, model: ScriptedModel, said: str, fault: str
 ) -> None:
-    model.push(*[ScriptedReply(content=said)] * 4)
+    model.push(*[ScriptedReply(content=said, is_lax=True)] * 4)
 
     job = await engine.run(QUESTION)
 

@@ -65,7 +65,7 @@ async def open_call(db: Database) -> OpenCall:
 async def test_a_reply_that_grows_is_shown_and_gone_when_it_is_there(
     db: Database, caller: ModelCaller, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(ANSWER, stall=0.9))
+    model.push(ScriptedReply.of(ANSWER, stall=0.9).completed(REASONER))
     asking = asyncio.create_task(caller.ask(REASONER, TASK))
 
     call = await open_call(db)
@@ -86,7 +86,10 @@ async def test_a_reply_that_grows_is_shown_and_gone_when_it_is_there(
 async def test_a_reply_that_stands_still_is_asked_for_again_from_the_beginning(
     db: Database, caller: ModelCaller, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(ANSWER, stall=NEVER_S), ScriptedReply.of(ANSWER, delay=NEVER_S))
+    model.push(
+        ScriptedReply.of(ANSWER, stall=NEVER_S).completed(REASONER),
+        ScriptedReply.of(ANSWER, delay=NEVER_S).completed(REASONER),
+    )
     with pytest.raises(ModelBusy, match="sent nothing for 1 s"):
         await caller.ask(REASONER, TASK)
     failed = await load_open_calls(db, "job-1")

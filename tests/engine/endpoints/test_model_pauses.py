@@ -27,6 +27,7 @@ from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 
 TASK = ReasonerTask(question="?", description="answer", inputs=(), context=(), outputs=())
 FIRST, BACKUP = "scripted", "backup"
+REASONED = ScriptedReply.playing(REASONER, {"status": "completed"})
 PATIENT = Strategy(fallback_model=BACKUP, fallback_after=timedelta(seconds=60))
 
 
@@ -91,7 +92,7 @@ async def test_a_429_to_one_worker_makes_the_calls_of_all_workers_wait(
     asked_while_waiting = model.count
     shown = await load_open_calls(one, "job-1")
     await later(one, 301)
-    model.push(ScriptedReply.of({"status": "completed", "outputs": [], "reasoning_steps": []}))
+    model.push(REASONED)
     await caller(other, models, "T2").ask(REASONER, TASK)
 
     assert asked_while_waiting == 1
@@ -126,7 +127,7 @@ async def test_a_pause_does_not_delay_the_fallback_model(
     with pytest.raises(ModelPaused) as waits:
         await caller(other, models, "T2", PATIENT).ask(REASONER, TASK)
     await later(one, 41)
-    model.push(*[ScriptedReply.of({"status": "completed", "outputs": []})] * 2)
+    model.push(*[REASONED] * 2)
     for task in ("T1", "T2"):
         await caller(other, models, task, PATIENT).ask(REASONER, TASK)
 

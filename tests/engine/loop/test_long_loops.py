@@ -10,7 +10,7 @@ from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.loop.compactor import COMPACTOR
 from holdfast.storage.evidence import evidence_rows
 from tests.support.endpoints.loop_script import answer, search, sentence
-from tests.support.endpoints.scripted_model import ReceivedRequest
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -85,7 +85,9 @@ async def test_rules_keep_sentences_if_the_compactor_gives_no_valid_answer(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
     tools.answers = page
-    players.parts["compactor"] = lambda request: {"keep": "nothing that can be read"}
+    players.parts["compactor"] = lambda request: ScriptedReply.lax(
+        {"keep": "nothing that can be read"}
+    )
     early = sentence("The link 1 leads on.", 2, "The link 1 leads to the link after it.")
     players.loop.turns = [
         *([search(f"link {n}")] for n in range(1, 8)),

@@ -65,7 +65,7 @@ async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
     def invalid_then_busy(given: ReceivedRequest) -> object:
         turns.append(given.turns)
         if len(turns) == 1:
-            return "I would rather not."
+            return ScriptedReply.lax("I would rather not.")
         if len(turns) > 2:
             return planner_answer(TWO_STEPS)
         writer = create_engine(database_url)

@@ -42,10 +42,10 @@ async def test_a_bad_plan_is_sent_back_with_its_exact_faults(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
     players.plan, tools.answers = TWO_STEPS, {"first": "one"}
-    model.push(ScriptedReply(content="I would rather not."))
+    model.push(ScriptedReply(content="I would rather not.", is_lax=True))
     model.push(
-        ScriptedReply.of(
-            {"tasks": [{"id": "T1", "kind": "tool", "description": "d", "tool": "dig"}]}
+        ScriptedReply.playing(
+            PLANNER, {"tasks": [{"id": "T1", "kind": "tool", "description": "d", "tool": "dig"}]}
         )
     )
 

@@ -4,6 +4,7 @@ answers as the paper's model did."""
 import pytest
 
 from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.storage.plans import task_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.jobs.running_engine import RunningEngine
@@ -150,19 +151,22 @@ execution_details:
     - "Retrieved the government position from the input"
     - "Formatted it as the final answer"
 """
-REPORT = ScriptedReply.of(
+REPORT = ScriptedReply.playing(
+    SYNTHESISER,
     {
-        "answer": [{"text": "She was Chief of Protocol of the United States.", "evidence": ["E2"]}],
+        "summary": [
+            {"text": "She was Chief of Protocol of the United States.", "evidence": ["E2"]}
+        ],
         "findings": [{"text": "Shirley Temple played Corliss Archer.", "evidence": ["E1"]}],
         "gaps": [],
-    }
+    },
 )
 
 
 def script(model: ScriptedModel, tools: ScriptedTools) -> None:
     tools.answers = {FILM_QUERY: FILM, "Shirley Temple": CAREER, NARROW_QUERY: DIPLOMACY}
     texts = (PLAN, FOUND_ACTRESS, FOUND_NOTHING, CONTINUATION, FOUND_POSITION, REASONED)
-    model.push(*(ScriptedReply(content=text) for text in texts), REPORT)
+    model.push(*(ScriptedReply(content=text, is_lax=True) for text in texts), REPORT)
 
 
 @pytest.mark.conformance("KPI-14")

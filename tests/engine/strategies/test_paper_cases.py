@@ -60,7 +60,10 @@ async def test_the_figure_of_vmao(
             {"id": name, "description": FIGURE[name], "agent": "generalist"}
             for name in ("T6", "T7")
         ]
-        return {"retry_sub_questions": ["T2", "T4", "T5"], "new_sub_questions": new}
+        return {
+            "retry_sub_questions": [{"id": name} for name in ("T2", "T4", "T5")],
+            "new_sub_questions": new,
+        }
 
     players.parts |= {"verifier": verify, "gap_planner": gaps}
 

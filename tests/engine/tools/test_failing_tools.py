@@ -17,6 +17,7 @@ from holdfast.client import Holdfast
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.settings import Endpoints, Settings
@@ -25,6 +26,7 @@ from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.views import job_queries
 from holdfast.worker import build_worker, open_services
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_roles import planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -37,21 +39,21 @@ SERVERS = Path(__file__).parents[2] / "servers"
 
 
 def planned(plan: Plan) -> ScriptedReply:
-    return ScriptedReply.of({"tasks": [task.model_dump(mode="json") for task in plan.tasks]})
+    return ScriptedReply.playing(PLANNER, planner_answer(plan))
 
 
 def found(value: str = "1932", quote: str = TEXT) -> ScriptedReply:
     entity = {"name": "value", "value": value, "quote": quote, "confidence": 0.9}
-    return ScriptedReply.of({"entities": [entity]})
+    return ScriptedReply.playing(EXTRACTOR, {"entities": [entity]})
 
 
 def reasoned(value: str = "1932") -> ScriptedReply:
     outputs = [{"name": "final_answer", "value": value}]
-    return ScriptedReply.of({"status": "completed", "outputs": outputs})
+    return ScriptedReply.playing(REASONER, {"status": "completed", "outputs": outputs})
 
 
 def report(text: str = TEXT) -> ScriptedReply:
-    return ScriptedReply.of({"answer": [{"text": text, "evidence": ["E1"]}]})
+    return ScriptedReply.playing(SYNTHESISER, {"summary": [{"text": text, "evidence": ["E1"]}]})
 
 
 def task_of(job: JobView, task_id: str) -> TaskView:
@@ -201,7 +203,9 @@ class Roles:
 async def test_answer_of_5_mb_is_cut_and_the_job_goes_on(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
-    nothing = ScriptedReply.of({"entities": [{"name": "value", "value": None, "confidence": 0.1}]})
+    nothing = ScriptedReply.playing(
+        EXTRACTOR, {"entities": [{"name": "value", "value": None, "confidence": 0.1}]}
+    )
     tools.answers = {"q": TEXT + "\n\n" + "It carries a road. " * 270_000}
     model._responder = Roles(
         plan(lookup_task("T1"), final_task("T2", "T1")),
@@ -301,7 +305,7 @@ async def test_mark_that_is_written_into_a_statement_does_not_reach_the_report(
 ) -> None:
     tools.answers = {"q": f"{TEXT} [9]"}
     model.push(planned(plan(lookup_task("T1"), final_task("T2", "T1"))), found(), reasoned())
-    model.push(report("It was opened in 1932 [9]."), report("It was opened in 1932."))
+    model.push(report("It was opened in 1932 [9]."))
 
     job = await engine.run(QUESTION)
 

@@ -298,7 +298,7 @@ async def test_a_name_in_another_case_is_taken_and_an_unknown_one_goes_back_once
     def extractor(asked: ReceivedRequest) -> object:
         name = "home_county" if asked.is_correction else written
         entity = {"name": name, "value": "Carver County", "confidence": "95%", "quote": ""}
-        return {"entities": [entity], "confidence": 95, "summary": "found"}
+        return ScriptedReply.lax({"entities": [entity], "confidence": 95, "summary": "found"})
 
     players.parts["extractor"] = extractor
 

@@ -42,7 +42,7 @@ def proposes(
     """Have the gap planner answer this, whatever it is asked."""
     players.parts["gap_planner"] = lambda asked: {
         "explanation": "why",
-        "retry_sub_questions": list(retries),
+        "retry_sub_questions": [{"id": name} for name in retries],
         "new_sub_questions": list(new),
     }
 

@@ -73,14 +73,16 @@ async def test_every_result_gets_a_verdict_with_all_that_vmao_names(
     )
     await job.found("T1", quote="opened in 1932", value=1932)
     await job.found("T2", step="T2.1", quote="90 years", value="about 90 years")
-    players.parts["verifier"] = lambda asked: {
-        "verification_status": "partial",
-        "completeness_score": 0.6,
-        "missing_aspects": ["month"],
-        "contradictions": ["it also says 1931"],
-        "confidence": 0.7,
-        "recommendation": "retry",
-    }
+    players.parts["verifier"] = lambda asked: ScriptedReply.lax(
+        {
+            "verification_status": "partial",
+            "completeness_score": 0.6,
+            "missing_aspects": ["month"],
+            "contradictions": ["it also says 1931"],
+            "confidence": 0.7,
+            "recommendation": "retry",
+        }
+    )
 
     await job.verify(1)
 
@@ -111,7 +113,7 @@ async def test_the_figure_of_vmao_asks_five_times_and_then_of_the_rest_alone(
     scores(players, FIRST)
     first = await job.verify(1)
     players.parts["gap_planner"] = lambda asked: {
-        "retry_sub_questions": ["T2", "T4", "T5"],
+        "retry_sub_questions": [{"id": name} for name in ("T2", "T4", "T5")],
         "new_sub_questions": [
             {"id": name, "description": about, "agent": "generalist"}
             for name, about in (("T6", "external factors"), ("T7", "correlation analysis"))

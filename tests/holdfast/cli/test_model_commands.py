@@ -99,7 +99,9 @@ def test_a_check_says_what_a_strict_endpoint_does_and_what_it_cost() -> None:
 def test_a_check_names_what_an_endpoint_takes_and_ignores_and_what_it_refuses() -> None:
     with (
         command_shell() as here,
-        ScriptedModel(careless_endpoint, supports=("json_schema", "json_object")) as server,
+        ScriptedModel(
+            careless_endpoint, supports=("json_schema", "json_object"), is_strict=False
+        ) as server,
     ):
         configured(here, server.url)
 

@@ -99,7 +99,7 @@ async def test_gemini_names_its_own_fields_when_it_refuses_a_schema(
 
 async def test_a_server_that_takes_a_schema_and_ignores_it_gets_the_faults_back() -> None:
     """Anthropic's compatible endpoint ignores `response_format`; small servers do as well."""
-    with ScriptedModel() as server:
+    with ScriptedModel(is_strict=False) as server:
         server.push(ScriptedReply("Here it is: b."), ScriptedReply(f"Sure!\n```json\n{GOOD}\n```"))
         async with opened_endpoint(server) as model:
 
@@ -139,7 +139,7 @@ THOUGHTS = [
 
 @pytest.mark.parametrize("reply", THOUGHTS, ids=["tags", "tag-of-the-template", "parts"])
 async def test_thoughts_before_the_answer_are_left_out(reply: ScriptedReply) -> None:
-    with ScriptedModel() as server:
+    with ScriptedModel(is_strict=False) as server:
         server.push(reply)
         async with opened_endpoint(server) as model:
 

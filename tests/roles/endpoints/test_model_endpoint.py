@@ -46,7 +46,7 @@ REQUEST = ModelRequest(
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
+    with ScriptedModel(is_strict=False) as model:
         yield model
 
 
@@ -323,7 +323,7 @@ async def test_the_strictest_rung_that_a_server_takes_is_remembered(
     supports: tuple[str, ...], rungs: list[str], status: int
 ) -> None:
     with ScriptedModel(
-        lambda _: ScriptedReply(), supports=supports, refusal_status=status
+        lambda _: ScriptedReply(), is_strict=False, supports=supports, refusal_status=status
     ) as server:
         endpoint = EndpointModel(base_url=server.url)
 
@@ -339,7 +339,9 @@ async def test_the_strictest_rung_that_a_server_takes_is_remembered(
 
 
 async def test_calls_at_once_go_down_one_rung_together() -> None:
-    with ScriptedModel(lambda _: ScriptedReply(), supports=("json_object",)) as server:
+    with ScriptedModel(
+        lambda _: ScriptedReply(), is_strict=False, supports=("json_object",)
+    ) as server:
         endpoint = EndpointModel(base_url=server.url)
 
         await asyncio.gather(*(endpoint.complete(REQUEST) for _ in range(5)))
@@ -349,7 +351,7 @@ async def test_calls_at_once_go_down_one_rung_together() -> None:
 
 
 async def test_the_rung_is_remembered_for_each_model() -> None:
-    with ScriptedModel(lambda _: ScriptedReply(), supports=()) as server:
+    with ScriptedModel(lambda _: ScriptedReply(), is_strict=False, supports=()) as server:
         endpoint = EndpointModel(base_url=server.url)
 
         await endpoint.complete(REQUEST)

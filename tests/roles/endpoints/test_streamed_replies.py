@@ -43,7 +43,7 @@ CALLS = ModelRequest(
 )
 RECEIPTS = {
     "text": (REQUEST, ScriptedReply(ANSWER)),
-    "empty": (REQUEST, ScriptedReply("")),
+    "empty": (REQUEST, ScriptedReply("", is_lax=True)),
     "length": (REQUEST, ScriptedReply(ANSWER[:90], finish="length")),
     "filtered": (REQUEST, ScriptedReply("", finish="content_filter")),
     "refused": (REQUEST, ScriptedReply(content=None, refusal="I will not do that.")),
@@ -105,14 +105,14 @@ async def test_a_reply_that_stands_still_is_noticed_and_may_be_tried_again() -> 
 
 async def test_silence_counts_from_the_first_text_and_not_before() -> None:
     """Some models think silently after an event that says no more than their role."""
-    reply = ScriptedReply("", usage=None, stall=0.4)  # after the first of three events
+    reply = ScriptedReply("", usage=None, stall=0.4, is_lax=True)  # after the first of three events
     with ScriptedModel(lambda _: reply) as server:
         async with opened_endpoint(server, silence_s=0.1) as model:
             assert (await model.complete(REQUEST)).finish == "stop"
 
 
 async def test_a_reply_that_does_not_begin_in_time_is_given_up() -> None:
-    with ScriptedModel(lambda _: ScriptedReply(delay=60)) as server:
+    with ScriptedModel(lambda _: ScriptedReply(delay=60, is_lax=True)) as server:
         async with opened_endpoint(server, first_byte_s=0.2) as model:
             with pytest.raises(ModelBusy, match="gave no answer in time"):
                 await model.complete(REQUEST)

@@ -106,7 +106,7 @@ class LoopScript:
         if request.plays(ANSWER_JUDGE):
             self.judged.append(request.task)
             at = min(len(self.judged), len(self.judgements)) - 1
-            return ScriptedReply.of(self.judgements[at])
+            return ScriptedReply.playing(ANSWER_JUDGE, self.judgements[at])
         if "expects" in request.task:
             return self._agent(request)
         self.asked.append(request)

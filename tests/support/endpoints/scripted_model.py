@@ -6,9 +6,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
+from pydantic import JsonValue
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -18,6 +20,7 @@ from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.dialogue.role_definition import Role
 from tests.support.endpoints.hosted_app import HostedApp
 from tests.support.endpoints.streamed_answers import stream_events
+from tests.support.endpoints.strict_answers import schema_fault, strict_answer, with_empty_fields
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class ScriptedReply:
     is_cut: bool = False
     calls: tuple[tuple[str, object], ...] = ()
     """Tool calls by name and arguments, in the form that the request asks for."""
+    is_lax: bool = False
+    """True for a reply of an endpoint that takes a schema and does not hold its replies to it."""
 
     @property
     def has_completion(self) -> bool:
@@ -55,9 +60,31 @@ class ScriptedReply:
         return cls(content=None, calls=calls, delay=delay)
 
     @classmethod
-    def of(cls, answer: object, *, delay: float = 0.0, stall: float = 0.0) -> Self:
+    def of(
+        cls, answer: object, *, delay: float = 0.0, stall: float = 0.0, is_lax: bool = False
+    ) -> Self:
         """A reply whose content is this value as JSON."""
-        return cls(content=json.dumps(answer), delay=delay, stall=stall)
+        return cls(content=json.dumps(answer), delay=delay, stall=stall, is_lax=is_lax)
+
+    @classmethod
+    def playing(cls, role: Role[Any, Any], answer: JsonValue) -> Self:
+        """A reply of a strict endpoint in this role: with all fields of its answer."""
+        return cls.of(answer).completed(role)
+
+    @classmethod
+    def lax(cls, answer: object) -> Self:
+        """A reply of an endpoint that does not hold its replies to their schema."""
+        return cls.of(answer, is_lax=True)
+
+    def completed(self, role: Role[Any, Any]) -> Self:
+        """This reply with all fields of the role's answer; as it is if it is lax or no JSON."""
+        if self.is_lax or self.content is None or self.finish != "stop":
+            return self
+        try:
+            answer = strict_answer(role, json.loads(self.content))
+        except ValueError:
+            return self
+        return replace(self, content=json.dumps(answer))
 
 
 class TaskFields(dict[str, Any]):
@@ -103,6 +130,11 @@ class ReceivedRequest:
         return str((self.body.get("response_format") or {}).get("type", "text"))
 
     @property
+    def answer_schema(self) -> dict[str, Any]:
+        """The schema that the reply has to fit; of a request at the rung `json_schema`."""
+        return dict(self.body["response_format"]["json_schema"]["schema"])
+
+    @property
     def is_correction(self) -> bool:
         return any(turn["role"] == "assistant" for turn in self.turns)
 
@@ -118,6 +150,10 @@ ResponseFormats: TypeAlias = Collection[str]
 class ScriptedModel(HostedApp):
     """Answers from the queue, then from the responder; counts what it was asked, by any process.
 
+    It is strict: a reply that breaks the schema of its request is answered with 400, and the block
+    ends with an error. A test about other endpoints marks its replies as lax, or the endpoint as not
+    strict.
+
     with ScriptedModel() as model:
         model.push(Reply.of({"tasks": []}))
         ... model.url ...
@@ -130,12 +166,15 @@ class ScriptedModel(HostedApp):
         supports: ResponseFormats = ("tools", "json_schema", "json_object"),
         refusal_status: int = 400,
         streams: bool = True,
+        is_strict: bool = True,
     ) -> None:
         """A server that does not stream ignores that it is asked to."""
         self._streams = streams
         self.left = 0
         """Streams whose client has left before their end."""
         self.asked: list[ReceivedRequest] = []
+        self._is_strict = is_strict
+        self._faults: list[str] = []
         self.most_at_once = 0
         self._at_once = 0
         self._responder = responder
@@ -186,6 +225,17 @@ class ScriptedModel(HostedApp):
         """Give every reply that waits for its delay now."""
         self._releases += 1
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, at)
+        # Also where the test went on: a 400 may be what it expects.
+        if self._faults and error is None:
+            raise AssertionError("\n".join(dict.fromkeys(self._faults)))
+
     def _app(self) -> Starlette:
         return Starlette(
             routes=[
@@ -206,6 +256,9 @@ class ScriptedModel(HostedApp):
                 return _refused(self._refusal_status, {"message": text})
             reply = self._next(asked)
             await self._wait(reply.delay)
+            if self._is_strict and (fault := _strict_fault(reply, asked)):
+                self._faults.append(fault)
+                return _refused(400, {"message": fault})
             if self._streams and asked.body.get("stream") and reply.has_completion:
                 events = list(
                     stream_events(_completion(reply, asked), asked.body, ends=not reply.is_cut)
@@ -256,6 +309,17 @@ class ScriptedModel(HostedApp):
         return ScriptedReply(status=400, error={"message": "the script of this model is over"})
 
 
+def _strict_fault(reply: ScriptedReply, asked: ReceivedRequest) -> str | None:
+    """Why an endpoint that holds its schema would not send this reply; None if it would."""
+    is_whole = reply.finish == "stop" and not reply.refusal and not reply.is_cut
+    has_content = reply.has_completion and not reply.drop
+    if reply.is_lax or not is_whole or not has_content or asked.rung != "json_schema":
+        return None
+    asks = asked.body["response_format"]["json_schema"]
+    fault = schema_fault(_said(reply, asked)["content"], asked.answer_schema)
+    return f"no strict endpoint sends this script's {asks['name']}: {fault}" if fault else None
+
+
 async def _models(_: Request) -> Response:
     model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
     return JSONResponse({"object": "list", "data": [model]})
@@ -283,13 +347,7 @@ def _refused(status: int, error: object, headers: Mapping[str, str] | None = Non
 
 
 def _completion(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
-    message: dict[str, object] = {
-        "role": "assistant",
-        "content": reply.content,
-        "refusal": reply.refusal,
-    }
-    if reply.calls:
-        message |= _called(reply, asked)
+    message = _said(reply, asked)
     choice = {"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}
     usage = _counted(reply, asked) if reply.usage == "counted" else reply.usage
     return {
@@ -302,10 +360,18 @@ def _completion(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, objec
     }
 
 
+def _said(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    return message | _called(reply, asked) if reply.calls else message
+
+
 def _called(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
     if asked.rung != "tools":
         calls = [{"name": name, "arguments": arguments} for name, arguments in reply.calls]
-        return {"content": json.dumps({"calls": calls})}
+        content: JsonValue = {"calls": calls}
+        if asked.rung == "json_schema":
+            content = with_empty_fields(content, asked.answer_schema)
+        return {"content": json.dumps(content)}
     tool_calls = [
         {
             "id": f"call_{n}",

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from holdfast.models.plans.research_plan import Plan
+from holdfast.models.plans.plan_drafts import DraftNode, DraftTask
+from holdfast.models.plans.research_plan import Plan, Task, TaskKind
 from holdfast.models.reports.report_writer_messages import MOST_FINDINGS
 from holdfast.roles.agents.answerer import ANSWERER
 from holdfast.roles.agents.assessor import ASSESSOR
@@ -38,16 +39,24 @@ GAP_HINT = "look again"
 
 def planner_answer(plan: Plan) -> dict[str, Any]:
     """A plan as a model writes it."""
-    dropped = {"status", "result", "parent"}
-    return {
-        "explanation": "because",
-        "tasks": [task.model_dump(mode="json", exclude=dropped) for task in plan.tasks],
-    }
+    return {"explanation": "because", "tasks": [_drafted(task) for task in plan.tasks]}
+
+
+def _drafted(task: Task) -> dict[str, Any]:
+    """The fields of the task that its planner writes."""
+    draft = DraftNode if task.kind is TaskKind.AGENT else DraftTask
+    given = [each.model_dump(mode="json", exclude={"is_reference"}) for each in task.inputs]
+    fields = task.model_dump(mode="json") | {"inputs": given}
+    return {name: fields[name] for name in draft.model_fields}
 
 
 @dataclass
 class ScriptedRoles:
-    """Answers by role; each part can be replaced, or queued once with `then`."""
+    """Answers by role; each part can be replaced.
+
+    A part says what its test is about, and the answer is completed as a strict endpoint sends it;
+    `ScriptedReply.lax` is sent as it is.
+    """
 
     plan: Plan = field(default_factory=Plan)
     continuations: list[Plan] = field(default_factory=list)
@@ -69,7 +78,8 @@ class ScriptedRoles:
             return ScriptedReply(
                 status=400, error={"message": f"the test's part failed: {error!r}"}
             )
-        return answer if isinstance(answer, ScriptedReply) else ScriptedReply.of(answer)
+        reply = answer if isinstance(answer, ScriptedReply) else ScriptedReply.of(answer)
+        return reply.completed(role)
 
     def count(self, role: Role[Any, Any]) -> int:
         return len(self.asked.get(role.name, []))
