@@ -1,6 +1,6 @@
 """One turn of an agent task: the rules for its steps and the check of its result."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -19,11 +19,16 @@ from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.plans.agent_context import AgentContext
-from holdfast.planning.plans.entity_references import references_in, resolve_references
+from holdfast.planning.plans.entity_references import (
+    misspelt_reference_faults,
+    references_in,
+    resolve_references,
+)
 from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.results.entity_names import promised_name
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.planning.results.value_types import convert_to_type
 from holdfast.roles.agents.assessor import ASSESSOR, Assessment
 from holdfast.roles.agents.stepper import Output
 
@@ -87,7 +92,10 @@ class AgentTurn:
     async def assess(self) -> Assessment | Failure:
         """Return the assessor's verdict on the steps so far, or the faults of its answers."""
         asked = await self.model_caller.ask(
-            ASSESSOR, SupervisorTask.of(self.view.told(self.order)), place=self.place()
+            ASSESSOR,
+            SupervisorTask.of(self.view.told(self.order)),
+            place=self.place(),
+            check=lambda verdict: self.reference_faults(verdict.outputs),
         )
         if asked.answer is not None:
             return asked.answer
@@ -118,6 +126,21 @@ class AgentTurn:
                 return end
         return failed_result(why)
 
+    def reference_faults(self, outputs: Sequence[Output]) -> list[str]:
+        """Return the faults of the references in the outputs, to be sent back to their author."""
+        return [
+            f"output {output.name!r}: {fault}"
+            for output in outputs
+            for fault in self._reference_faults(output.value)
+        ]
+
+    def _reference_faults(self, value: JsonValue) -> Iterator[str]:
+        yield from misspelt_reference_faults(value, self.view.memory)
+        try:
+            resolve_references(value, self.view.memory)
+        except Unresolved as error:
+            yield str(error)
+
     def result_of_outputs(self, outputs: Sequence[Output], reason: str) -> AgentResult:
         """Return the outputs with references resolved, after the KPI check."""
         try:
@@ -144,8 +167,11 @@ class AgentTurn:
             }
             known = [by_id.get(each.task_id) for each in references_in(output.value)]
             sure = min((each for each in known if each is not None), default=1.0)
-        value = storable_value(resolve_references(output.value, self.view.memory))
         name = promised_name(output.name, self.view.task.expects)
+        kind = next((each.type for each in self.view.task.expects if each.name == name), None)
+        # First, since a resolved text with a quotation mark would break the JSON text around it.
+        written = convert_to_type(output.value, kind) if kind else output.value
+        value = storable_value(resolve_references(written, self.view.memory))
         return EntityCandidate(name=name, value=value, confidence=sure)
 
 

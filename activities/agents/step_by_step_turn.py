@@ -112,6 +112,8 @@ def _step_faults(agent: AgentTurn, answer: StepperAnswer, task: AgentRoleTask) -
     if answer.question and len(agent.view.answers) >= _MOST_QUESTIONS:
         return [f"{_MOST_QUESTIONS} questions were answered; ask nothing more"]
     if answer.outputs:
+        if faults := agent.reference_faults(answer.outputs):
+            return faults
         end = agent.result_of_outputs(answer.outputs, "")
         return [end.failure.message] if end.failure else []
     if answer.calls:

@@ -10,7 +10,7 @@ from holdfast.models.plans.research_plan import ExpectedEntity, Task
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
-from holdfast.planning.results.entity_names import promised_name
+from holdfast.planning.results.entity_names import EntityNameCheck, promised_name
 from holdfast.planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
@@ -24,6 +24,13 @@ async def run_reasoning_task(
     context: tuple[NamedValue, ...],
 ) -> TaskOutcome:
     """The reasoner's conclusion; failed, null or missing outputs are a failure (KPI-09)."""
+    names = EntityNameCheck(task.expects, "outputs")
+
+    def check(answer: ReasonerAnswer) -> Sequence[str]:
+        # An answer that failed says why in `explanation`, and may name nothing.
+        written = [each.name for each in answer.outputs]
+        return names.faults(written) if answer.status == "completed" else ()
+
     dialogue = await model_caller.ask(
         REASONER,
         ReasonerTask(
@@ -33,6 +40,7 @@ async def run_reasoning_task(
             context=context,
             outputs=task.expects,
         ),
+        check=check,
     )
     if dialogue.answer is None:
         return TaskOutcome(failure=invalid_answer_failure(Component.REASONER, dialogue.faults))

@@ -26,7 +26,7 @@ from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
-from holdfast.planning.results.entity_names import entity_name_faults, promised_name
+from holdfast.planning.results.entity_names import EntityNameCheck, promised_name
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
     KpiVerdict,
@@ -239,9 +239,6 @@ async def _ask_extractor(
     if len(pieces) > 1:
         await work.model_caller.ledger.disable_deferral()
 
-    def check(answer: ExtractorAnswer) -> Sequence[str]:
-        return entity_name_faults((each.name for each in answer.entities), task.expects)
-
     async def read(number: int, piece: Sequence[SourcePassage]) -> DialogueResult[ExtractorAnswer]:
         job = ExtractorTask(
             description=task.description,
@@ -251,6 +248,13 @@ async def _ask_extractor(
             context=context,
             note=called.note,
         )
+        names = EntityNameCheck(task.expects, "entities")
+
+        def check(answer: ExtractorAnswer) -> Sequence[str]:
+            written = [each.name for each in answer.entities]
+            # A part of a longer response often holds only some of the entities.
+            return names.faults(written) if len(pieces) == 1 else names.unknown_names(written)
+
         place = call_places.chunk_place(number, len(pieces))
         return await work.model_caller.ask(EXTRACTOR, job, place=place, check=check)
 

@@ -9,7 +9,7 @@ JSONPath's `..`, filters and unions, which can take hours over a small value, ar
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -23,6 +23,8 @@ from pydantic import JsonValue
 from holdfast.models.errors import Unresolved
 from holdfast.models.text.json_leaves import texts_in
 from holdfast.models.text.reference_marks import (
+    foreign_marks,
+    reference_to,
     referenced_paths,
     replace_references,
     restore_references,
@@ -114,6 +116,17 @@ def references_in(value: JsonValue) -> Iterator[Reference]:
     """
     for text in texts_in(value):
         yield from (parse_reference(path) for path in referenced_paths(text))
+
+
+def misspelt_reference_faults(value: JsonValue, ids: Container[str]) -> Iterator[str]:
+    """Faults of the marks of other template languages around a path that begins with a task's id.
+
+    They are refused and not read: a page may hold one, and a model may copy it.
+    """
+    for mark, path in foreign_marks(value):
+        # The id of an agent's step has a dot of its own.
+        if path.partition(".")[0] in ids or path.rpartition(".")[0] in ids:
+            yield f"{mark!r} is no reference; write {reference_to(path)}"
 
 
 def resolve_references(

@@ -2,11 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-
-from pydantic import JsonValue
 
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
@@ -21,11 +19,14 @@ from holdfast.models.plans.research_plan import (
     TaskKind,
 )
 from holdfast.models.text.reference_marks import (
-    foreign_marks,
     referenced_paths,
     whole_reference,
 )
-from holdfast.planning.plans.entity_references import Reference, references_in
+from holdfast.planning.plans.entity_references import (
+    Reference,
+    misspelt_reference_faults,
+    references_in,
+)
 from holdfast.planning.plans.plan_graph import find_cycle
 from holdfast.planning.plans.tool_parameters import (
     ParameterTypes,
@@ -160,26 +161,12 @@ def _reference_faults(task: Task, given: TaskInput, tasks: Mapping[str, Task]) -
         return
     if given.is_reference and not references:
         yield f"parameter {given.name!r} is marked as a reference but holds none"
-    for written, path in _misspelt_references(given.value, tasks):
-        yield (
-            f"parameter {given.name!r}: {written!r} is no reference; write"
-            f" <JSON_PATH>{path}</JSON_PATH>"
-        )
+    for misspelt in misspelt_reference_faults(given.value, tasks):
+        yield f"parameter {given.name!r}: {misspelt}"
     for reference in references:
         fault = _undeclared(task, reference, tasks)
         if fault:
             yield f"parameter {given.name!r}: {fault}"
-
-
-def _misspelt_references(value: JsonValue, ids: Container[str]) -> Iterator[tuple[str, str]]:
-    """Yield marks of other template languages around a path that begins with a task's id.
-
-    They are refused and not read: a page may hold one, and a model may copy it into a query.
-    """
-    for mark, path in foreign_marks(value):
-        # The id of an agent's step has a dot of its own.
-        if path.partition(".")[0] in ids or path.rpartition(".")[0] in ids:
-            yield mark, path
 
 
 def _undeclared(task: Task, reference: Reference, tasks: Mapping[str, Task]) -> str | None:

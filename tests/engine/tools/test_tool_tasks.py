@@ -307,3 +307,32 @@ async def test_a_name_in_another_case_is_taken_and_an_unknown_one_goes_back_once
     assert job.status == "done"
     assert players.count(EXTRACTOR) == calls
     assert players.count(REPLANNER) == 0
+
+
+@pytest.mark.conformance("MOD-10")
+@pytest.mark.parametrize(("is_found", "replans"), [(True, 0), (False, 1)])
+async def test_an_entity_that_is_left_out_goes_back_once(
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    *,
+    is_found: bool,
+    replans: int,
+) -> None:
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    players.continuations = [plan(final_task("T2a"))]
+    tools.answers = {"a": "Waconia is in Carver County."}
+
+    def extractor(asked: ReceivedRequest) -> object:
+        entity = {"name": "value", "value": "Carver County", "confidence": 0.95}
+        is_given = asked.is_correction and is_found
+        return {"entities": [entity] if is_given else [], "summary": "no county is named"}
+
+    players.parts["extractor"] = extractor
+
+    job = await engine.run("Where?")
+
+    assert (job.status, job.replans) == ("done", replans)
+    first, second = players.asked["extractor"]
+    assert not first.is_correction
+    assert "'value' in `entities` is left out" in second.turns[-1]["content"]
