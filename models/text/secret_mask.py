@@ -1,11 +1,14 @@
 """Mask secrets in text that comes from outside, such as replies, answers and errors."""
 
 import json
+import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
 SHORTEST_SECRET = 8
 """Characters of the shortest masked secret; masking every `x` or `en` would garble answers."""
+_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]{,19}|[A-Z]{,20}")
+"""Keys of local servers are often words, such as `placeholder`, which texts contain by chance."""
 
 
 class SecretMask:
@@ -28,11 +31,19 @@ class SecretMask:
         """True if the bytes contain a secret."""
         return any(form.encode() in content for form in self._forms)
 
-    def outside(self, words: str) -> "SecretMask":
-        """Return the mask without secrets that are a part of these words, which nobody hides."""
-        if not any(secret in words for secret in self._secrets):
-            return self
-        return SecretMask(secret for secret in self._secrets if secret not in words)
+    def of_content(self, words: str = "") -> "SecretMask":
+        """Return the mask for replies and documents, where masking a word garbles what they say.
+
+        It is without secrets that are one plain word, and without those that are a part of `words`,
+        which nobody hides. Errors and logs are masked in full.
+        """
+        kept = [each for each in self._secrets if not (is_plain_word(each) or each in words)]
+        return self if len(kept) == len(self._secrets) else SecretMask(kept)
+
+
+def is_plain_word(secret: str) -> bool:
+    """True if the secret is one word without digits and signs, as no generated key is."""
+    return _PLAIN_WORD.fullmatch(secret) is not None
 
 
 def _written_forms(secret: str) -> Iterable[str]:

@@ -213,7 +213,7 @@ class EndpointModel:
         completion = _completion(reply, request, messages)
         if self._shows_schema and not has_required_fields(completion.text, request.answer_schema):
             self._ignoring.add((request.model, request.role))
-        return _masked(completion, self._mask.outside(schema_words(request)))
+        return _masked(completion, self._mask.of_content(schema_words(request)))
 
     def _estimated(
         self, text: str, request: ModelRequest, messages: Sequence[Message]
@@ -226,7 +226,7 @@ class EndpointModel:
             output_tokens=estimate_tokens(text),
             is_estimated=True,
         )
-        return _masked(completion, self._mask.outside(schema_words(request)))
+        return _masked(completion, self._mask.of_content(schema_words(request)))
 
     def _filtered(self, error: APIStatusError, request: ModelRequest) -> Completion:
         return Completion(

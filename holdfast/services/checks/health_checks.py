@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from holdfast.installed_modules import find_module_faults
 from holdfast.models.errors import BadConfiguration, HoldfastError
-from holdfast.models.text.secret_mask import SHORTEST_SECRET
+from holdfast.models.text.secret_mask import SHORTEST_SECRET, is_plain_word
 from holdfast.services import service_discovery
 from holdfast.services.checks import service_checks
 from holdfast.services.checks.check_outcome import BUSY_HINT, TIMEOUT_S, CheckOutcome
@@ -101,9 +101,12 @@ def _variables(settings: Settings) -> CheckOutcome:
     if unknown := unknown_variables():
         return CheckOutcome(False, "; ".join(unknown), "correct or unset these variables")
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
-    short = f"; OPENAI_API_KEY has fewer than {SHORTEST_SECRET} characters, so it is not masked"
-    is_short = 0 < len(key) < SHORTEST_SECRET
-    return CheckOutcome(True, f"every HOLDFAST_ variable is understood{short if is_short else ''}")
+    note = ""
+    if 0 < len(key) < SHORTEST_SECRET:
+        note = f"; OPENAI_API_KEY has fewer than {SHORTEST_SECRET} characters, so it is not masked"
+    elif is_plain_word(key):
+        note = "; OPENAI_API_KEY is a plain word, so it is not masked in replies and documents"
+    return CheckOutcome(True, f"every HOLDFAST_ variable is understood{note}")
 
 
 def _result(part: str, outcome: CheckOutcome) -> HealthCheckResult:

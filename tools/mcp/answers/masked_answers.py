@@ -10,6 +10,7 @@ _LEFT_OUT = "\n\n[An image was left out: it contains a secret of this installati
 
 def masked_answer(answer: ToolAnswer, mask: SecretMask) -> ToolAnswer:
     """Return the answer with all secrets masked, and without images that contain one."""
+    mask = mask.of_content()
     kept = tuple(each for each in answer.figures if not mask.is_in(each.data))
     left_out = _LEFT_OUT if len(kept) < len(answer.figures) else ""
     return answer.model_copy(
