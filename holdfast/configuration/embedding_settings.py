@@ -71,12 +71,13 @@ async def open_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
 
 
 def _key(config: EmbeddingsConfig, settings: Settings) -> SecretStr | None:
-    if config.key_env == OPENAI_KEY_VARIABLE:
-        return settings.openai_api_key
-    secret = os.environ.get(config.key_env)
+    variable = config.key_variable
+    if variable is None or variable == OPENAI_KEY_VARIABLE:
+        return settings.openai_api_key if variable else None
+    secret = os.environ.get(variable)
     if not secret:
         raise BadConfiguration(
-            f"{settings.config_file}: embeddings.key_env names the variable {config.key_env}, "
+            f"{settings.config_file}: embeddings.key_env names the variable {variable}, "
             "which is not set; set it where the worker and `holdfast corpus` run"
         )
     return SecretStr(secret)

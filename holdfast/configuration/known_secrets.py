@@ -46,7 +46,7 @@ def _named_variables(settings: Settings) -> Iterator[str]:
         yield model.key_variable or ""
     embeddings = read_embeddings(settings.config_file)
     if embeddings is not None:
-        yield embeddings.key_env
+        yield embeddings.key_variable or ""
     web = read_web_settings(settings.config_file)
     for provider in web.providers.values() if web is not None else ():
         if provider.key_env:

@@ -81,6 +81,13 @@ class ModelConfig(Frozen):
     @property
     def key_variable(self) -> str | None:
         """Return the variable with the key; None if the endpoint gets no key."""
-        if self.key_env is None and self.url is None:
-            return OPENAI_KEY_VARIABLE
-        return self.key_env
+        return key_variable(self.url, self.key_env)
+
+
+def key_variable(url: str | None, key_env: str | None) -> str | None:
+    """Return the variable with the key of an endpoint; None if the endpoint gets no key.
+
+    The key of OPENAI_API_KEY goes to the endpoint of OPENAI_BASE_URL alone, unless a table that
+    has a `url` of its own names the variable.
+    """
+    return OPENAI_KEY_VARIABLE if key_env is None and url is None else key_env

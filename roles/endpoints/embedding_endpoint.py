@@ -106,7 +106,12 @@ class Embedder:
             return error
 
     def _translated_error(self, error: OpenAIError | TimeoutError) -> HoldfastError:
-        at = EndpointName(self.address, key=self.config.key_env)
+        table = "in [embeddings]"
+        at = EndpointName(
+            self.address,
+            key=self.config.key_variable or f"`key_env` {table}",
+            url=f"`url` {table}" if self.config.url else "OPENAI_BASE_URL",
+        )
         told = translate_error(
             error, at=at, model=self.model, mask=self.mask, now=datetime.now(UTC)
         )

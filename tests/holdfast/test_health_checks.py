@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.services import service_discovery
-from holdfast.services.checks import health_checks, service_checks
+from holdfast.services.checks import endpoint_checks, health_checks, service_checks
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.servers import postgres_server
 from holdfast.services.service_state import check_home
@@ -47,12 +47,12 @@ async def test_a_slow_endpoint_is_not_called_a_wrong_one(
         await reader.read()
         writer.close()
 
-    monkeypatch.setattr(service_checks, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(endpoint_checks, "TIMEOUT_S", 0.2)
     server = await asyncio.start_server(hang, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     settings = Settings(home=tmp_path, openai_base_url=f"http://127.0.0.1:{port}/v1")
 
-    outcome = await service_checks.check_model(settings, None)
+    outcome = await endpoint_checks.check_default_endpoint(settings, None)
 
     server.close()
     assert outcome.detail == f"http://127.0.0.1:{port}/v1 did not answer within 0.2 s"

@@ -18,6 +18,10 @@ from holdfast.services import service_discovery
 from holdfast.services.checks import service_checks
 from holdfast.services.checks.check_outcome import BUSY_HINT, TIMEOUT_S, CheckOutcome
 from holdfast.services.checks.disk_check import check_disk
+from holdfast.services.checks.endpoint_checks import (
+    check_default_endpoint,
+    configured_endpoint_checks,
+)
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.service_state import check_home, free_bytes, load_state
 from holdfast.settings import Endpoints, Settings, load_settings, unknown_variables
@@ -63,7 +67,8 @@ async def run_health_checks() -> list[HealthCheckResult]:
         outcomes |= dict.fromkeys(_FILE_CHECKS, CheckOutcome(None, _UNREADABLE_FILE))
     else:
         # After the service checks: starting tool servers keeps the processor busy for seconds.
-        outcomes |= await _gather(_FILE_CHECKS, settings, endpoints)
+        checks = {**configured_endpoint_checks(settings), **_FILE_CHECKS}
+        outcomes |= await _gather(checks, settings, endpoints)
     return [*results, *(_result(part, outcome) for part, outcome in outcomes.items())]
 
 
@@ -155,6 +160,7 @@ async def _config_file(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     if settings.config_file is None:
         return CheckOutcome(None, "no holdfast.toml here, and none is needed")
     from holdfast.configuration.configured_agents import read_agents
+    from holdfast.configuration.embedding_settings import read_embeddings
     from holdfast.configuration.model_settings import read_models
     from holdfast.configuration.price_settings import read_prices
     from holdfast.tools.mcp.server_config import read_servers
@@ -163,6 +169,7 @@ async def _config_file(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     prices = read_prices(settings.config_file).models
     agents = read_agents(settings.config_file).profiles
     models = read_models(settings.config_file)
+    read_embeddings(settings.config_file)
     named = (
         f"{len(servers)} tool servers, {len(models)} models and {len(prices)} prices; "
         f"{len(agents)} agents"
@@ -232,7 +239,7 @@ _SERVICE_CHECKS: Mapping[str, _Check] = {
     "Temporal UI": service_checks.check_temporal_ui,
     "worker": service_checks.check_worker,
     "disk": check_disk,
-    "model endpoint": service_checks.check_model,
+    "model endpoint": check_default_endpoint,
 }
 _FILE_CHECKS: Mapping[str, _Check] = {
     "sandbox": check_sandbox,

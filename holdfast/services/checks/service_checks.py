@@ -1,15 +1,14 @@
-"""Check the services of an installation: database, Temporal, worker and model endpoint."""
+"""Check the services of an installation: database, Temporal and worker."""
 
 import asyncio
 
 from holdfast.models.errors import ServiceDown
 from holdfast.services import service_discovery
 from holdfast.services.checks.check_outcome import BUSY_HINT, START_HINT, TIMEOUT_S, CheckOutcome
+from holdfast.services.checks.endpoint_checks import http_status
 from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_state import load_state
 from holdfast.settings import Endpoints, Settings
-
-_TIMED_OUT = "timeout"
 
 
 async def check_database(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:
@@ -78,7 +77,7 @@ async def check_temporal_ui(settings: Settings, endpoints: Endpoints | None) -> 
     base = ui_base(settings, endpoints)
     if base is None:
         return CheckOutcome(None, "no address known; HOLDFAST_TEMPORAL_UI_URL would add links")
-    status = await _get(base)
+    status = await http_status(base)
     if isinstance(status, int):
         return CheckOutcome(True, f"{base} answers")
     return CheckOutcome(
@@ -98,43 +97,3 @@ async def check_worker(settings: Settings, endpoints: Endpoints | None) -> Check
     if endpoints and not (endpoints.embedded_database or endpoints.embedded_temporal):
         return CheckOutcome(None, "none on this machine; `holdfast up` starts one")
     return CheckOutcome(False, "no worker runs on this machine", f"{START_HINT}; its log is {log}")
-
-
-async def check_model(settings: Settings, _: Endpoints | None) -> CheckOutcome:
-    if not settings.has_model_endpoint:
-        return CheckOutcome(None, "`extractive` is built in and needs no endpoint")
-    key = settings.openai_api_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    base = settings.openai_base_url.rstrip("/")
-    status = await _get(f"{base}/models", headers)
-    if status == _TIMED_OUT:
-        remedy = "jobs wait longer than this check; if they wait too, look at the endpoint itself"
-        return CheckOutcome(False, f"{base} did not answer within {TIMEOUT_S:g} s", remedy)
-    if isinstance(status, str):
-        return CheckOutcome(False, f"{base} does not answer ({status})", "check OPENAI_BASE_URL")
-    if status in {401, 403}:
-        wrong = "refuses the key" if key else "needs a key"
-        return CheckOutcome(
-            False, f"{base} {wrong} ({status})", "set OPENAI_API_KEY to a valid key"
-        )
-    if status == 404:
-        # Not every OpenAI-compatible server lists its models.
-        return CheckOutcome(True, f"{base} answers, without a list of models")
-    if status >= 400:
-        return CheckOutcome(
-            False, f"{base} answers {status}", "check OPENAI_BASE_URL, or try later"
-        )
-    return CheckOutcome(True, f"{base} answers and takes {'the key' if key else 'no key'}")
-
-
-async def _get(address: str, headers: dict[str, str] | None = None) -> int | str:
-    """Return the status of the response, or the reason why there is no response."""
-    import httpx2
-
-    try:
-        async with asyncio.timeout(TIMEOUT_S), httpx2.AsyncClient(timeout=None) as client:
-            return (await client.get(address, headers=headers)).status_code
-    except TimeoutError:
-        return _TIMED_OUT
-    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
-        return type(error).__name__

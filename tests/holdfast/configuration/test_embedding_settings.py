@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from holdfast.configuration.embedding_settings import open_embedder, read_embeddings
 from holdfast.models.errors import BadConfiguration
@@ -52,3 +53,26 @@ async def test_the_key_is_that_of_the_variable_that_the_table_names(
         assert opened is not None
         assert opened.client.api_key == "of another endpoint"
         assert opened.address == "https://api.openai.com/v1"
+
+
+@pytest.mark.conformance("MOD-01")
+@pytest.mark.parametrize(
+    ("lines", "sent"),
+    [
+        ("", "key of the models"),
+        ('url = "http://127.0.0.1:9/v1"', "none"),
+        ('url = "http://127.0.0.1:9/v1"\nkey_env = "OPENAI_API_KEY"', "key of the models"),
+    ],
+    ids=["no url", "own url", "own url and variable"],
+)
+async def test_the_key_of_the_models_goes_to_no_other_endpoint_unasked(
+    tmp_path: Path, lines: str, sent: str
+) -> None:
+    settings = Settings(
+        config_file=_file(tmp_path, f'[embeddings]\nmodel = "m"\n{lines}\n'),
+        openai_api_key=SecretStr("key of the models"),
+    )
+
+    async with open_embedder(settings) as opened:
+        assert opened is not None
+        assert opened.client.api_key == sent
