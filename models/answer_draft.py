@@ -1,13 +1,15 @@
 """Define the base type of all answers of models, and the values that an answer may hold.
 
-Answers are read leniently where their meaning is clear: a field in another case, a confidence in
-percent. What could mean two things is refused, and the model is told what to correct.
+Answers are read leniently where their meaning is clear: a field or a fixed word in another case, a
+confidence in percent, one text in place of a list of texts, and inputs as an object of their names.
+What could mean two things is refused, and the model is told what to correct.
 """
 
 import re
-from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache, partial
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     AliasChoices,
@@ -19,6 +21,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 _SCALARS = [{"type": name} for name in ("string", "number", "integer", "boolean")]
@@ -75,9 +78,65 @@ class Draft(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_declared_names(cls, value: object) -> object:
-        if not isinstance(value, dict) or value.keys() <= _field_by_name(cls).keys():
+        if not isinstance(value, dict):
             return value
-        return _renamed(cls, value)
+        if not value.keys() <= _field_by_name(cls).keys():
+            value = _renamed(cls, value)
+        readers = _reader_by_name(cls)
+        return {name: readers.get(name, _as_it_is)(content) for name, content in value.items()}
+
+
+def _as_it_is(content: object) -> object:
+    return content
+
+
+@cache
+def _reader_by_name(model: type[Draft]) -> Mapping[str, Callable[[object], object]]:
+    """How the fields are read that have a clear meaning in another form, by all their names."""
+    readers = {name: _reader_of(field) for name, field in model.model_fields.items()}
+    by_name = {name: readers[field] for name, field in _field_by_name(model).items()}
+    return {name: reader for name, reader in by_name.items() if reader is not None}
+
+
+def _reader_of(field: FieldInfo) -> Callable[[object], object] | None:
+    words = _words_of(field.annotation)
+    if words:
+        return partial(_as_word, {word.casefold(): word for word in words})
+    if get_origin(field.annotation) is not list:
+        return None
+    (element,) = get_args(field.annotation)
+    return partial(_as_list, element, not field.is_required())
+
+
+def _words_of(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - any type
+    """The fixed words that a field may be; none if it may be something else."""
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return tuple(annotation)
+    words = get_args(annotation) if get_origin(annotation) is Literal else ()
+    return words if all(isinstance(word, str) for word in words) else ()
+
+
+def _as_word(words: Mapping[str, str], content: object) -> object:
+    """The word in its own case."""
+    return words.get(content.strip().casefold(), content) if isinstance(content, str) else content
+
+
+def _as_list(element: Any, may_be_empty: bool, content: object) -> object:  # noqa: ANN401 - any type
+    """The list that is meant by nothing, by one text, or by an object of names and values."""
+    if may_be_empty and (content is None or content == ""):
+        return []
+    if element is str and isinstance(content, str):
+        return [content]
+    if not isinstance(content, dict) or not _has_names_and_values(element):
+        return content
+    if content.keys() <= element.model_fields.keys():
+        return content  # one element, or parameters of these names
+    return [{"name": name, "value": value} for name, value in content.items()]
+
+
+def _has_names_and_values(element: Any) -> bool:  # noqa: ANN401 - any type
+    is_draft = isinstance(element, type) and issubclass(element, Draft)
+    return is_draft and {"name", "value"} <= element.model_fields.keys()
 
 
 def _renamed(model: type[Draft], value: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -156,7 +156,8 @@ class PlanActivities:
         if dialogue.answer is None:
             return invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
         draft = dialogue.answer
-        return fit_to_tools(draft.to_plan(), ground.tools), draft.explanation
+        plan = fit_to_tools(draft.to_plan(), ground.tools, ground.agents)
+        return plan, draft.explanation
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:

@@ -68,7 +68,7 @@ async def check_plan_edit(
         opening,
     )
     # Reading a long text takes seconds, and the event loop must go on.
-    edited = fit_to_tools(await asyncio.to_thread(parse_plan, text), rules.tools)
+    edited = fit_to_tools(await asyncio.to_thread(parse_plan, text), rules.tools, rules.agents)
     faults = plan_faults(edited, rules)
     if faults:
         raise BadInput("; ".join(faults))

@@ -26,6 +26,7 @@ from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
+from holdfast.planning.reports.sentence_support import unsupported_parts
 from holdfast.planning.results.entity_names import EntityNameCheck, promised_name
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
@@ -35,7 +36,7 @@ from holdfast.planning.results.kpi_check import (
 )
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.planning.text.passage_chunks import split_into_chunks
-from holdfast.planning.text.quote_location import best_sentences, locate_quote
+from holdfast.planning.text.quote_location import best_sentences, locate_values
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
 from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
 from holdfast.tools.mcp.tool_hub import Hub
@@ -192,7 +193,7 @@ async def _outcome_of_extraction(
             failure=invalid_answer_failure(Component.EXTRACTOR, faults), read=called.answer.passages
         )
     shown = [
-        _locate_quote(each, called.answer.passages)
+        _locate_quotes(each, called.answer.passages, task.description)
         for each in _extracted_candidates(answers, task.expects)
     ]
     best = best_candidates(candidate for candidate, _ in shown)
@@ -200,9 +201,9 @@ async def _outcome_of_extraction(
     threshold = work.request.strategy.confidence_threshold
     verdict = check_kpis(task.expects, best, threshold)
     quotes = {
-        candidate.name: quote
-        for candidate, quote in shown
-        if quote and candidate.quote == best[candidate.name].quote
+        candidate.name: found
+        for candidate, found in shown
+        if found and candidate.quote == best[candidate.name].quote
     }
     return _outcome_of_verdict(verdict, called.answer.passages, quotes, summary, threshold or 0.0)
 
@@ -210,7 +211,7 @@ async def _outcome_of_extraction(
 def _outcome_of_verdict(
     verdict: KpiVerdict,
     read: tuple[SourcePassage, ...],
-    quotes: Mapping[str, LocatedQuote],
+    quotes: Mapping[str, Sequence[LocatedQuote]],
     summary: str,
     threshold: float,
 ) -> TaskOutcome:
@@ -223,7 +224,7 @@ def _outcome_of_verdict(
         kept=verdict.kept,
         confidence=verdict.confidence,
         read=read,
-        found=tuple(quote for name, quote in quotes.items() if name in kept),
+        found=tuple(quote for name in quotes if name in kept for quote in quotes[name]),
         trace=trace,
     )
 
@@ -298,15 +299,26 @@ def _extracted_candidates(
     ]
 
 
-def _locate_quote(
-    candidate: EntityCandidate, passages: Sequence[SourcePassage]
-) -> tuple[EntityCandidate, LocatedQuote | None]:
-    """Locate the candidate's quote; cap its confidence if quote and value are not in the text.
+def _locate_quotes(
+    candidate: EntityCandidate, passages: Sequence[SourcePassage], about: str
+) -> tuple[EntityCandidate, tuple[LocatedQuote, ...]]:
+    """Locate what shows the candidate; cap its confidence if the response does not.
 
-    The model made up a quote that is not in the response, and a value that is not there either.
+    The model made up a quote that is not in the response, and a value that is not there either; or
+    a name in a list, of which its one quote shows another element.
     """
-    quote = locate_quote(candidate.name, candidate.value, candidate.quote, passages)
-    if quote is None and candidate.quote and candidate.value is not None:
+    value = candidate.value
+    found = locate_values(candidate.name, value, candidate.quote, passages, about)
+    is_unshown = not found and bool(candidate.quote) and value is not None
+    if is_unshown or _has_unknown_name(value, passages):
         least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)
-        return candidate.model_copy(update={"confidence": least}), None
-    return candidate, quote
+        candidate = candidate.model_copy(update={"confidence": least})
+    return candidate, found
+
+
+def _has_unknown_name(value: JsonValue, passages: Sequence[SourcePassage]) -> bool:
+    """True if a list has an element with a name or a number that is in no passage."""
+    if not isinstance(value, list):
+        return False
+    texts = [f"{each.title}\n{each.text}" for each in passages]
+    return any(unsupported_parts(str(each), texts, []) for each in value if isinstance(each, str))

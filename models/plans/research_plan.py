@@ -181,6 +181,9 @@ class Task(Frozen):
     def with_tool(self, tool: str) -> Self:
         return self.model_copy(update={"tool": tool})
 
+    def with_agent(self, agent: str) -> Self:
+        return self.model_copy(update={"agent": agent})
+
     def with_inputs(self, inputs: tuple[TaskInput, ...]) -> Self:
         return self.model_copy(update={"inputs": inputs})
 

@@ -6,6 +6,7 @@ names stand in the cited passages or in the question. Whether the quotes show wh
 is the judge's work.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ _MIN_LETTERS = 3
 _LEAST_SHARE = 0.5
 """Of the words of a quote: a sentence with fewer of them is not the one that is meant."""
 _LONGEST_HINT = 250
+_NUMBER = re.compile(r"\d{1,6}")
+_MARK = re.compile(r" ?\[\d{1,6}(?:[,;] ?\d{1,6}){0,11}\]")
+"""The numbers of passages, written into a sentence."""
 _QUOTE_MARKS = "\"'“”‘’«» "
 
 
@@ -53,7 +57,7 @@ class ProofGround:
 
     def prove(self, sentence: AnswerSentence) -> SentenceProof:
         """Return the sentence with its quotes located, or why it is refused."""
-        text = " ".join(sentence.text.split())[:_MAX_SENTENCE]
+        text = " ".join(_without_cited_numbers(sentence).split())[:_MAX_SENTENCE]
         if not text:
             return SentenceProof(None, "the sentence is empty")
         if not sentence.cites:
@@ -135,6 +139,16 @@ class ProofGround:
         if number not in self._folded:
             self._folded[number] = fold_text(self._passages[number].passage.text)
         return self._folded[number]
+
+
+def _without_cited_numbers(sentence: AnswerSentence) -> str:
+    """Return the text without `[3]` where it cites passage 3; else a number that nobody stated."""
+    cited = {cite.passage for cite in sentence.cites}
+
+    def without_cited(mark: re.Match[str]) -> str:
+        return "" if {int(each) for each in _NUMBER.findall(mark[0])} <= cited else mark[0]
+
+    return _MARK.sub(without_cited, sentence.text)
 
 
 def _nearest_sentence(text: str, quote: str) -> str:

@@ -33,6 +33,8 @@ MOST_CALLS = 8
 MOST_SENTENCES = 60
 MOST_SUB_QUESTIONS = 12
 _MAX_QUERY = 400
+_LEFT_OUT: Mapping[str, JsonValue] = {"short": "", "sentences": [], "values": []}
+"""What a correction may leave out, as it has only what changes."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,10 @@ class ReplyRules:
         if call.name not in types:
             message = f"there is no function {call.name!r}; functions: {', '.join(types)}"
             raise ValueError(message)
-        arguments = types[call.name].model_validate(_with_lists(call))
+        given = {name.casefold() for name in call.arguments}
+        left_out = _LEFT_OUT if self.corrects and call.name == ANSWER else {}
+        missing = {name: value for name, value in left_out.items() if name not in given}
+        arguments = types[call.name].model_validate({**call.arguments, **missing})
         assert isinstance(arguments, LoopCall)
         return arguments
 
@@ -185,18 +190,6 @@ def _query_faults(call: SearchArguments) -> list[str]:
     if any(len(query) > _MAX_QUERY for query in queries):
         return [f"a query has at most {_MAX_QUERY} characters"]
     return []
-
-
-def _with_lists(call: FunctionCall) -> dict[str, object]:
-    """The arguments; a query without its list, and inputs by their names, become lists."""
-    arguments: dict[str, object] = dict(call.arguments)
-    inputs = arguments.get("inputs")
-    if call.name == USE and isinstance(inputs, dict):
-        arguments["inputs"] = _named_values(inputs)
-    for name in ("queries", "query"):
-        if call.name == SEARCH and isinstance(arguments.get(name), str):
-            arguments[name] = [arguments[name]]
-    return arguments
 
 
 def _named_values(inputs: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:

@@ -16,4 +16,4 @@ def draft_faults(draft: PlanDraft | AgentPlanDraft | Plan, ground: PlanRules) ->
         plan = draft if isinstance(draft, Plan) else draft.to_plan()
     except ValidationError as error:
         return [f"{each['loc']}: {each['msg']}" for each in error.errors(include_url=False)]
-    return plan_faults(fit_to_tools(plan, ground.tools), ground)
+    return plan_faults(fit_to_tools(plan, ground.tools, ground.agents), ground)

@@ -47,7 +47,7 @@ class ReplanTarget:
 
     def assign_parent(self, continuation: Plan) -> Plan:
         """The continuation as tasks of this scope."""
-        named = fit_to_tools(continuation, self.ground.tools)
+        named = fit_to_tools(continuation, self.ground.tools, self.ground.agents)
         return Plan(tasks=tuple(task.with_parent(self.parent) for task in named.tasks))
 
 

@@ -1,6 +1,6 @@
 """Fit drafted tasks to the tools: complete tool names, and read arguments written as JSON text."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.plans.research_plan import EntityType, Plan, Task, TaskInput
@@ -10,13 +10,16 @@ from holdfast.planning.results.value_types import parse_container
 _CONTAINERS = frozenset({EntityType.ARRAY, EntityType.DICT})
 
 
-def fit_to_tools(plan: Plan, tools: Mapping[str, ToolSignature]) -> Plan:
-    """Return the plan with full tool names and with objects and lists in place of JSON text.
+def fit_to_tools(
+    plan: Plan, tools: Mapping[str, ToolSignature], agents: Collection[str] = ()
+) -> Plan:
+    """Return the plan with full names of tools, and objects and lists in place of JSON text.
 
-    `search` becomes `corpus.search` if only one server has it. A strict schema has no objects of
+    `search` becomes `corpus.search` if only one server has it; names of tools and agents are found
+    in another case as well. A strict schema has no objects of
     free names, so models write such arguments as JSON text.
     """
-    return Plan(tasks=tuple(fit_to_tool(task, tools) for task in plan.tasks))
+    return Plan(tasks=tuple(_fit_agent(fit_to_tool(task, tools), agents) for task in plan.tasks))
 
 
 def fit_to_tool(task: Task, tools: Mapping[str, ToolSignature]) -> Task:
@@ -29,8 +32,17 @@ def fit_to_tool(task: Task, tools: Mapping[str, ToolSignature]) -> Task:
 def _with_full_name(task: Task, tools: Mapping[str, ToolSignature]) -> Task:
     if not task.tool or task.tool in tools:
         return task
-    matches = [name for name in tools if name.partition(".")[2] == task.tool]
+    wanted = task.tool.strip().casefold()
+    whole = [name for name in tools if name.casefold() == wanted]
+    matches = whole or [name for name in tools if name.partition(".")[2].casefold() == wanted]
     return task.with_tool(matches[0]) if len(matches) == 1 else task
+
+
+def _fit_agent(task: Task, agents: Collection[str]) -> Task:
+    if not task.agent or task.agent in agents:
+        return task
+    matches = [name for name in agents if name.casefold() == task.agent.strip().casefold()]
+    return task.with_agent(matches[0]) if len(matches) == 1 else task
 
 
 def _fitted_input(given: TaskInput, tool: ToolSignature | None) -> TaskInput:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence, Set
+from itertools import islice
+from operator import itemgetter
 
 from pydantic import JsonValue
 
@@ -13,6 +15,9 @@ from holdfast.models.text.words import words_of
 _MIN_LETTERS = 3
 """Letters of a word that counts."""
 _MAX_SENTENCE = 600
+_MAX_ELEMENTS = 40
+_MAX_MATCHES = 20
+"""Places of a value in one passage that are compared with a quote."""
 _MAX_SEARCHED = 20_000
 """Characters of a passage that are searched for its best sentence."""
 
@@ -20,7 +25,7 @@ _MAX_SEARCHED = 20_000
 def locate_quote(
     entity: str, value: JsonValue, quote: str, passages: Sequence[SourcePassage]
 ) -> LocatedQuote | None:
-    """Return the place of the quote, or of the sentence that contains the value.
+    """Return the place of the quote, or of the sentence with the value that is most like it.
 
     White space is folded for the comparison, since models change line breaks; the returned text
     is always the source's own.
@@ -29,7 +34,25 @@ def locate_quote(
         span = _span(quote, passage.text)
         if span:
             return LocatedQuote(entity=entity, passage=passage, start=span[0], end=span[1])
-    return _locate_value(entity, value, passages)
+    return _locate_value(entity, _first_element(value), quote, passages)
+
+
+def locate_values(
+    entity: str, value: JsonValue, quote: str, passages: Sequence[SourcePassage], about: str = ""
+) -> tuple[LocatedQuote, ...]:
+    """Return the places that show the value: that of the quote, and of each element of a list.
+
+    A model gives one quote for a list, which seldom shows every element. Of the sentences with an
+    element that no quote has, the one counts that shares most words with the quote and `about`.
+    """
+    first = locate_quote(entity, value, quote, passages)
+    places = [] if first is None else [first]
+    for each in value[:_MAX_ELEMENTS] if isinstance(value, list) else ():
+        shown = [place.passage.model_copy(update={"text": place.quote}) for place in places]
+        if _locate_value(entity, each, "", shown) is None:
+            place = _locate_value(entity, each, f"{quote} {about}", passages)
+            places += [] if place is None else [place]
+    return tuple(places)
 
 
 def best_sentences(
@@ -55,24 +78,32 @@ def _best_span(text: str, wanted: Set[str]) -> tuple[int, int] | None:
 
 
 def _locate_value(
-    entity: str, value: JsonValue, passages: Iterable[SourcePassage]
+    entity: str, value: JsonValue, quote: str, passages: Iterable[SourcePassage]
 ) -> LocatedQuote | None:
+    """Return the sentence with the value that shares most words with the quote."""
     text = _text_of_value(value)
     if not text:
         return None
     pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
-    for passage in passages:
-        match = pattern.search(passage.text)
-        if match:
-            start, end = _sentence_around(passage.text, *match.span())
-            return LocatedQuote(entity=entity, passage=passage, start=start, end=end)
-    return None
+    wanted = words_of(quote, _MIN_LETTERS)
+    places = [
+        LocatedQuote(entity=entity, passage=passage, start=start, end=end)
+        for passage in passages
+        for match in islice(pattern.finditer(passage.text), _MAX_MATCHES)
+        for start, end in [_sentence_around(passage.text, *match.span())]
+    ]
+    shared = (len(wanted & words_of(place.quote, _MIN_LETTERS)) for place in places)
+    return max(zip(shared, places, strict=True), key=itemgetter(0), default=(0, None))[1]
+
+
+def _first_element(value: JsonValue) -> JsonValue:
+    while isinstance(value, list):
+        value = value[0] if value else None
+    return value
 
 
 def _text_of_value(value: JsonValue) -> str:
     """The value as it would stand in a text; empty for what does not stand in texts."""
-    if isinstance(value, list) and value:
-        return _text_of_value(value[0])
     if isinstance(value, bool) or value is None or isinstance(value, dict | list):
         return ""
     return str(value).strip()

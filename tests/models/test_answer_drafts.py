@@ -5,7 +5,9 @@ from pydantic import ValidationError
 
 from holdfast.models.answer_draft import Confidence, Draft
 from holdfast.models.plans.plan_drafts import DraftTask
+from holdfast.roles.loop.answer_judge import AnswerJudgement
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer
+from holdfast.roles.tasks.reasoner import ReasonerAnswer
 
 
 class Rated(Draft):
@@ -73,3 +75,37 @@ def test_a_field_under_its_own_name_is_never_replaced() -> None:
     entity = Extracted.model_validate({"Value": "wrong", "name": "county", "value": "Carver"})
 
     assert entity.value == "Carver"
+
+
+@pytest.mark.conformance("MOD-10")
+def test_fixed_words_are_read_in_another_case() -> None:
+    judged = AnswerJudgement.model_validate({"answer_follows": True, "strength": " Stated"})
+    reasoned = ReasonerAnswer.model_validate({"status": "Completed", "outputs": []})
+
+    assert (judged.strength, reasoned.status) == ("stated", "completed")
+    with pytest.raises(ValidationError, match="'stated', 'implied' or 'weak'"):
+        AnswerJudgement.model_validate({"answer_follows": True, "strength": "strong"})
+
+
+@pytest.mark.conformance("MOD-10")
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("One step.", ["One step."]), ("", []), (None, []), (["a", "b"], ["a", "b"])],
+)
+def test_one_text_is_a_list_of_it_and_nothing_an_empty_list(
+    written: object, read: list[str]
+) -> None:
+    answer = {"reasoning_steps": written, "status": "failed", "outputs": []}
+
+    assert ReasonerAnswer.model_validate(answer).reasoning_steps == read
+
+
+@pytest.mark.conformance("MOD-10")
+def test_inputs_are_read_from_an_object_of_their_names_unless_it_may_be_one_input() -> None:
+    task = {"id": "T1", "kind": "tool", "description": "find it"}
+
+    read = DraftTask.model_validate(task | {"inputs": {"query": "Carver", "limit": 3}})
+
+    assert [(each.name, each.value) for each in read.inputs] == [("query", "Carver"), ("limit", 3)]
+    with pytest.raises(ValidationError, match="valid list"):
+        DraftTask.model_validate(task | {"inputs": {"name": "query", "value": "Carver"}})

@@ -8,6 +8,7 @@ from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task
 from holdfast.roles.planning.replanner import REPLANNER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
@@ -336,3 +337,50 @@ async def test_an_entity_that_is_left_out_goes_back_once(
     first, second = players.asked["extractor"]
     assert not first.is_correction
     assert "'value' in `entities` is left out" in second.turns[-1]["content"]
+
+
+LINES = ExpectedEntity(name="lines", type=EntityType.ARRAY, description="the lines that closed")
+
+
+def lines_script(*names: str) -> object:
+    """An extractor that quotes one sentence for all these names."""
+    quote = "The Brannick line closed."
+    entity = {"name": "lines", "value": list(names), "confidence": 0.9, "quote": quote}
+    return lambda _: {"entities": [entity], "confidence": 0.9, "summary": "found"}
+
+
+async def test_each_element_of_a_list_is_evidence_with_the_sentence_that_shows_it(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        lookup_task("T1").model_copy(update={"expects": (LINES,)}), final_task("T2")
+    )
+    players.parts["extractor"] = lines_script("Brannick", "Ellerhow")
+    tools.answers = lambda _: "The Brannick line closed. It rained. The Ellerhow line closed too."
+
+    job = await engine.run("Which?")
+
+    assert job.status == "done"
+    evidence = await evidence_rows.evidence_of(engine.db, job.job_id)
+    assert {each.quote for each in evidence if each.entity == "lines"} == {
+        "The Brannick line closed.",
+        "The Ellerhow line closed too.",
+    }
+
+
+@pytest.mark.conformance("KPI-07")
+async def test_a_name_in_a_list_that_the_response_does_not_have_makes_the_list_weak(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        lookup_task("T1").model_copy(update={"expects": (LINES,)}), final_task("T2")
+    )
+    players.continuations = [plan(final_task("T2a"))]
+    players.parts["extractor"] = lines_script("Brannick", "Skerra Ferry Trust")
+    tools.answers = lambda _: "The Brannick line closed. It rained. The Ellerhow line closed too."
+
+    job = await engine.run("Which?")
+
+    failure = next(task.failure for task in job.tasks if task.id == "T1")
+    assert failure is not None
+    assert failure["weak"] == ["lines"]

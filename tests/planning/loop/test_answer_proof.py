@@ -50,6 +50,25 @@ def test_a_quote_counts_in_other_typography(text: str, passage: int, quote: str)
     assert prove(text, (passage, quote)) == ""
 
 
+@pytest.mark.conformance("MOD-10")
+@pytest.mark.parametrize(
+    ("text", "proven"),
+    [
+        ("It was opened [1].", "It was opened."),
+        ("It was opened [1, 1] by her.", "It was opened by her."),
+        ("It was opened [2].", ""),
+    ],
+)
+def test_the_number_of_a_cited_passage_is_taken_out_of_the_sentence(text: str, proven: str) -> None:
+    passage = SourcePassage(address="a", title="A", text="It was opened by her.")
+    held = PASSAGES[0].model_copy(update={"passage": passage})
+    said = AnswerSentence(text=text, cites=[Cite(passage=1, quote="was opened")])
+
+    found = ProofGround(QUESTION, [held]).prove(said).proven
+
+    assert (found.text if found else "") == proven
+
+
 @pytest.mark.parametrize(
     ("quote", "stored"),
     [
@@ -81,6 +100,7 @@ def test_a_stored_quote_keeps_the_emphasis_marks_that_belong_together(
     ("text", "cites", "why"),
     [
         ("It opened in 1921.", [(1, "opened on 23 May 1911")], "number 1921"),
+        ("It opened [7].", [(1, "opened on 23 May 1911")], "number 7"),
         ("It opened in 1911.", [(1, "was inaugurated on 23 May 1911")], "does not stand"),
         ("It opened in 1911.", [(9, "opened on 23 May 1911")], "no passage 9"),
         ("It is the longest bridge of the country.", [], "cites no passage"),

@@ -1,9 +1,12 @@
 """Tests of what a loop offers its agent, and of the steps that its calls become."""
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.models.calls.function_calls import FunctionCall, FunctionCalls
 from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.loop.loop_functions import LoopAnswer
 from holdfast.planning.loop.loop_reply import ReplyRules
 from holdfast.planning.loop.loop_steps import LoopSteps
 from holdfast.planning.loop.loop_tools import LoopTools, signature_line
@@ -143,3 +146,15 @@ def test_parameters_of_functions_are_short() -> None:
     (use,) = (each for each in offered_functions(RULES.functions) if each.name == "use")
     assert use.parameters["properties"]["inputs"] == {"type": "object"}
     assert use.strict_parameters["properties"]["inputs"]["type"] == "array"
+
+
+@pytest.mark.conformance("MOD-10")
+def test_a_correction_may_leave_out_what_does_not_change() -> None:
+    sentence = {"replaces": 2, "text": "It opened.", "cites": [{"passage": 1, "quote": "opened"}]}
+    reply = FunctionCalls(calls=[FunctionCall(name="answer", arguments={"sentences": [sentence]})])
+
+    corrected = replace(RULES, corrects=True).calls(reply)
+
+    assert isinstance(corrected[0], LoopAnswer)
+    assert corrected[0].short == ""
+    assert RULES.faults(reply) == ["short: Field required"]

@@ -16,7 +16,13 @@ from holdfast.roles.dialogue.answer_schemas import answer_schema
 from holdfast.tools.charts.charts_server import charts_server
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import BuiltinServer
-from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
+from tests.support.jobs.plan_builders import (
+    agent_task,
+    final_task,
+    lookup_task,
+    plan,
+    result_reference,
+)
 
 FILTER = ToolSignature(
     name="corpus.search",
@@ -136,3 +142,24 @@ def test_the_fault_of_a_broken_object_says_how_to_write_it() -> None:
 
     (fault,) = [fault for fault in faults if "does not fit" in fault]
     assert "write the object or list as JSON text" in fault
+
+
+@pytest.mark.conformance("MOD-10")
+@pytest.mark.parametrize("written", ["Corpus.Search", "SEARCH", " corpus.search "])
+def test_the_name_of_a_tool_counts_in_any_case(written: str) -> None:
+    fitted = fit_to_tools(calling(written), TOOLS)
+
+    assert fitted.by_id["T2"].tool == "corpus.search"
+
+
+@pytest.mark.conformance("MOD-10")
+@pytest.mark.parametrize(
+    ("written", "agents", "name"),
+    [("RAG", ["rag", "web"], "rag"), ("Rag", ["rag", "RAG"], "Rag"), ("bag", ["rag"], "bag")],
+)
+def test_the_name_of_an_agent_counts_in_any_case_if_it_is_one_agents(
+    written: str, agents: list[str], name: str
+) -> None:
+    fitted = fit_to_tools(plan(agent_task("T1").with_agent(written)), {}, agents)
+
+    assert fitted.by_id["T1"].agent == name

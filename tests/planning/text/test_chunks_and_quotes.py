@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.planning.text.passage_chunks import split_into_chunks
-from holdfast.planning.text.quote_location import best_sentences, locate_quote
+from holdfast.planning.text.quote_location import best_sentences, locate_quote, locate_values
 from holdfast.planning.text.token_estimates import estimate_tokens
 
 texts = st.text(st.sampled_from("abc de.\n,見é!?\"'"), max_size=400)
@@ -87,6 +87,35 @@ def test_without_a_quote_the_sentence_around_the_value_is_taken() -> None:
         "b.md",
         "The tower is 46 m tall, and Edda built it.",
     )
+
+
+def test_a_paraphrased_quote_stands_for_the_sentence_with_the_value_that_is_most_like_it() -> None:
+    text = "The Dunmarra line opened in 1912. The Dunmarra line had the Guillemot, a small vessel."
+
+    found = locate_quote("line", "Dunmarra line", "its vessel was the Guillemot", [passage(text)])
+
+    assert found is not None
+    assert found.quote == "The Dunmarra line had the Guillemot, a small vessel."
+
+
+def test_each_element_of_a_list_gets_the_sentence_that_shows_it() -> None:
+    passages = [
+        passage("Brannick and Ellerhow are ports. The Brannick line lost all to the bridge."),
+        passage("Ellerhow is small. The Ellerhow line was closed by the bridge.", "b.md"),
+    ]
+
+    found = locate_values(
+        "lines",
+        ["Brannick", "Ellerhow", "Skerra"],
+        "The Brannick line lost all to the bridge.",
+        passages,
+        about="lines closed by the bridge",
+    )
+
+    assert [each.quote for each in found] == [
+        "The Brannick line lost all to the bridge.",
+        "The Ellerhow line was closed by the bridge.",
+    ]
 
 
 def test_a_value_inside_a_longer_word_is_not_found() -> None:
