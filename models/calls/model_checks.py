@@ -12,6 +12,7 @@ class RungState(StrEnum):
     IGNORED = "ignored"
     """Taken without an error, and the reply does not keep to it."""
     REFUSED = "refused"
+    """An error, a refusal, or no text at all."""
 
 
 class RungCheck(Frozen):

@@ -14,6 +14,7 @@ from holdfast.roles.endpoints.chat_endpoint import EndpointModel
 from holdfast.roles.endpoints.chat_request import NATIVE_FUNCTIONS, RESPONSE_FORMATS
 
 CHECKED_RUNGS = (NATIVE_FUNCTIONS, *RESPONSE_FORMATS)
+_MAX_DETAIL = 200
 OUTPUT_TOKENS = 60
 """The tokens that an answer to one question of the check is expected to have."""
 
@@ -62,15 +63,28 @@ async def check_rung(endpoint: EndpointModel, model: str, rung: str) -> RungChec
         reply = await endpoint.complete_at(rung, check_request(model, rung), progress)
     except HoldfastError as error:
         return RungCheck(rung=rung, state=RungState.REFUSED, detail=str(error))
-    is_kept = _KEEPS[rung](without_thinking(reply.text))
-    said = reply.refusal or reply.text or f"nothing (finish reason {reply.finish!r})"
+    text = without_thinking(reply.text)
+    state = RungState.REFUSED
+    if text and not reply.refusal:
+        state = RungState.WORKS if _KEEPS[rung](text) else RungState.IGNORED
     return RungCheck(
         rung=rung,
-        state=RungState.WORKS if is_kept else RungState.IGNORED,
+        state=state,
         is_streamed=progress.is_streamed,
-        detail="" if is_kept else " ".join(said.split())[:200],
+        detail="" if state is RungState.WORKS else " ".join(_said(reply).split())[:_MAX_DETAIL],
         **_usage(reply),
     )
+
+
+def _said(reply: Completion) -> str:
+    """What came in place of an answer."""
+    if reply.finish == "content_filter":
+        return f"a content filter stopped it{f': {reply.refusal}' if reply.refusal else ''}"
+    if reply.refusal:
+        return f"the model refused: {reply.refusal}"
+    if reply.finish == "length":
+        return f"cut off at the output limit (`max_output_tokens`): {reply.text}"
+    return reply.text or f"an empty reply (finish reason {reply.finish!r})"
 
 
 def _usage(reply: Completion) -> dict[str, int]:
