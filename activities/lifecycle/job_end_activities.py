@@ -7,6 +7,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
+from holdfast.activities.lifecycle.response_cancelling import cancel_left_responses
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.models.jobs.activity_orders import CancelWorkflowOrder, EndOrder, JobOutcome
@@ -33,9 +34,11 @@ class JobEndActivities:
             await job_rows.store_job_end(tx, order.status, order.reason, order.message)
             return Recorded(_outcome(order), ReceiptScope.RUN)
 
-        return await record_once(
+        outcome = await record_once(
             self.services.db, order, stored_keys.END_RECEIPT, JobOutcome, record
         )
+        await cancel_left_responses(self.services, order.job_id)
+        return outcome
 
     @implements(interfaces.cancel_workflow)
     async def cancel_workflow(self, order: CancelWorkflowOrder) -> None:

@@ -3,25 +3,39 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.errors import StorageAway
-from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
 
 RECORD_EVERY_S = 3.0
 """Seconds between two records; a shorter call leaves none, and costs nothing."""
 
 
 @asynccontextmanager
-async def recorded_progress(ledger: CallLedger, row_id: int) -> AsyncIterator[CallProgress]:
+async def recorded_progress(ledger: CallLedger, opened: LedgerEntry) -> AsyncIterator[CallProgress]:
     """Record the progress that the endpoint notes, until the call is over."""
-    progress = CallProgress()
-    recording = asyncio.create_task(_record(ledger, row_id, progress))
+    progress = CallProgress(
+        response_id=opened.response_id, responses=_LedgerResponses(ledger, opened.row_id)
+    )
+    recording = asyncio.create_task(_record(ledger, opened.row_id, progress))
     try:
         yield progress
     finally:
         recording.cancel()
         await asyncio.wait([recording])
+
+
+@dataclass(frozen=True)
+class _LedgerResponses:
+    """The record of a call's responses in the background: a `ResponseRecord`."""
+
+    ledger: CallLedger
+    row_id: int
+
+    async def record(self, response_id: str | None, *, is_sent_again: bool) -> None:
+        await self.ledger.record_response(self.row_id, response_id, is_sent_again=is_sent_again)
 
 
 async def _record(ledger: CallLedger, row_id: int, progress: CallProgress) -> None:

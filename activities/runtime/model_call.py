@@ -218,7 +218,7 @@ class ModelCaller:
     ) -> Completion:
         row_id, admission = opened.row_id, ModelAdmission(self.ledger.db, self.models)
         try:
-            async with recorded_progress(self.ledger, row_id) as progress:
+            async with recorded_progress(self.ledger, opened) as progress:
                 completion = await admission.complete(request, row_id, opened.pause, progress)
         except (ModelTurnAwaited, ModelPaused) as wait:
             await self.ledger.withhold_model_call(key, row_id, self.epoch, request.model, wait)

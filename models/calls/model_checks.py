@@ -29,3 +29,5 @@ class RungCheck(Frozen):
     """True if the endpoint reported its usage."""
     is_streamed: bool = False
     """True if the endpoint sent the reply as it was written."""
+    is_in_background: bool = False
+    """True if the endpoint made the reply in the background, where a crash does not lose it."""

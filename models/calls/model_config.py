@@ -1,9 +1,9 @@
 """Define a configured model: its endpoint, its parameters, its limits and its price."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from holdfast.models.budget.token_prices import Price
 from holdfast.models.frozen_model import Frozen
@@ -14,6 +14,8 @@ RESERVED_BODY_KEYS = frozenset(
     {
         "model",
         "messages",
+        "input",
+        "background",
         "response_format",
         "tools",
         "tool_choice",
@@ -58,6 +60,10 @@ class ModelConfig(Frozen):
     calls_at_once: int | None = Field(default=None, ge=1)
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 600.0
     """Seconds of one call; a job's `task_timeout` may end it earlier."""
+    api: Literal["chat", "responses"] = "chat"
+    """The API of the endpoint: `/chat/completions` or `/responses`."""
+    background: bool = False
+    """True if replies are made in the background, so that a crash of the worker loses none."""
     stream: bool = True
     """True if replies are read as they are written, where the endpoint can do that."""
     first_byte_s: Annotated[float, Field(gt=0, le=3600)] | None = None
@@ -71,6 +77,14 @@ class ModelConfig(Frozen):
         if own := sorted(RESERVED_BODY_KEYS & body.keys()):
             raise ValueError(f"{own[0]!r} is set by Holdfast itself; leave it out")
         return body
+
+    @model_validator(mode="after")
+    def _knows_its_api(self) -> Self:
+        if self.background and self.api != "responses":
+            raise ValueError('`background` needs `api = "responses"`')
+        if self.seed is not None and self.api == "responses":
+            raise ValueError("the Responses API takes no `seed`; leave it out")
+        return self
 
     @property
     def has_limits(self) -> bool:

@@ -1,7 +1,7 @@
 """Define a role (instructions, task, answer) and the protocol of a model that plays roles."""
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -60,5 +60,18 @@ class Model(Protocol):
             QuotaExhausted: the account has no credit left.
             ContextTooLong: the request does not fit.
             ModelUnusable: the endpoint does not speak the protocol.
+        """
+        ...
+
+
+@runtime_checkable
+class BackgroundModel(Protocol):
+    """A model whose endpoint may make replies in the background."""
+
+    async def cancel_response(self, response_id: str) -> None:
+        """Cancel a response that nobody needs any more.
+
+        Raises:
+            HoldfastError: the endpoint refuses, or does not answer in time.
         """
         ...

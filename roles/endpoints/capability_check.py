@@ -71,6 +71,7 @@ async def check_rung(endpoint: EndpointModel, model: str, rung: str) -> RungChec
         rung=rung,
         state=state,
         is_streamed=progress.is_streamed,
+        is_in_background=progress.is_in_background,
         detail="" if state is RungState.WORKS else " ".join(_said(reply).split())[:_MAX_DETAIL],
         **_usage(reply),
     )

@@ -1,4 +1,4 @@
-"""Play roles by calling `/chat/completions` of an OpenAI-compatible endpoint."""
+"""Play roles by calling an OpenAI-compatible endpoint: `/chat/completions` or `/responses`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
-from holdfast.models.errors import ContextTooLong, MalformedReply
+from holdfast.models.errors import ContextTooLong, HoldfastError, MalformedReply
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.endpoints.chat_replies import ChatReply, parse_reply
@@ -39,14 +39,18 @@ from holdfast.roles.endpoints.endpoint_errors import (
     translate_error,
 )
 from holdfast.roles.endpoints.remembered_rungs import RememberedRungs
-from holdfast.roles.endpoints.streaming.chat_sender import ChatSender
+from holdfast.roles.endpoints.responses.background_sender import BackgroundSender
+from holdfast.roles.endpoints.responses.responses_api import RESPONSES
+from holdfast.roles.endpoints.streaming.endpoint_api import CHAT
+from holdfast.roles.endpoints.streaming.reply_sender import ReplySender
 
 _LARGE = 100_000  # characters of a reply that a thread reads, so that the event loop goes on
+_CANCEL_S = 10.0
 _PER_MESSAGE = 4  # tokens that a chat template adds to each turn
 
 
 class EndpointModel:
-    """Play any role by one call of `/chat/completions`: a `Model` of `role_definition`.
+    """Play any role by one call of the endpoint: a `Model` of `role_definition`.
 
     Remembers per model and role how far down the ladder the endpoint made it go. Nothing is
     retried here: retries belong to Temporal.
@@ -76,8 +80,15 @@ class EndpointModel:
         self._shows_schema = shows_schema(self._config, base_url)
         self._ignoring: set[tuple[str, str]] = set()
         self._client = openai_client(base_url, key, self._timeout)
-        self._sender = ChatSender(self._client, self._config, self._timeout.total_seconds())
+        self._background = BackgroundSender(self._client, self._timeout.total_seconds())
+        self._sender = self._chosen_sender()
         self._at = _endpoint_name(base_url, self._config, table)
+
+    def _chosen_sender(self) -> ReplySender | BackgroundSender:
+        if self._config.background:
+            return self._background
+        api = RESPONSES if self._config.api == "responses" else CHAT
+        return ReplySender(self._client, api, self._config, self._timeout.total_seconds())
 
     @property
     def address(self) -> str:
@@ -130,9 +141,27 @@ class EndpointModel:
             return self._estimated(written, request, messages)
         # Raised outside `except`: a cause would take the server's text, and perhaps the key in
         # it, into Temporal's history.
-        raise translate_error(
-            outcome, at=self._at, model=request.model, mask=self._mask, now=datetime.now(UTC)
+        raise self._translated(outcome, request.model)
+
+    def _translated(self, error: OpenAIError | TimeoutError, model: str) -> HoldfastError:
+        return translate_error(
+            error, at=self._at, model=model, mask=self._mask, now=datetime.now(UTC)
         )
+
+    async def cancel_response(self, response_id: str) -> None:
+        """Cancel a response in the background that nobody needs any more.
+
+        Raises:
+            HoldfastError: the endpoint refuses, or does not answer in time.
+        """
+        try:
+            async with asyncio.timeout(_CANCEL_S):
+                await self._background.cancel(response_id)
+        except (OpenAIError, TimeoutError) as error:
+            outcome = error
+        else:
+            return
+        raise self._translated(outcome, "")
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -45,25 +45,29 @@ class Otherwise:
 
 TextOrNone = Annotated[str | None, Otherwise(None)]
 # Beyond the upper bound a count is nonsense, and fits into no column.
-_Count = Annotated[Annotated[int, Field(gt=0, lt=2**31)], Otherwise(0)]
+Count = Annotated[Annotated[int, Field(gt=0, lt=2**31)], Otherwise(0)]
 
 
-class _InputDetails(BaseModel):
-    cached_tokens: _Count = 0
+class InputDetails(BaseModel):
+    """What is known of the input tokens."""
+
+    cached_tokens: Count = 0
 
 
-class _OutputDetails(BaseModel):
-    reasoning_tokens: _Count = 0
+class OutputDetails(BaseModel):
+    """What is known of the output tokens."""
+
+    reasoning_tokens: Count = 0
 
 
 class Usage(BaseModel):
     """The tokens that the endpoint counted; 0 where it says nothing."""
 
-    prompt_tokens: _Count = 0
-    completion_tokens: _Count = 0
-    prompt_tokens_details: Annotated[_InputDetails, Otherwise(_InputDetails())] = _InputDetails()
-    completion_tokens_details: Annotated[_OutputDetails, Otherwise(_OutputDetails())] = (
-        _OutputDetails()
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    prompt_tokens_details: Annotated[InputDetails, Otherwise(InputDetails())] = InputDetails()
+    completion_tokens_details: Annotated[OutputDetails, Otherwise(OutputDetails())] = (
+        OutputDetails()
     )
 
 

@@ -79,8 +79,7 @@ def translate_error(
         case ReplyBroken():
             return ModelBusy(f"{where} {error}")
         case ReplyIncomplete():
-            said = printable_text(str(error), mask)
-            return MalformedReply(f"{where} {said}; `stream = false` asks for whole replies")
+            return MalformedReply(f"{where} {printable_text(str(error), mask)}")
         case APIConnectionError():
             cause = printable_text(str(error.__cause__ or error), mask)
             return ModelBusy(f"{where} cannot be reached ({cause}); check {at.url}")

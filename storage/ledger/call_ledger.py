@@ -39,6 +39,7 @@ from holdfast.storage.ledger.call_statements import (
     OPEN_MODEL_RECOVERED,
     OPEN_TOOL,
     OPEN_TOOL_RECOVERED,
+    RECORD_RESPONSE,
     SETTLE,
     STAND_IN_MODELS,
     WITHHOLD_MODEL,
@@ -90,6 +91,8 @@ class LedgerEntry(Frozen):
     """The error of one of these calls."""
     number: int = 1
     """The number of this call among the job's identical calls, from 1."""
+    response_id: str | None = None
+    """The response in the background that an earlier attempt at the model call began."""
     pause: ModelPause | None = None
     """The pause of the call's model, in force or over; None if there is none."""
 
@@ -136,6 +139,7 @@ class CallLedger:
             row_id=row.id,
             answer=recorded_completion(row) if row.status == CallStatus.DONE else None,
             refusal=row.error if row.status == CallStatus.REFUSED else None,
+            response_id=row.response_id,
             pause=_pause(row),
         )
 
@@ -291,6 +295,21 @@ class CallLedger:
                 why=str(wait),
                 until=row.waits_until,
             )
+
+    async def record_response(
+        self, row_id: int, response_id: str | None, *, is_sent_again: bool
+    ) -> None:
+        """Record the response in the background that a call waits for, or None if there is none.
+
+        `is_sent_again` counts the request once more, because the endpoint lost its response.
+        """
+        values: dict[str, StatementValue] = {
+            "id": row_id,
+            "response_id": response_id,
+            "is_sent_again": is_sent_again,
+            "recovery": self.recovery,
+        }
+        await self._write(RECORD_RESPONSE, values)
 
     async def note_received(self, row_id: int, characters: int) -> None:
         """Record how much of the reply to a call has come so far.

@@ -41,6 +41,7 @@ OPEN_TOOL_RECOVERED: LiteralString = (
 )
 
 FIRST_REQUEST: LiteralString = _STATEMENTS["first_request"]
+RECORD_RESPONSE: LiteralString = _STATEMENTS["record_response"]
 NOTE_RECEIVED: LiteralString = _STATEMENTS["note_received"]
 FAIL_TOOL: LiteralString = _STATEMENTS["fail_tool"]
 FAIL_MODEL: LiteralString = _STATEMENTS["fail_model"]

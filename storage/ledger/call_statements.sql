@@ -47,11 +47,13 @@ opened as (
     where not exists (select from recorded)
 
 -- name: on_conflict_model
--- Part: count a repetition of the model call in its existing row.
+-- Part: count a repetition of the model call in its existing row. A response that the endpoint
+-- makes in the background is waited for, and not sent again.
     on conflict (job_id, task_id, attempt, role, part, request_hash) do update set
         reused = model_calls.reused + case when model_calls.status = 'done' then 1 else 0 end,
         sends = model_calls.sends
-            + case when model_calls.status in ('done', 'refused') then 0 else 1 end,
+            + case when model_calls.status in ('done', 'refused')
+                or model_calls.response_id is not null then 0 else 1 end,
         status = case when model_calls.status in ('done', 'refused') then model_calls.status
             else 'started' end,
         received_chars = 0,
@@ -61,7 +63,7 @@ opened as (
 -- name: returning_model
 -- Part: return the row of the model call, with the recorded answer if there is one.
     returning id, status, error, response, model, finish, refusal, input_tokens, output_tokens,
-        cached_tokens, reasoning_tokens, is_estimated)
+        cached_tokens, reasoning_tokens, is_estimated, response_id)
 
 -- name: replaced_model
 -- Part: leave the outcome of a call unknown that was sent from the same place with another request,
@@ -104,12 +106,13 @@ opened as (
     returning id, request_hash, request, status, response, error)
 
 -- name: recovered_model
--- Part: record under a recovery a model call that is answered from record or sent again.
+-- Part: record under a recovery a model call that is answered from record, by a response in the
+-- background, or sent again.
 -- A call that failed with an error is not recorded.
 ,
 noted as (
     insert into recovered_calls (job_id, recovery, kind, call_id, was_reused)
-    select %(job_id)s, %(recovery)s, 'model', id, status = 'done'
+    select %(job_id)s, %(recovery)s, 'model', id, status = 'done' or response_id is not null
     from opened where status = 'done' or (status = 'started' and error = %(unclear)s)
     on conflict do nothing)
 
@@ -163,6 +166,19 @@ returning id
 -- name: note_received
 -- Record how many characters of the reply to a model call have come; the call may be over by now.
 update model_calls set received_chars = %(characters)s where id = %(id)s and status = 'started'
+returning id
+
+-- name: record_response
+-- Record the response that the endpoint makes in the background for a model call, or that there is
+-- none any more. A request that is sent again is counted, also under the recovery that had found
+-- the response.
+with lost as (
+    update recovered_calls set was_reused = false
+    where kind = 'model' and call_id = %(id)s and %(is_sent_again)s::boolean
+        and recovery = %(recovery)s)
+update model_calls set response_id = %(response_id)s,
+    sends = sends + %(is_sent_again)s::boolean::integer
+where id = %(id)s
 returning id
 
 -- name: fail_model

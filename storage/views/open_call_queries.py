@@ -1,4 +1,4 @@
-"""Read the model calls of a job that have no answer yet."""
+"""Read the model calls of a job that have no answer yet, and their responses in the background."""
 
 from sqlalchemy import and_, case, func, or_, select
 

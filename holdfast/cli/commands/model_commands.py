@@ -40,6 +40,8 @@ _PARAMETERS = {
     "tokens_per_minute",
     "calls_at_once",
     "timeout_s",
+    "api",
+    "background",
     "stream",
     "first_byte_s",
     "silence_s",
@@ -268,8 +270,9 @@ def _print_check(check: ModelCheck) -> None:
             return
     for rung in check.rungs:
         detail = f": {rung.detail}" if rung.detail else ""
-        streamed = ", streamed" if rung.is_streamed else ""
-        print_text(f"  {rung.rung}: {rung.state.value}{streamed}{detail}")
+        came = ", streamed" if rung.is_streamed else ""
+        came = ", in the background" if rung.is_in_background else came
+        print_text(f"  {rung.rung}: {rung.state.value}{came}{detail}")
     if check.rungs:
         counted = "counted by the endpoint" if check.counts_tokens else "estimated"
         print_text(

@@ -135,7 +135,7 @@ class StreamedReply:
         except ValueError:
             chunk = None
         if chunk is None:
-            raise ReplyIncomplete(f"sent an event that is no chat completion: {text[:300]}")
+            raise ReplyIncomplete(f"sent an event that is no chat completion: {text[:200]}")
         if event.is_error or chunk.error is not None:
             raise self._failure(chunk, text)
         self._add(chunk)
@@ -147,7 +147,9 @@ class StreamedReply:
             ReplyIncomplete: the model has not said why it stopped.
         """
         if not self.is_complete:
-            raise ReplyIncomplete("ended its reply without a `finish_reason`")
+            raise ReplyIncomplete(
+                "ended its reply without a `finish_reason`; `stream = false` asks for whole replies"
+            )
         calls = [
             {"function": {"name": call.name, "arguments": "".join(call.arguments)}}
             for call in self._calls

@@ -96,6 +96,11 @@ model_calls = Table(
         server_default="0",
         comment="of a reply that is streamed: what has come of it, written every few seconds",
     ),
+    Column(
+        "response_id",
+        StorableText,
+        comment="the response that the endpoint makes in the background; null: none",
+    ),
     UniqueConstraint("job_id", "task_id", "attempt", "role", "part", "request_hash"),
     word_constraint("status", CallStatus),
 )

@@ -119,6 +119,23 @@ def test_a_check_names_what_an_endpoint_takes_and_ignores_and_what_it_refuses() 
     assert not check["counts_tokens"]
 
 
+@pytest.mark.conformance("BEY-11")
+@pytest.mark.parametrize("has_background", [True, False])
+def test_a_check_says_if_replies_are_made_in_the_background(*, has_background: bool) -> None:
+    with command_shell() as here, ScriptedModel(strict_endpoint, streams=has_background) as server:
+        table = 'api = "responses"\nbackground = true\n\n[models.keyless]'
+        path = configured(here, server.url)
+        path.write_text(path.read_text().replace("[models.keyless]", table))
+
+        ran = here.holdfast("models", "check", "big", BIG_KEY="big-secret")
+
+    assert ran.code == 0, ran.err
+    how = ", in the background" if has_background else ""
+    for rung in ("tools", "json_schema", "json_object", "text"):
+        assert f"  {rung}: works{how}\n" in ran.out
+    assert all(asked.body["background"] for asked in server.asked)
+
+
 def test_a_model_that_cannot_be_used_ends_the_check_with_an_exit_code() -> None:
     away = ScriptedReply(status=401, error={"message": "no such key"})
     with command_shell() as here, ScriptedModel(lambda _: away) as server:

@@ -5,7 +5,8 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -19,6 +20,12 @@ from starlette.routing import Route
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.dialogue.role_definition import Role
 from tests.support.endpoints.hosted_app import HostedApp
+from tests.support.endpoints.scripted_responses import (
+    BackgroundResponses,
+    chat_request,
+    response_events,
+    response_object,
+)
 from tests.support.endpoints.streamed_answers import stream_events
 from tests.support.endpoints.strict_answers import schema_fault, strict_answer, with_empty_fields
 
@@ -107,6 +114,8 @@ class ReceivedRequest:
     headers: Mapping[str, str]
     client: tuple[str, int] | None = None
     """The other end of the connection."""
+    is_response: bool = False
+    """True if the Responses API was asked; the body is that of the same chat completion."""
 
     @property
     def system(self) -> str:
@@ -168,10 +177,12 @@ class ScriptedModel(HostedApp):
         streams: bool = True,
         is_strict: bool = True,
     ) -> None:
-        """A server that does not stream ignores that it is asked to."""
+        """A server that does not stream ignores that it is asked to, and knows no background."""
         self._streams = streams
         self.left = 0
         """Streams whose client has left before their end."""
+        self.responses = BackgroundResponses()
+        self._making: set[asyncio.Task[None]] = set()
         self.asked: list[ReceivedRequest] = []
         self._is_strict = is_strict
         self._faults: list[str] = []
@@ -221,6 +232,16 @@ class ScriptedModel(HostedApp):
             if not self._changed.wait_for(lambda: self.left >= count, within):
                 raise TimeoutError(f"{self.left} clients left in {within} s, not {count}")
 
+    def wait_until(self, holds: Callable[[], bool], *, within: float = 20.0) -> None:
+        """Return once something holds that a request changes.
+
+        Raises:
+            TimeoutError: it did not come to hold.
+        """
+        with self._changed:
+            if not self._changed.wait_for(holds, within):
+                raise TimeoutError(f"it did not hold within {within} s")
+
     def release(self) -> None:
         """Give every reply that waits for its delay now."""
         self._releases += 1
@@ -240,6 +261,12 @@ class ScriptedModel(HostedApp):
         return Starlette(
             routes=[
                 Route("/v1/chat/completions", self._chat, methods=["POST"]),
+                Route("/v1/responses", self._respond, methods=["POST"]),
+                Route("/v1/responses/{id}", self._response),
+                Route("/v1/responses/{id}/cancel", self._cancel, methods=["POST"]),
+                Route("/v1/responses", self._respond, methods=["POST"]),
+                Route("/v1/responses/{id}", self._response),
+                Route("/v1/responses/{id}/cancel", self._cancel, methods=["POST"]),
                 Route("/v1/models", _models),
             ]
         )
@@ -248,28 +275,87 @@ class ScriptedModel(HostedApp):
         asked = ReceivedRequest(
             await request.json(), dict(request.headers), request.client and tuple(request.client)
         )
-        self._arrived(asked)
-        try:
-            if asked.rung != "text" and asked.rung not in self._supports:
-                what = "tools" if asked.rung == "tools" else f"response_format.type {asked.rung!r}"
-                text = f"{what} is not supported"
-                return _refused(self._refusal_status, {"message": text})
+        async with self._under_way(asked):
+            if refusal := self._refusal(asked):
+                return refusal
             reply = self._next(asked)
             await self._wait(reply.delay)
-            if self._is_strict and (fault := _strict_fault(reply, asked)):
-                self._faults.append(fault)
-                return _refused(400, {"message": fault})
-            if self._streams and asked.body.get("stream") and reply.has_completion:
-                events = list(
-                    stream_events(_completion(reply, asked), asked.body, ends=not reply.is_cut)
-                )
-                return StreamingResponse(
-                    self._stream(reply, events), media_type="text/event-stream"
-                )
-            return _response(reply, asked)
+            if refusal := self._strict_refusal(reply, asked):
+                return refusal
+            if not self._is_streamed(reply, asked):
+                return _response(reply, asked)
+            events = stream_events(_completion(reply, asked), asked.body, ends=not reply.is_cut)
+            return self._streaming(reply, events)
+
+    async def _respond(self, request: Request) -> Response:
+        asked = ReceivedRequest(
+            chat_request(await request.json()), dict(request.headers), is_response=True
+        )
+        async with self._under_way(asked):
+            if refusal := self._refusal(asked):
+                return refusal
+            reply = self._next(asked)
+            if not reply.has_completion:
+                return _response(reply, asked)
+            if refusal := self._strict_refusal(reply, asked):
+                return refusal
+            response_id = self.responses.begin()
+            response = response_object(_completion(reply, asked), response_id)
+            if asked.body.get("background") and self._streams:
+                self._making.add(asyncio.create_task(self._make(reply, response)))
+                return JSONResponse(self.responses.made[response_id])
+            await self._wait(reply.delay)
+            if not self._is_streamed(reply, asked):
+                return JSONResponse(response)
+            return self._streaming(reply, response_events(response))
+
+    async def _make(self, reply: ScriptedReply, response: dict[str, Any]) -> None:
+        await self._wait(reply.delay)
+        self.responses.end(response)
+
+    async def _response(self, request: Request) -> Response:
+        response_id = request.path_params["id"]
+        with self._changed:
+            self.responses.polled.append(response_id)
+            self._changed.notify_all()
+        response = self.responses.made.get(response_id)
+        return _no_response(response_id) if response is None else JSONResponse(response)
+
+    async def _cancel(self, request: Request) -> Response:
+        response_id = request.path_params["id"]
+        with self._changed:
+            response = self.responses.cancel(response_id)
+            self._changed.notify_all()
+        return _no_response(response_id) if response is None else JSONResponse(response)
+
+    @asynccontextmanager
+    async def _under_way(self, asked: ReceivedRequest) -> AsyncIterator[None]:
+        self._arrived(asked)
+        try:
+            yield
         finally:
             with self._changed:
                 self._at_once -= 1
+
+    def _refusal(self, asked: ReceivedRequest) -> Response | None:
+        """The refusal of a way of asking that the server does not know."""
+        if asked.rung == "text" or asked.rung in self._supports:
+            return None
+        what = "tools" if asked.rung == "tools" else f"response_format.type {asked.rung!r}"
+        return _refused(self._refusal_status, {"message": f"{what} is not supported"})
+
+    def _strict_refusal(self, reply: ScriptedReply, asked: ReceivedRequest) -> Response | None:
+        """The refusal of a script whose reply a strict endpoint would never have written."""
+        if not self._is_strict or not (fault := _strict_fault(reply, asked)):
+            return None
+        self._faults.append(fault)
+        return _refused(400, {"message": fault})
+
+    def _is_streamed(self, reply: ScriptedReply, asked: ReceivedRequest) -> bool:
+        return bool(self._streams and asked.body.get("stream") and reply.has_completion)
+
+    def _streaming(self, reply: ScriptedReply, events: Iterable[bytes]) -> Response:
+        return StreamingResponse(self._stream(reply, list(events)), media_type="text/event-stream")
 
     async def _stream(self, reply: ScriptedReply, events: Sequence[bytes]) -> AsyncIterator[bytes]:
         middle, is_over = len(events) // 2, False
@@ -335,6 +421,11 @@ def _response(reply: ScriptedReply, asked: ReceivedRequest) -> Response:
     if reply.error is not None:
         return _refused(reply.status, reply.error, reply.headers)
     return JSONResponse(_completion(reply, asked), headers=dict(reply.headers))
+
+
+def _no_response(response_id: str) -> Response:
+    text = f"Response with id '{response_id}' not found."
+    return _refused(404, {"message": text, "type": "invalid_request_error", "param": "id"})
 
 
 async def _broken() -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Send a chat completion's request, and read the reply as it is written where that is possible."""
+"""Send a request for a reply, and read the reply as it is written where that is possible."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -14,15 +14,8 @@ from holdfast.roles.endpoints.endpoint_errors import refused_part_of_stream
 from holdfast.roles.endpoints.refusal_signs import STREAM_OPTIONS
 from holdfast.roles.endpoints.remembered_rungs import RememberedRungs
 from holdfast.roles.endpoints.reply_errors import ReplyBroken
+from holdfast.roles.endpoints.streaming.endpoint_api import EndpointApi, GrowingReply
 from holdfast.roles.endpoints.streaming.event_stream import EventReader
-from holdfast.roles.endpoints.streaming.streamed_reply import StreamedReply
-
-STREAMS: tuple[Mapping[str, Any], ...] = (
-    {"stream": True, STREAM_OPTIONS: {"include_usage": True}},
-    {"stream": True},
-    {},
-)
-"""What a request says of streaming, the best first; the last is not streamed."""
 
 _LARGE = 100_000  # bytes that a thread reads, so that the event loop goes on
 _AFTER_FINISH_S = 5.0
@@ -31,11 +24,14 @@ _AFTER_END_S = 1.0
 """Seconds until the connection ends, once the endpoint has said that the stream is over."""
 
 
-class ChatSender:
-    """Sends requests to `/chat/completions`; remembers which of them may not be streamed."""
+class ReplySender:
+    """Sends requests to one API of an endpoint; remembers which of them may not be streamed."""
 
-    def __init__(self, client: AsyncOpenAI, config: ModelConfig, timeout_s: float) -> None:
+    def __init__(
+        self, client: AsyncOpenAI, api: EndpointApi, config: ModelConfig, timeout_s: float
+    ) -> None:
         self._client = client
+        self._api = api
         self._config = config
         self._timeout_s = timeout_s
         self._remembered = RememberedRungs()
@@ -43,15 +39,16 @@ class ChatSender:
     async def send(
         self, body: Mapping[str, Any], progress: CallProgress
     ) -> str | OpenAIError | TimeoutError:
-        """The body of the answer, as without streaming, or why there is none."""
+        """The reply to a chat completion's request, as its body, or why there is none."""
+        streams = self._api.streams
         if not self._config.stream:
-            return await self._try(body, STREAMS[-1], progress)
+            return await self._try(body, streams[-1], progress)
         way = (body["model"], _format_of(body))
         first = rung = self._remembered.first(way)
-        outcome = await self._try(body, STREAMS[rung], progress)
-        while rung + 1 < len(STREAMS) and (part := refused_part_of_stream(outcome)):
-            rung = rung + 1 if part == STREAM_OPTIONS else len(STREAMS) - 1
-            outcome = await self._try(body, STREAMS[rung], progress)
+        outcome = await self._try(body, streams[rung], progress)
+        while rung + 1 < len(streams) and (part := refused_part_of_stream(outcome)):
+            rung = rung + 1 if part == STREAM_OPTIONS else len(streams) - 1
+            outcome = await self._try(body, streams[rung], progress)
         if rung > first and isinstance(outcome, str):
             # Not on an error: one that quotes our text may only look like such a refusal.
             self._remembered.remember(way, rung)
@@ -61,15 +58,16 @@ class ChatSender:
         self, body: Mapping[str, Any], stream: Mapping[str, Any], progress: CallProgress
     ) -> str | OpenAIError | TimeoutError:
         progress.received_chars = 0
+        request = self._api.request_of({**body, **stream})
         try:
             # The client's own timeout is per read: a server that trickles would hold us forever.
             async with asyncio.timeout(self._timeout_s):
-                if not stream:
-                    response = await self._client.post(
-                        "/chat/completions", cast_to=httpx2.Response, body=dict(body)
-                    )
-                    return response.text
-                return await self._streamed({**body, **stream}, progress)
+                if stream:
+                    return await self._streamed(request, progress)
+                response = await self._client.post(
+                    self._api.path, cast_to=httpx2.Response, body=request
+                )
+                return await self._api.whole(response.text, response.request)
         except (OpenAIError, TimeoutError) as error:
             return error
 
@@ -80,19 +78,18 @@ class ChatSender:
             TimeoutError: nothing came in time.
             OpenAIError: the endpoint refused, failed, stood still or broke off.
         """
-        reply: StreamedReply | None = None
+        reply: GrowingReply | None = None
         try:
             async with (
                 asyncio.timeout(self._config.first_byte_s) as clock,
-                self._client.chat.completions.with_streaming_response.create(
-                    model=body["model"], messages=[], stream=True, extra_body=dict(body)
-                ) as response,
+                self._api.opened(self._client, body) as response,
             ):
                 if not is_event_stream(response.headers):
                     clock.reschedule(None)
-                    return (await response.read()).decode(errors="replace")
+                    text = (await response.read()).decode(errors="replace")
+                    return await self._api.whole(text, response.http_request)
                 progress.is_streamed = True
-                reply = StreamedReply(response.http_request)
+                reply = self._api.growing(response.http_request)
                 await self._read(response.iter_bytes(), reply, clock, progress)
         except TimeoutError:
             if reply is None or not (reply.characters or reply.is_complete):
@@ -110,7 +107,7 @@ class ChatSender:
     async def _read(
         self,
         chunks: AsyncIterator[bytes],
-        reply: StreamedReply,
+        reply: GrowingReply,
         clock: asyncio.Timeout,
         progress: CallProgress,
     ) -> None:
@@ -127,7 +124,7 @@ class ChatSender:
         for event in reader.end():
             reply.add(event)
 
-    def _patience_s(self, reply: StreamedReply) -> float | None:
+    def _patience_s(self, reply: GrowingReply) -> float | None:
         """The seconds that the next bytes may take; None before the reply has begun.
 
         Some models think silently after an event that holds only their role.
@@ -144,5 +141,5 @@ def _format_of(body: Mapping[str, Any]) -> str:
     return "tools" if "tools" in body else str(body.get("response_format", {}).get("type"))
 
 
-def _broken(what: str, reply: StreamedReply) -> ReplyBroken:
+def _broken(what: str, reply: GrowingReply) -> ReplyBroken:
     return ReplyBroken(f"{what}, after {reply.characters:,} characters of its reply")

@@ -1,0 +1,1 @@
+"""Speak the Responses API: its requests, its replies, and responses in the background."""
