@@ -19,6 +19,7 @@ from holdfast.activities.reports.report_inputs import (
     unfinished_task_gaps,
 )
 from holdfast.activities.reports.sentence_checks import ReportSentenceChecks
+from holdfast.activities.reports.sentence_correction import correct_sentences
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Record, Recorded, work_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.halt_from_error import halt_of_error
@@ -254,21 +255,17 @@ async def _write_report(
 async def _draft_with_one_correction(
     writer: ModelCaller, task: SynthesiserTask, checking: ReportSentenceChecks
 ) -> tuple[SynthesiserAnswer, int]:
-    """Draft the report; if sentences fail the checks, write it once more, with the reasons.
+    """Draft the report; sentences that fail the checks are written once more, each alone.
 
-    Returns the last valid version, and how many sentences of the first were sent back.
+    Returns the draft, and how many of its sentences were sent back.
     """
-    first = await draft_report(writer, task)
-    refused = await checking.refused(first, place="")
+    draft = await draft_report(writer, task)
+    refused = await checking.refused(draft, place="")
     if not refused:
-        return first, 0
-    try:
-        again = task.model_copy(update={"refused": refused})
-        second = await draft_report(writer, again, place=call_places.CORRECTED_REPORT)
-    except ReportInvalid:
-        return first, len(refused)  # what failed in it is dropped or hedged
-    await checking.refused(second, place=call_places.CORRECTED_REPORT)
-    return second, len(refused)
+        return draft, 0
+    corrected = await correct_sentences(writer, task, draft, refused)
+    await checking.refused(corrected, place=call_places.CORRECTED_REPORT)
+    return corrected, len(refused)
 
 
 def _permitted_texts(task: SynthesiserTask) -> list[str]:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.models.evidence.evidence import CheckSummary, StoredEvidence
 from holdfast.models.reports.report_writer_messages import (
-    RefusedSentence,
     Statement,
     SynthesiserAnswer,
 )
@@ -61,8 +60,8 @@ class ReportSentenceChecks:
     model_caller: ModelCaller | None = None
     _verdicts: dict[CheckedSentence, SupportVerdict] = field(default_factory=dict, init=False)
 
-    async def refused(self, draft: SynthesiserAnswer, *, place: str) -> tuple[RefusedSentence, ...]:
-        """Return the sentences of the draft that fail, with reasons; verdicts are reused.
+    async def refused(self, draft: SynthesiserAnswer, *, place: str) -> dict[CheckedSentence, str]:
+        """Return the sentences of the draft that fail, and why; verdicts are reused.
 
         Raises:
             Passing: the checking model is busy.
@@ -74,10 +73,8 @@ class ReportSentenceChecks:
         asked = [each for each in new if self._needs_judgement(each)]
         if asked and self.model_caller is not None:
             self._verdicts |= await self._check_by_model(self.model_caller, asked, place)
-        failed = dict.fromkeys(s for s in _sentences(draft) if not self._is_supported(s))
-        return tuple(
-            RefusedSentence(text=each.text, why=self._verdicts[each].why) for each in failed
-        )
+        failed = (each for each in _sentences(draft) if not self._is_supported(each))
+        return {each: self._verdicts[each].why for each in failed}
 
     def weighed(self, draft: SynthesiserAnswer) -> tuple[SynthesiserAnswer, CheckSummary]:
         """Return the draft with unsupported sentences dropped and others hedged, and the counts."""

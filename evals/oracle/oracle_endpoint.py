@@ -23,6 +23,7 @@ from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
 from holdfast.roles.planning.replanner import REPLANNER, STEP_REPLANNER
 from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
@@ -44,6 +45,7 @@ _ROLES: tuple[Role[Any, Any], ...] = (
     CONDENSER,
     SYNTHESISER,
     SENTENCE_CHECKER,
+    SENTENCE_CORRECTOR,
 )
 _PER_MESSAGE = 4
 

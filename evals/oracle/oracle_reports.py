@@ -27,6 +27,11 @@ def synthesiser_answer(task: RoleTask) -> object:
     return {"answer": [told], "findings": findings, "gaps": list(task["gaps"]), **conclusion}
 
 
+def sentence_corrector_answer(task: RoleTask) -> object:
+    """Leave every refused sentence out."""
+    return {"sentences": [{"id": each["id"]} for each in task["sentences"]]}
+
+
 def sentence_checker_answer(task: RoleTask) -> object:
     """Each sentence is carried: it is a quote, or the answer that was found."""
     return {

@@ -117,6 +117,9 @@ class Oracle:
     def _sentence_checker(self, task: RoleTask) -> object:
         return oracle_reports.sentence_checker_answer(task)
 
+    def _sentence_corrector(self, task: RoleTask) -> object:
+        return oracle_reports.sentence_corrector_answer(task)
+
 
 def _plan(tasks: list[dict[str, Any]]) -> object:
     return {"explanation": "the gold program", "tasks": tasks}

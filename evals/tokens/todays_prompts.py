@@ -34,6 +34,7 @@ from holdfast.roles.planning.replanner import (
 )
 from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.matcher import MATCHER
@@ -85,6 +86,7 @@ _ROLES: Mapping[str, _AnyRole] = {
         GAP_PLANNER,
         CONDENSER,
         SENTENCE_CHECKER,
+        SENTENCE_CORRECTOR,
         ANSWER_JUDGE,
         COMPACTOR,
     )

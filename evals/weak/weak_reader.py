@@ -6,13 +6,17 @@ request that is sent again gets the same reply.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from holdfast.evals.oracle.oracle_agents import FIXED_ANSWERS
-from holdfast.evals.oracle.oracle_reports import sentence_checker_answer, synthesiser_answer
+from holdfast.evals.oracle.oracle_reports import (
+    sentence_checker_answer,
+    sentence_corrector_answer,
+    synthesiser_answer,
+)
 from holdfast.evals.oracle.program_calls import RoleTask, unused_id
 from holdfast.evals.peers.exchange_records import Json
 from holdfast.evals.weak.reader_faults import CORRECTS, SILENT_JUDGE, FaultDice, Sentence
@@ -21,10 +25,12 @@ from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.errors import BadInput
 from holdfast.models.loop.loop_functions import ANSWER, SEARCH
 from holdfast.planning.text.folded_text import fold_text
+from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
 from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
@@ -74,11 +80,17 @@ class WeakReader:
         if system.startswith(GAP_PLANNER.instructions.strip()):
             retried = [{"id": each, "hint": "other words"} for each in task["incomplete"]]
             return {"retry_sub_questions": retried, "new_sub_questions": []}
-        if system.startswith(SYNTHESISER.instructions.strip()):
-            return synthesiser_answer(task)
-        if system.startswith(SENTENCE_CHECKER.instructions.strip()):
-            return sentence_checker_answer(task)
+        for role, answer in _REPORT_ANSWERS:
+            if system.startswith(role.instructions.strip()):
+                return answer(task)
         raise BadInput(f"the weak reader does not play this role: {system[:80]!r}")
+
+
+_REPORT_ANSWERS: tuple[tuple[Role[Any, Any], Callable[[RoleTask], object]], ...] = (
+    (SYNTHESISER, synthesiser_answer),
+    (SENTENCE_CHECKER, sentence_checker_answer),
+    (SENTENCE_CORRECTOR, sentence_corrector_answer),
+)
 
 
 def _plan(task_id: str, question: str) -> object:

@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
 from holdfast.models.answer_draft import Confidence, Draft, DraftValue
-from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
@@ -64,11 +63,15 @@ def _bare_ids(value: object) -> object:
     return [name for each in value for name in _AROUND_IDS.split(each) if name]
 
 
+EvidenceIds = Annotated[list[str], BeforeValidator(_bare_ids)]
+"""The ids of the evidence that a sentence cites."""
+
+
 class Statement(Draft):
     """A sentence of the report with the ids of the evidence it rests on."""
 
     text: str
-    evidence: Annotated[list[str], BeforeValidator(_bare_ids)] = Field(default_factory=list)
+    evidence: EvidenceIds = Field(default_factory=list)
 
 
 class CondensedGroup(Frozen):
@@ -76,13 +79,6 @@ class CondensedGroup(Frozen):
 
     group: str
     statements: tuple[Statement, ...]
-
-
-class RefusedSentence(Frozen):
-    """A sentence of your last report that its evidence does not carry."""
-
-    text: str
-    why: FromRelease[str]
 
 
 class SynthesiserTask(Frozen):
@@ -104,9 +100,6 @@ class SynthesiserTask(Frozen):
     verification: VerificationResult | None = None
     contradictions: tuple[OpposedClaims, ...] = ()
     gaps: tuple[str, ...] = Field(default=(), description="what could not be found")
-    refused: tuple[RefusedSentence, ...] = Field(
-        default=(), description="sentences of your last report to mend or to leave out"
-    )
 
 
 class ConclusionDraft(Statement):

@@ -24,5 +24,6 @@ class RoleName(StrEnum):
     ANSWERER = "answerer"
     VERIFIER = "verifier"
     SENTENCE_CHECKER = "sentence_checker"
+    SENTENCE_CORRECTOR = "sentence_corrector"
     SYNTHESISER = "synthesiser"
     CONDENSER = "condenser"

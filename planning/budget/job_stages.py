@@ -34,6 +34,7 @@ _STAGE_BY_ROLE: Mapping[str, StageName] = {
     RoleName.SYNTHESISER: StageName.REPORT,
     RoleName.CONDENSER: StageName.REPORT,
     RoleName.SENTENCE_CHECKER: StageName.REPORT,
+    RoleName.SENTENCE_CORRECTOR: StageName.REPORT,
 }
 """Roles that work in one stage only; other roles work wherever their task belongs."""
 

@@ -27,7 +27,12 @@ _ROLES: Mapping[Phase, tuple[RoleName, ...]] = {
         RoleName.REVISER,
         RoleName.GAP_PLANNER,
     ),
-    Phase.SYNTHESIS: (RoleName.SYNTHESISER, RoleName.CONDENSER, RoleName.SENTENCE_CHECKER),
+    Phase.SYNTHESIS: (
+        RoleName.SYNTHESISER,
+        RoleName.CONDENSER,
+        RoleName.SENTENCE_CHECKER,
+        RoleName.SENTENCE_CORRECTOR,
+    ),
 }
 
 PHASE_BY_ROLE: Mapping[str, Phase] = MappingProxyType(

@@ -35,6 +35,7 @@ from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
 from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
 from holdfast.roles.extractive.planning.reviser_rules import revise
 from holdfast.roles.extractive.reports.condenser_rules import condense
+from holdfast.roles.extractive.reports.sentence_corrector_rules import correct_by_rules
 from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
 from holdfast.roles.extractive.tasks.matcher_rules import match
 from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
@@ -45,6 +46,7 @@ from holdfast.roles.planning.planner import ContinuedPlannerTask, PlannerTask
 from holdfast.roles.planning.replanner import LoopReplannerTask
 from holdfast.roles.planning.reviser import ReviserTask
 from holdfast.roles.reports.condenser import CondenserTask
+from holdfast.roles.reports.sentence_corrector import SentenceCorrectorTask
 from holdfast.roles.tasks.extractor import ExtractorTask
 from holdfast.roles.tasks.matcher import MatcherTask
 from holdfast.roles.tasks.reasoner import ReasonerTask
@@ -99,6 +101,7 @@ _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
     RoleName.GAP_PLANNER: RoleRules(GapPlannerTask, fill_gaps_by_rules),
     RoleName.CONDENSER: RoleRules(CondenserTask, condense),
     RoleName.SENTENCE_CHECKER: RoleRules(SentenceCheckerTask, check_sentences),
+    RoleName.SENTENCE_CORRECTOR: RoleRules(SentenceCorrectorTask, correct_by_rules),
 }
 
 

@@ -17,8 +17,7 @@ them. Use only the ids you were given, and write no marks into the text: they ar
 If `concludes` is true, there is no answer yet: put it into `conclusion`, short and in the form that
 the question asks for, or leave it null and name the gap. If there are `groups`, integrate their
 statements. Weigh open contradictions in the analysis, and take no side that the evidence does not
-take. If there are `refused` sentences, write the whole report again with these mended or left out.
-Name every gap you were given.
+take. Name every gap you were given.
 """,
     foreign_fields=("answer", "results", "evidence", "groups", "contradictions", "gaps"),
     task=SynthesiserTask,

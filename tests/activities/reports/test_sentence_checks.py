@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.models.evidence.evidence import CheckSummary, Report
 from holdfast.planning.reports.sentence_support import hedged
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
@@ -62,26 +63,76 @@ def findings(report: Report) -> list[str]:
     return [each.text for each in report.findings]
 
 
-async def test_what_fails_is_sent_back_once_with_the_reasons(
+def correcting(players: ScriptedRoles, *texts: str, evidence: str = "E1") -> None:
+    """The corrector's sentences in the order of those that were refused; an empty one is left out."""
+
+    def part(asked: ReceivedRequest) -> object:
+        return {
+            "sentences": [
+                {"id": each["id"], "text": text, "evidence": [evidence] if text else []}
+                for each, text in zip(asked.task["sentences"], texts, strict=True)
+            ]
+        }
+
+    players.parts["sentence_corrector"] = part
+
+
+@pytest.mark.conformance("REP-04")
+async def test_a_refused_sentence_is_repaired_alone(
     press: ReportJob, players: ScriptedRoles
 ) -> None:
-    writing(players, answer("It was opened in 1923."), answer("Ada Marsh opened it."))
+    writing(players, answer("It was opened in 1923.", "It cost 900 pounds."))
+    correcting(players, "Ada Marsh opened it [E1].")
     await found(press)
 
     report = await press.report()
 
-    first, second = players.tasks(SYNTHESISER)
-    assert first["refused"] == []
-    assert second["refused"] == [
+    assert players.count(SYNTHESISER) == 1
+    (asked,) = players.tasks(SENTENCE_CORRECTOR)
+    assert asked["sentences"] == [
         {
+            "id": "S1",
             "text": "It was opened in 1923.",
+            "cites": ["E1"],
             "why": "the number 1923 is in no passage that is cited",
         }
     ]
-    assert findings(report) == ["Ada Marsh opened it."]
+    assert [each["id"] for each in asked["evidence"]] == ["E1"]
+    assert findings(report) == ["Ada Marsh opened it.", "It cost 900 pounds."]
     assert report.check_summary == CheckSummary(
-        checked=2, judged=2, refused=1, kept=2, checked_by="scripted"
+        checked=3, judged=3, refused=1, kept=3, checked_by="scripted"
     )
+
+
+@pytest.mark.conformance("REP-04")
+async def test_a_sentence_that_fails_again_is_dropped_and_one_without_text_is_left_out(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer("It was opened in 1923.", "It cost 901 pounds.", "Ada Marsh came."))
+    correcting(players, "It was opened in 1924.", "")
+    await found(press)
+
+    report = await press.report()
+
+    assert findings(report) == ["Ada Marsh came."]
+    assert report.check_summary == CheckSummary(
+        checked=3, judged=2, refused=2, kept=2, dropped=1, checked_by="scripted"
+    )
+
+
+async def test_without_a_valid_correction_the_draft_stays_and_loses_what_failed(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    writing(players, answer("It was opened in 1923.", "Ada Marsh opened it."))
+    correcting(players, "Ada Marsh came in 1932.", evidence="E7")
+    await found(press)
+
+    report = await press.report()
+
+    assert "cites 'E7', which is not among the evidence" in str(
+        players.asked["sentence_corrector"][1].turns[-1]["content"]
+    )
+    assert findings(report) == ["Ada Marsh opened it."]
 
 
 @pytest.mark.conformance("VMAO-11")
@@ -96,7 +147,7 @@ async def test_what_the_passage_does_not_say_is_dropped_and_counted(
 
     report = await press.report()
 
-    assert players.count(SYNTHESISER) == 2
+    assert (players.count(SYNTHESISER), players.count(SENTENCE_CORRECTOR)) == (1, 1)
     assert findings(report) == ["Ada Marsh opened it."]
     assert report.check_summary == CheckSummary(
         checked=3, judged=2, refused=1, kept=2, dropped=1, checked_by="scripted"
@@ -124,17 +175,14 @@ async def test_what_the_checker_calls_partly_supported_is_hedged(
         report.check_summary.hedged,
         report.check_summary.dropped,
     ) == (2, 1, 1)
-    assert players.tasks(SYNTHESISER)[1]["refused"][0]["why"] == "the page says less"
+    assert players.tasks(SENTENCE_CORRECTOR)[0]["sentences"][0]["why"] == "the page says less"
 
 
 async def test_all_sentences_are_judged_in_one_call_and_none_of_them_twice(
     press: ReportJob, players: ScriptedRoles
 ) -> None:
-    writing(
-        players,
-        answer("The bridge was cheap.", "It cost 900 pounds and more."),
-        answer("The bridge was dear.", "It cost 900 pounds and more."),
-    )
+    writing(players, answer("The bridge was cheap.", "It cost 900 pounds and more."))
+    correcting(players, "The bridge was dear.")
     players.parts["sentence_checker"] = judging(cheap="unsupported")
     await found(press)
 
@@ -231,8 +279,9 @@ async def test_a_claim_without_a_citation_is_sent_back_and_dropped(
 
     report = await press.report()
 
-    assert players.tasks(SYNTHESISER)[1]["refused"] == [
+    assert players.tasks(SENTENCE_CORRECTOR)[0]["sentences"] == [
         {
+            "id": "S1",
             "text": "The bridge is a masterpiece of engineering.",
             "why": "it claims something and cites no evidence",
         }
@@ -243,15 +292,6 @@ async def test_a_claim_without_a_citation_is_sent_back_and_dropped(
         checked=3, judged=1, refused=1, kept=2, dropped=1, checked_by="scripted"
     )
     assert summary.checked == summary.kept + summary.hedged + summary.dropped
-
-
-async def test_a_second_version_that_is_no_report_leaves_the_first_one(
-    press: ReportJob, players: ScriptedRoles
-) -> None:
-    writing(players, answer("It was opened in 1923.", "Ada Marsh opened it."), {"summary": []})
-    await found(press)
-
-    assert findings(await press.report()) == ["Ada Marsh opened it."]
 
 
 async def test_writing_it_again_after_a_crash_pays_for_nothing_twice(

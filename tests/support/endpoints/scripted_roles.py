@@ -23,6 +23,7 @@ from holdfast.roles.planning.replanner import (
 )
 from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.reports.condenser import CONDENSER
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.matcher import MATCHER
@@ -180,6 +181,15 @@ class ScriptedRoles:
     def _condenser(self, asked: ReceivedRequest) -> object:
         return {"statements": [_quoting(item) for item in asked.task["evidence"][:12]]}
 
+    def _sentence_corrector(self, asked: ReceivedRequest) -> object:
+        """Repeats every refused sentence as it was."""
+        return {
+            "sentences": [
+                {"id": each["id"], "text": each["text"], "evidence": each.get("cites", [])}
+                for each in asked.task["sentences"]
+            ]
+        }
+
     def _sentence_checker(self, asked: ReceivedRequest) -> object:
         ids = [sentence["id"] for sentence in asked.task["sentences"]]
         return {"verdicts": [{"id": name, "verdict": "supported", "why": ""} for name in ids]}
@@ -230,6 +240,7 @@ ROLES: tuple[Role[Any, Any], ...] = (
     ANSWERER,
     CONDENSER,
     SENTENCE_CHECKER,
+    SENTENCE_CORRECTOR,
     MATCHER,
 )
 
