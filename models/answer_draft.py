@@ -122,21 +122,23 @@ def _as_word(words: Mapping[str, str], content: object) -> object:
 
 
 def _as_list(element: Any, may_be_empty: bool, content: object) -> object:  # noqa: ANN401 - any type
-    """The list that is meant by nothing, by one text, or by an object of names and values."""
+    """The list that is meant by nothing, by one text or object, or by names and values."""
     if may_be_empty and (content is None or content == ""):
         return []
     if element is str and isinstance(content, str):
         return [content]
-    if not isinstance(content, dict) or not _has_names_and_values(element):
+    if not isinstance(content, dict) or not _is_draft(element):
         return content
-    if content.keys() <= element.model_fields.keys():
+    is_one = content.keys() <= element.model_fields.keys()
+    if not {"name", "value"} <= element.model_fields.keys():
+        return [content] if is_one else content
+    if is_one:
         return content  # one element, or parameters of these names
     return [{"name": name, "value": value} for name, value in content.items()]
 
 
-def _has_names_and_values(element: Any) -> bool:  # noqa: ANN401 - any type
-    is_draft = isinstance(element, type) and issubclass(element, Draft)
-    return is_draft and {"name", "value"} <= element.model_fields.keys()
+def _is_draft(element: Any) -> bool:  # noqa: ANN401 - any type
+    return isinstance(element, type) and issubclass(element, Draft)
 
 
 def _renamed(model: type[Draft], value: Mapping[Any, Any]) -> dict[Any, Any]:

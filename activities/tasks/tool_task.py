@@ -197,7 +197,11 @@ async def _outcome_of_extraction(
         for each in _extracted_candidates(answers, task.expects)
     ]
     best = best_candidates(candidate for candidate, _ in shown)
-    summary = " ".join(answer.summary for answer in answers if answer.summary)[:4000]
+    read = called.answer.passages
+    unknown = [name for each in best.values() for name in _unknown_elements(each.value, read)]
+    said = [answer.summary for answer in answers if answer.summary]
+    said += [f"Not in the response: {', '.join(unknown)}."] if unknown else []
+    summary = " ".join(said)[:4000]
     threshold = work.request.strategy.confidence_threshold
     verdict = check_kpis(task.expects, best, threshold)
     quotes = {
@@ -205,7 +209,7 @@ async def _outcome_of_extraction(
         for candidate, found in shown
         if found and candidate.quote == best[candidate.name].quote
     }
-    return _outcome_of_verdict(verdict, called.answer.passages, quotes, summary, threshold or 0.0)
+    return _outcome_of_verdict(verdict, read, quotes, summary, threshold or 0.0)
 
 
 def _outcome_of_verdict(
@@ -310,15 +314,15 @@ def _locate_quotes(
     value = candidate.value
     found = locate_values(candidate.name, value, candidate.quote, passages, about)
     is_unshown = not found and bool(candidate.quote) and value is not None
-    if is_unshown or _has_unknown_name(value, passages):
+    if is_unshown or _unknown_elements(value, passages):
         least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)
         candidate = candidate.model_copy(update={"confidence": least})
     return candidate, found
 
 
-def _has_unknown_name(value: JsonValue, passages: Sequence[SourcePassage]) -> bool:
-    """True if a list has an element with a name or a number that is in no passage."""
+def _unknown_elements(value: JsonValue, passages: Sequence[SourcePassage]) -> list[str]:
+    """Return the elements of a list that have a name or a number which is in no passage."""
     if not isinstance(value, list):
-        return False
+        return []
     texts = [f"{each.title}\n{each.text}" for each in passages]
-    return any(unsupported_parts(str(each), texts, []) for each in value if isinstance(each, str))
+    return [each for each in value if isinstance(each, str) and unsupported_parts(each, texts, [])]

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence, Set
 from itertools import islice
-from operator import itemgetter
 
 from pydantic import JsonValue
 
@@ -80,7 +79,10 @@ def _best_span(text: str, wanted: Set[str]) -> tuple[int, int] | None:
 def _locate_value(
     entity: str, value: JsonValue, quote: str, passages: Iterable[SourcePassage]
 ) -> LocatedQuote | None:
-    """Return the sentence with the value that shares most words with the quote."""
+    """Return the sentence with the value that shares most words with the quote.
+
+    A document whose title names the value goes before documents that only mention it.
+    """
     text = _text_of_value(value)
     if not text:
         return None
@@ -92,8 +94,12 @@ def _locate_value(
         for match in islice(pattern.finditer(passage.text), _MAX_MATCHES)
         for start, end in [_sentence_around(passage.text, *match.span())]
     ]
-    shared = (len(wanted & words_of(place.quote, _MIN_LETTERS)) for place in places)
-    return max(zip(shared, places, strict=True), key=itemgetter(0), default=(0, None))[1]
+
+    def likeness(place: LocatedQuote) -> tuple[bool, int]:
+        shared = wanted & words_of(place.quote, _MIN_LETTERS)
+        return bool(pattern.search(place.passage.title)), len(shared)
+
+    return max(places, key=likeness, default=None)
 
 
 def _first_element(value: JsonValue) -> JsonValue:

@@ -1,8 +1,9 @@
 """Sentence checker role: judge whether cited passages support each report sentence."""
 
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.frozen_model import Frozen
@@ -42,9 +43,9 @@ class SentenceCheckerTask(Frozen):
 
 
 class SentenceVerdict(Draft):
-    """The verdict on one sentence."""
+    """The verdict on one sentence; `s1` is S1."""
 
-    id: str
+    id: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)]
     why: str = Field(default="", description="what the passages do not say, in a few words")
     verdict: SupportLevel
 

@@ -8,6 +8,7 @@ from holdfast.models.plans.plan_drafts import DraftTask
 from holdfast.roles.loop.answer_judge import AnswerJudgement
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer
 from holdfast.roles.tasks.reasoner import ReasonerAnswer
+from holdfast.roles.verification.sentence_checker import SentenceCheckerAnswer
 
 
 class Rated(Draft):
@@ -98,6 +99,15 @@ def test_one_text_is_a_list_of_it_and_nothing_an_empty_list(
     answer = {"reasoning_steps": written, "status": "failed", "outputs": []}
 
     assert ReasonerAnswer.model_validate(answer).reasoning_steps == read
+
+
+@pytest.mark.conformance("MOD-10")
+def test_one_object_is_a_list_of_it() -> None:
+    verdict = {"id": " s1", "verdict": "SUPPORTED"}
+
+    answer = SentenceCheckerAnswer.model_validate({"verdicts": verdict})
+
+    assert [(each.id, each.verdict) for each in answer.verdicts] == [("S1", "supported")]
 
 
 @pytest.mark.conformance("MOD-10")

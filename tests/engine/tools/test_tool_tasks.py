@@ -339,13 +339,13 @@ async def test_an_entity_that_is_left_out_goes_back_once(
     assert "'value' in `entities` is left out" in second.turns[-1]["content"]
 
 
-LINES = ExpectedEntity(name="lines", type=EntityType.ARRAY, description="the lines that closed")
+LINES = ExpectedEntity(name="value", type=EntityType.ARRAY, description="the lines that closed")
 
 
 def lines_script(*names: str) -> object:
     """An extractor that quotes one sentence for all these names."""
     quote = "The Brannick line closed."
-    entity = {"name": "lines", "value": list(names), "confidence": 0.9, "quote": quote}
+    entity = {"name": "value", "value": list(names), "confidence": 0.9, "quote": quote}
     return lambda _: {"entities": [entity], "confidence": 0.9, "summary": "found"}
 
 
@@ -362,7 +362,7 @@ async def test_each_element_of_a_list_is_evidence_with_the_sentence_that_shows_i
 
     assert job.status == "done"
     evidence = await evidence_rows.evidence_of(engine.db, job.job_id)
-    assert {each.quote for each in evidence if each.entity == "lines"} == {
+    assert {each.quote for each in evidence if each.entity == "value"} == {
         "The Brannick line closed.",
         "The Ellerhow line closed too.",
     }
@@ -373,7 +373,7 @@ async def test_a_name_in_a_list_that_the_response_does_not_have_makes_the_list_w
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
     players.plan = plan(
-        lookup_task("T1").model_copy(update={"expects": (LINES,)}), final_task("T2")
+        lookup_task("T1").model_copy(update={"expects": (LINES,)}), final_task("T2", "T1")
     )
     players.continuations = [plan(final_task("T2a"))]
     players.parts["extractor"] = lines_script("Brannick", "Skerra Ferry Trust")
@@ -383,4 +383,6 @@ async def test_a_name_in_a_list_that_the_response_does_not_have_makes_the_list_w
 
     failure = next(task.failure for task in job.tasks if task.id == "T1")
     assert failure is not None
-    assert failure["weak"] == ["lines"]
+    assert failure["weak"] == ["value"]
+    (told,) = players.tasks(REPLANNER)
+    assert "Not in the response: Skerra Ferry Trust." in told["feedback"]

@@ -118,6 +118,17 @@ def test_each_element_of_a_list_gets_the_sentence_that_shows_it() -> None:
     ]
 
 
+def test_a_document_that_is_about_the_value_goes_before_one_that_mentions_it() -> None:
+    fares = passage("The lines of the sound: Ellerhow and others, by their operators.", "fares.md")
+    line = passage("It rained. Ellerhow had one.", "line.md").model_copy(
+        update={"title": "Ellerhow"}
+    )
+
+    (found,) = locate_values("lines", ["Ellerhow"], "", [fares, line], about="lines by operators")
+
+    assert found.passage.address == "line.md"
+
+
 def test_a_value_inside_a_longer_word_is_not_found() -> None:
     assert locate_quote("e", "art", "", [passage("a party started")]) is None
     assert locate_quote("e", "quote", "never said", [passage("nothing here")]) is None
