@@ -168,7 +168,7 @@ class LoopTranscript:
         )
         read = shown.read_passages()
         message = _user_message(told)
-        if self._tokens(message) <= self.turn.strategy.transcript_tokens:
+        if self._tokens(message) <= self.turn.model_caller.transcript_tokens:
             return await self.with_messages([message], read)
         return await self._compacted(told, read)
 
@@ -186,7 +186,7 @@ class LoopTranscript:
             self.passages,
             carried=self._carried(),
             place=call_places.compaction_place(self.turn.order.turn),
-            most_tokens=self.turn.strategy.transcript_tokens // 2,
+            most_tokens=self.turn.model_caller.transcript_tokens // 2,
         )
         news = _without_lost_numbers(told, {each.n for each in kept})
         task = (await self._task(news, told.must_answer)).model_copy(

@@ -44,6 +44,11 @@ class ModelRegistry:
             return None
         return configured.config
 
+    def transcript_room(self, name: str) -> int | None:
+        """Return the tokens that a loop's transcript may have; None if the context is unknown."""
+        configured = self.configured.get(name)
+        return configured.config.transcript_room if configured else None
+
     def named(self, name: str) -> Model:
         """The model that plays the roles of a job with the model `name`.
 

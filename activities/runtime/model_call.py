@@ -29,9 +29,14 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.activity_orders import AttemptOrder
 from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.jobs.job_record import JobRequest
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
+from holdfast.models.strategies.job_strategy import (
+    EXTRACTIVE_MODEL,
+    LEAST_TRANSCRIPT_TOKENS,
+    Strategy,
+)
 from holdfast.models.text.storable_text import storable_text
 from holdfast.models.wire import call_places
+from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.budget.role_phases import phase_of
 from holdfast.planning.text.token_estimates import request_tokens
 from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role, hold_dialogue
@@ -103,6 +108,16 @@ class ModelCaller:
     def model_of(self, role: str) -> str:
         """Return the model that plays the role."""
         return self.model if self.plays_all_roles else self.strategy.model_of_role(role, self.model)
+
+    @property
+    def transcript_tokens(self) -> int:
+        """The most tokens of a loop's transcript: those of the setting that the model has room for.
+
+        A model without room for the least transcript refuses the loop's request by its length.
+        """
+        room = self.models.transcript_room(self.model_of(RoleName.LOOP_AGENT.value))
+        limit = self.strategy.transcript_tokens
+        return limit if room is None else min(limit, max(room, LEAST_TRANSCRIPT_TOKENS))
 
     async def ask(
         self,

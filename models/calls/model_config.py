@@ -27,6 +27,12 @@ RESERVED_BODY_KEYS = frozenset(
 """Keys of a request that only Holdfast sets."""
 
 
+_LONGEST_LOOP_REPLY = 4_000
+"""Tokens that are kept free for a reply without `max_output_tokens`."""
+_LOOP_FUNCTIONS = 1_000
+"""Tokens of a loop's function definitions, generously."""
+
+
 class ModelConfig(Frozen):
     """The table `[models.NAME]` of `holdfast.toml`; jobs name the model by NAME."""
 
@@ -91,6 +97,17 @@ class ModelConfig(Frozen):
         """True if the model has limits that hold for all workers together."""
         limits = (self.requests_per_minute, self.tokens_per_minute, self.calls_at_once)
         return any(limit is not None for limit in limits)
+
+    @property
+    def transcript_room(self) -> int | None:
+        """Return the tokens that a loop's transcript may have; None if the context is unknown.
+
+        The rest of the context is for the reply and for the functions of the loop.
+        """
+        if self.context_tokens is None:
+            return None
+        reply = self.max_output_tokens or min(self.context_tokens // 4, _LONGEST_LOOP_REPLY)
+        return max(0, self.context_tokens - reply - _LOOP_FUNCTIONS)
 
     @property
     def key_variable(self) -> str | None:

@@ -11,6 +11,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.wire.role_names import RoleName
 
 EXTRACTIVE_MODEL = "extractive"
+LEAST_TRANSCRIPT_TOKENS = 2_000
 """The name of the built-in model."""
 
 GENERALIST = "generalist"
@@ -102,7 +103,7 @@ class Strategy(Frozen):
     """The maximum of turns of a loop; then the agent must answer."""
     max_loop_tokens: int | None = Field(default=None, ge=1)
     """The tokens that one loop may spend; then the agent must answer. None: no limit."""
-    transcript_tokens: int = Field(default=24_000, ge=2_000, le=1_000_000)
+    transcript_tokens: int = Field(default=24_000, ge=LEAST_TRANSCRIPT_TOKENS, le=1_000_000)
     """A loop's transcript longer than this is compacted: its sentences stay word for word."""
     fixed_agents: tuple[str, ...] = ()
     """A fixed sequence of agents instead of a plan; None: the planner plans."""
@@ -230,6 +231,11 @@ class Strategy(Frozen):
         """True if the job begins with a cited loop, and plans only what the loop leaves open."""
         is_planned = self.verify and self.grain is Grain.AGENTS and not self.has_fixed_plan
         return self.begins_with is Beginning.LOOP and is_planned and not self.plan_only
+
+    @property
+    def has_loops(self) -> bool:
+        """True if the job's agents, or its beginning, are cited loops."""
+        return self.agent_method is AgentMethod.LOOP or self.opens_with_loop
 
     @property
     def is_one_loop(self) -> bool:

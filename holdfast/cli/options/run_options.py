@@ -9,6 +9,7 @@ from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.model_options import (
     check_models,
     checked_model_name,
+    transcript_note,
     with_role_models,
 )
 from holdfast.cli.options.setting_options import parse_setting_changes
@@ -41,6 +42,8 @@ class CheckedRun:
     request: JobRequest
     docs: Path | None
     """The documents to read into the request's collection, or into one named after the path."""
+    note: str = ""
+    """What the user should know of the settings; empty: nothing."""
 
 
 def check_run(options: RunOptions) -> CheckedRun:
@@ -53,14 +56,18 @@ def check_run(options: RunOptions) -> CheckedRun:
     settings = load_command_settings()
     question = checked_question(options.question)
     name = options.preset or settings.preset
-    strategy = with_settings(preset(name).strategy, parse_setting_changes(options.settings))
+    changes = parse_setting_changes(options.settings)
+    strategy = with_settings(preset(name).strategy, changes)
     model = checked_model_name(options.model or settings.model)
     if options.model is None:
         # A model that is named for one job plays all its roles.
         strategy = with_role_models(strategy, name, settings)
+    note = ""
     if settings.uses_embedded_temporal:
         # Workers elsewhere have their own environment, which this command cannot see.
         check_models([model, *sorted(strategy.named_models())], settings)
+        is_chosen = "transcript_tokens" in changes
+        note = transcript_note(strategy, model, settings, is_chosen=is_chosen)
     if options.docs is not None:
         check_docs(options.docs)
     request = JobRequest(
@@ -72,7 +79,7 @@ def check_run(options: RunOptions) -> CheckedRun:
         servers=_server_names(options.servers),
         owner=current_user(),
     )
-    return CheckedRun(settings, request, options.docs)
+    return CheckedRun(settings, request, options.docs, note)
 
 
 def check_docs(path: Path) -> None:

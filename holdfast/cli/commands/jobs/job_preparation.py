@@ -29,6 +29,8 @@ def prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
 
 async def _prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
     settings, request, is_prepared = checked.settings, checked.request, False
+    if checked.note:
+        print_progress(f"note: {checked.note}")
     try:
         await check_server_names(request.servers, settings)
         endpoints = await start_installation(settings)
