@@ -13,13 +13,13 @@ from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
     caption_text,
-    citation_place,
     confidence_text,
     origin_line,
     possible_text,
     settlement_text,
 )
 from holdfast.reports.short_answer import short_answer
+from holdfast.reports.source_list import cited_documents, passage_place
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -44,6 +44,7 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
         author=author_line(report),
         origin=origin_line(report),
         rows=evidence_rows(report),
+        documents=cited_documents(report),
         lead=short_answer(report),
     )
     return page
@@ -71,7 +72,7 @@ def _template() -> "Template":
     environment.globals.update(
         caption=caption_text,
         confidence=confidence_text,
-        place=citation_place,
+        place=passage_place,
         possible=possible_text,
         settlement=settlement_text,
         not_stated=NOT_STATED,

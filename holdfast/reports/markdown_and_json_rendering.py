@@ -22,12 +22,12 @@ from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
     caption_text,
-    citation_place,
     confidence_text,
     possible_text,
     settlement_text,
 )
 from holdfast.reports.short_answer import ShortAnswer, short_answer
+from holdfast.reports.source_list import CitedDocument, cited_documents, passage_place
 
 _LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
 _MARKUP = re.compile(r"[\\`<\[*~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
@@ -44,7 +44,7 @@ def _figure_id_address(figure: ReportFigure) -> str:
 
 
 def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> str:
-    """Return the report as Markdown, with a numbered list of sources at the end.
+    """Return the report as Markdown, with the cited documents and passages at the end.
 
     By default, a figure's address is `figure:ID`.
     """
@@ -63,8 +63,8 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts += _section("What was searched", _list(report.searches))
     parts += _section("Nearest passages", map(_nearest, report.nearest))
     parts += _section("What would help", _list(report.advice))
-    source = _place if rows else _source
-    parts += _section("Sources", map(source, report.citations))
+    documents = cited_documents(report)
+    parts += _section("Sources", (_document(each, with_quotes=not rows) for each in documents))
     parts += _section("How it was checked", _list(check_lines(report)))
     parts += _section("How it was made", _list(stage_lines(report)))
     parts.append(f"*{_escaped_line(author_line(report))}*")
@@ -174,13 +174,13 @@ def _figure(figure: ReportFigure, address: FigureAddress) -> str:
     return f"{shown}{caption}\n"
 
 
-def _source(citation: Citation) -> str:
-    return f"{_place(citation)}\n   > {_quote(citation)}"
-
-
-def _place(citation: Citation) -> str:
-    place = _escaped_line(citation_place(citation), may_link=True)
-    return f"{citation.mark}. {_escaped_line(citation.title)} ({place})"
+def _document(document: CitedDocument, *, with_quotes: bool) -> str:
+    place = _escaped_line(document.place, may_link=True)
+    lines = [f"- **{_escaped_line(document.title)}** ({place})"]
+    for each in document.citations:
+        lines.append(f"  - [{each.mark}] {_escaped_line(passage_place(each), may_link=True)}")
+        lines += [f"    > {_quote(each)}"] if with_quotes else []
+    return "\n".join(lines)
 
 
 def _quote(citation: Citation) -> str:

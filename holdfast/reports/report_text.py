@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
-    Citation,
     PossibleValue,
     Report,
     ReportConclusion,
@@ -35,16 +34,6 @@ def settlement_text(contradiction: ReportContradiction) -> str:
 def caption_text(figure: ReportFigure) -> str:
     caption = f"{figure.caption} " if figure.caption else ""
     return f"{caption}(figure {figure.id})"
-
-
-def citation_place(citation: Citation) -> str:
-    """The document of the citation, its date and server, and the characters of the passage."""
-    # The first heading of most documents is their title, which stands before the place.
-    heading = f"{citation.heading} > ".removeprefix(f"{citation.title} > ").removesuffix(" > ")
-    parts = [citation.address, heading, citation.date[:10]]
-    parts += [f"via {citation.via}" if citation.via else ""]
-    parts += [f"characters {citation.start}-{citation.end}"]
-    return ", ".join(part for part in parts if part)
 
 
 def origin_line(report: Report) -> str:

@@ -63,7 +63,7 @@ def test_a_quote_stands_once_and_no_number_of_the_database_is_shown() -> None:
     text = to_markdown(report("stated", "stated"))
 
     assert text.count("Born in Malmo.") == 1
-    assert "3. Ada (ada.md, Early years, characters 10-24)\n" in text
+    assert "- **Ada** (ada.md)\n  - [3] Early years, characters 10-24\n" in text
     assert "evidence 4" not in text
     assert "source 7" not in text
     assert "## What the documents do not state\n\n- when she was born" in text

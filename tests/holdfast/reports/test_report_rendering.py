@@ -47,7 +47,7 @@ def test_markdown_has_marks_gaps_and_places() -> None:
 
     assert "Ada kept it. [1]" in text
     assert "- T2: her birthday" in text
-    assert "1. Keepers (keepers.md, Ada, characters 10-35)" in text
+    assert "- **Keepers** (keepers.md)\n  - [1] Ada, characters 10-35\n    > " in text
     assert "> Ada Brink kept the light." in text
 
 
@@ -130,7 +130,7 @@ def test_every_part_is_shown_in_the_order_in_which_it_is_read() -> None:
     assert "- Ada kept it. [1] Against it: Ada kept it. [1] (not settled)" in text
     assert "- 4 sentences checked (by strict): 2 kept, 1 hedged, 1 dropped" in text
     assert "- Tasks: Ada kept it." in text
-    assert "characters 10-35)\n   > " in text
+    assert "characters 10-35\n    > " in text
     assert "evidence 5" not in text + to_html(whole("Ada kept it."))
     page = to_html(whole("Ada kept it."))
     assert [title for title in titles if f"<h2>{title[3:]}</h2>" not in page] == []

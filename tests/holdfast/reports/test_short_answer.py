@@ -40,6 +40,7 @@ def report(answer: str | None, *summary: str, confidence: float | None = 0.8) ->
     )
 
 
+@pytest.mark.conformance("REP-03")
 @pytest.mark.parametrize("repeated", ["Ada Marsh.", "Keeper: Ada Marsh.", "ada  Marsh"])
 def test_the_answer_stands_first_and_once(repeated: str) -> None:
     text = to_markdown(report("Ada Marsh", repeated, "She came in 1932."))
