@@ -126,7 +126,7 @@ class VerificationActivities:
             spent = await tokens_of(connection, order.job_id)
         entry = stop_conditions.check_stop_conditions(
             inputs.request.strategy,
-            inputs.ledger,
+            inputs.before,
             verdicts,
             round_=order.round,
             tokens=spent.input + spent.output,

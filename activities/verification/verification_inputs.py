@@ -1,6 +1,6 @@
 """Read what a verification round needs: tasks, findings, verdicts, and people's decisions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.models.jobs.job_record import JobRequest
@@ -9,7 +9,6 @@ from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_finding import TaskFinding
 from holdfast.models.verification.verification_verdicts import (
     Contradiction,
-    StopLogEntry,
     Verification,
 )
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
@@ -34,7 +33,6 @@ class VerificationInputs:
     request: JobRequest
     tasks: tuple[StoredTask, ...]
     findings: Mapping[str, TaskFinding]
-    ledger: Sequence[StopLogEntry]
     before: Mapping[str, Verification]
     """The verdicts of the last round."""
     rulings: Mapping[str, Ruling]
@@ -82,7 +80,6 @@ async def load_verification_inputs(
         request=request,
         tasks=tuple(each for each in tasks if each.task.id in asked),
         findings=await task_finding_queries.findings_of(db, job_id),
-        ledger=ledger,
         before=verdicts_by_task(last),
         rulings=await escalation_rows.rulings_of(db, job_id),
     )

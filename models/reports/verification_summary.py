@@ -15,7 +15,7 @@ class VerificationSummary(Frozen):
     complete: int = 0
     total: int = 0
     confidence: float | None = None
-    """The mean completeness of the last round, 0 to 1."""
+    """The mean reliability of the results in the last round, 0 to 1."""
     stop: StopCondition | None = None
     verdicts: tuple[Verification, ...] = ()
 

@@ -137,10 +137,10 @@ class Strategy(Frozen):
     ready_threshold: float = Field(default=0.8, ge=0, le=1)
     """Stop when this share of the results is complete (VMAO)."""
     high_confidence: float = Field(default=0.75, ge=0, le=1)
-    """Stop at this mean confidence, once `high_confidence_share` is complete (VMAO)."""
+    """Stop at this mean reliability, once `high_confidence_share` is complete (VMAO)."""
     high_confidence_share: float = Field(default=0.5, ge=0, le=1)
     diminishing_returns: float = Field(default=0.05, ge=0, le=1)
-    """Stop when a round improved the completeness by less than this (VMAO)."""
+    """Stop when a round improved the mean completeness by less than this (VMAO)."""
     token_budget: int = Field(default=1_000_000, ge=1)
     """Stop verifying and go on to the report once this many tokens are spent (VMAO)."""
     role_models: Mapping[RoleName, str] = Field(default_factory=dict)

@@ -48,6 +48,11 @@ class Verification(Frozen):
     """True if the verdict was carried over from an earlier round."""
     model: str = ""
 
+    @property
+    def reliability(self) -> float:
+        """Return how far the result can be relied on: a sure verdict on half a result is half."""
+        return min(self.confidence, self.completeness)
+
 
 class StopCondition(StrEnum):
     """Why verification stops: enough is complete (the first two), or more rounds cost too much."""

@@ -20,7 +20,7 @@ def result_reliability(stored: StoredTask, verdict: Verification | None) -> floa
     """Return the reliability of one result; None if nobody rated it."""
     if stored.task.status is not TaskStatus.DONE:
         return 0.0
-    judged = () if verdict is None else (verdict.confidence, verdict.completeness)
+    judged = () if verdict is None else (verdict.reliability,)
     own = () if stored.confidence is None else (stored.confidence,)
     return min((*own, *judged), default=None)
 

@@ -1,6 +1,6 @@
 """Decide when verification stops: five conditions of VMAO over the rounds so far."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from holdfast.models.strategies.job_strategy import Strategy
@@ -15,24 +15,26 @@ from holdfast.models.verification.verification_verdicts import (
 
 def check_stop_conditions(
     strategy: Strategy,
-    rounds: Sequence[StopLogEntry],
+    before: Mapping[str, Verification],
     verdicts: Sequence[Verification],
     *,
     round_: int,
     tokens: int,
 ) -> StopLogEntry:
-    """Return the stop log entry of this round; `rounds` are the earlier ones, oldest first.
+    """Return the stop log entry of this round; `before` has the verdicts of the last one, by task.
 
     A result counts as complete by its status, not by its score; added tasks count in the share.
-    A condition fires at its threshold, not only beyond it.
+    The confidence of a round is the mean reliability of its results, so that a verifier who is sure
+    that a result is bad does not raise it. A round's improvement is that of the sub-questions that
+    the last round had. A condition fires at its threshold, not only beyond it.
     """
     complete = sum(each.status is Completeness.COMPLETE for each in verdicts)
     total = len(verdicts)
-    confidence = _mean([each.confidence for each in verdicts])
+    confidence = _mean([each.reliability for each in verdicts])
     seen = (
         _check_ready(strategy, complete, total),
         _check_confident(strategy, complete, total, confidence),
-        _check_diminishing(strategy, rounds, complete, total),
+        _check_diminishing(strategy, before, verdicts),
         _check_tokens(strategy, tokens),
         _check_rounds(strategy, round_),
     )
@@ -72,19 +74,21 @@ def _check_confident(
 
 
 def _check_diminishing(
-    strategy: Strategy, rounds: Sequence[StopLogEntry], complete: int, total: int
+    strategy: Strategy, before: Mapping[str, Verification], verdicts: Sequence[Verification]
 ) -> ConditionOutcome:
     least = strategy.diminishing_returns
-    if not rounds:
-        seen, fired = "the first round has none before it", False
+    again = [each for each in verdicts if each.task_id in before]
+    if not again:
+        seen, fired = "no sub-question was verified before", False
     else:
-        before = rounds[-1]
-        more = _exact_share(complete, total) - _exact_share(before.complete, before.total)
+        earlier = _mean([before[each.task_id].completeness for each in again])
+        now = _mean([each.completeness for each in again])
+        more = round(now - earlier, 9)
         seen = (
-            f"{_share(before.complete, before.total):.1%} complete before, now "
-            f"{_share(complete, total):.1%}: {float(more):+.1%}, wanted {least:+.1%}"
+            f"mean completeness of {len(again)} sub-questions {earlier:.1%} before, now {now:.1%}: "
+            f"{more:+.1%}, wanted {least:+.1%}"
         )
-        fired = more < _exact_setting(least)
+        fired = more < least
     return ConditionOutcome(condition=StopCondition.DIMINISHING, seen=seen, fired=fired)
 
 

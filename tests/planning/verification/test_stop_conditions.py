@@ -36,15 +36,17 @@ def of(complete: int, total: int, *, confidence: float = 0.5) -> list[Verificati
 
 def check(
     found: list[Verification],
-    rounds: list[StopLogEntry] | None = None,
+    before: list[Verification] | None = None,
     *,
+    round_: int = 0,
     tokens: int = 0,
     **settings: object,
 ) -> StopLogEntry:
     strategy = Strategy.model_validate(settings)
-    before = rounds or []
+    earlier = {each.task_id: each for each in before or ()}
+    number = round_ or (2 if before else 1)
     return stop_conditions.check_stop_conditions(
-        strategy, before, found, round_=len(before) + 1, tokens=tokens
+        strategy, earlier, found, round_=number, tokens=tokens
     )
 
 
@@ -55,7 +57,7 @@ def fired(line: StopLogEntry) -> set[StopCondition]:
 @pytest.mark.conformance("VMAO-09")
 def test_the_figure_of_vmao_goes_on_at_two_of_five_and_stops_at_six_of_seven() -> None:
     first = check(verdicts(*FIRST))
-    second = check(verdicts(*SECOND), [first])
+    second = check(verdicts(*SECOND), verdicts(*FIRST))
 
     assert (first.complete, first.total, first.fired) == (2, 5, None)
     assert first.conditions[0].seen == "2 of 5 complete (40.0%), wanted 80.0%"
@@ -74,9 +76,9 @@ def test_ready_at_four_fifths_and_not_below(complete: int, total: int, ready: bo
 @pytest.mark.conformance("VMAO-09")
 @pytest.mark.parametrize(
     ("confidence", "complete", "total", "stops"),
-    [(0.75, 1, 2, True), (0.749, 1, 2, False), (0.75, 4, 9, False), (0.9, 5, 10, True)],
+    [(0.75, 2, 2, True), (0.749, 2, 2, False), (0.9, 3, 4, True), (0.9, 1, 2, False)],
 )
-def test_confident_needs_both_the_mean_and_half_of_them(
+def test_confident_needs_both_the_mean_reliability_and_half_of_them(
     confidence: float, complete: int, total: int, stops: bool
 ) -> None:
     line = check(of(complete, total, confidence=confidence))
@@ -85,22 +87,28 @@ def test_confident_needs_both_the_mean_and_half_of_them(
 
 
 @pytest.mark.conformance("VMAO-09")
+def test_a_sure_verdict_that_half_is_missing_is_no_confidence() -> None:
+    line = check(verdicts(0.95, 0.0, confidence=0.95))
+
+    assert (line.fired, line.confidence) == (None, 0.475)
+
+
+@pytest.mark.conformance("VMAO-09")
 @pytest.mark.parametrize(
     ("before", "now", "stops"),
     [
-        ((8, 20), (9, 20), False),  # exactly 5 % more: 0.45 - 0.40 is less than 0.05 in floats
-        ((40, 100), (44, 100), True),
-        ((2, 5), (2, 5), True),
-        ((2, 5), (2, 7), True),  # what was added counts in the share
-        ((2, 5), (4, 7), False),
+        ((0.40, 0.50), (0.45, 0.55), False),  # exactly 5 % more: less than 0.05 in floats
+        ((0.40, 0.50), (0.44, 0.54), True),
+        ((0.3, 0.3), (0.3, 0.3), True),
+        ((0.2, 0.32), (0.74, 0.74), False),  # better, though nothing is complete yet
+        ((0.9, 0.9, 0.3, 0.3, 0.3), (0.9, 0.9, 0.9, 0.3, 0.3, 0.1, 0.1), False),  # two were added
+        ((0.9, 0.3), (0.9, 0.3, 0.9, 0.9), True),  # what was added is no improvement
     ],
 )
 def test_returns_diminish_below_five_percent_more(
-    before: tuple[int, int], now: tuple[int, int], stops: bool
+    before: tuple[float, ...], now: tuple[float, ...], stops: bool
 ) -> None:
-    first = check(of(*before))
-
-    line = check(of(*now), [first])
+    line = check(verdicts(*now), verdicts(*before))
 
     assert (DIMINISHING in fired(line)) is stops
 
@@ -120,9 +128,11 @@ def test_the_token_budget_is_spent_at_its_last_token(tokens: int, stops: bool) -
 
 @pytest.mark.conformance("VMAO-09")
 def test_the_third_round_is_the_last() -> None:
-    rounds: list[StopLogEntry] = []
-    for complete in (1, 2, 3):
-        rounds.append(check(of(complete, 5), rounds))
+    found = [of(complete, 5) for complete in (1, 2, 3)]
+    rounds = [
+        check(now, before, round_=number)
+        for number, (before, now) in enumerate(zip([[], *found], found, strict=False), start=1)
+    ]
 
     assert [each.fired for each in rounds] == [None, None, MAX_ROUNDS]
     assert check(of(1, 5), max_rounds=1).fired is MAX_ROUNDS
@@ -133,7 +143,7 @@ def test_the_third_round_is_the_last() -> None:
     ("settings", "tokens", "first"),
     [
         ({"ready_threshold": 0.4}, 10, READY),
-        ({"high_confidence": 0.5, "high_confidence_share": 0.4}, 10, CONFIDENT),
+        ({"high_confidence": 0.38, "high_confidence_share": 0.4}, 10, CONFIDENT),
         ({"token_budget": 10, "max_rounds": 1}, 10, TOKENS),
         ({"max_rounds": 1}, 10, MAX_ROUNDS),
         ({}, 10, None),
