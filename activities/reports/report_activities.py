@@ -43,7 +43,7 @@ from holdfast.models.reports.report_writer_messages import (
 )
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, AgentMethod
 from holdfast.models.text.message_limits import MessageLimit, cut_message
-from holdfast.models.text.value_text import value_as_text
+from holdfast.models.text.value_text import value_as_text, value_in_words
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
@@ -293,7 +293,7 @@ def _unstated_parts(
     if not task.concludes or answer.conclusion in (None, ""):
         return []
     sources = [item.source_text for item in inputs.found]
-    return unsupported_parts(value_as_text(answer.conclusion), sources, _permitted_texts(task))
+    return unsupported_parts(value_in_words(answer.conclusion), sources, _permitted_texts(task))
 
 
 def _with_gap(answer: SynthesiserAnswer, unstated: list[str]) -> SynthesiserAnswer:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Report, ReportConclusion, ReportStatement
+from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.reports.evidence_table import confidence_line
 
 
@@ -18,7 +19,7 @@ class ShortAnswer(NamedTuple):
 
 def short_answer(report: Report) -> ShortAnswer:
     """Return the short answer; sentences that only repeat it give it their marks and limits."""
-    answer = report.answer or ""
+    answer = stored_text_in_words(report.answer or "")
     if not answer.strip():
         return ShortAnswer(None, "", report.summary, report.conclusions)
     repeated = [each for each in report.summary if _repeats(each, answer)]

@@ -9,6 +9,7 @@ from holdfast.models.evidence.evidence import Report
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
+from holdfast.reports.short_answer import short_answer
 from holdfast.roles.reports.condenser import CONDENSER
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
@@ -173,6 +174,27 @@ async def test_without_a_final_task_the_writer_concludes_the_answer(
     assert report.answer == (await job_rows.load_job(press.db, REPORT_JOB_ID)).answer == "1932"
     assert {citation.address for citation in report.citations} == {"T1.1.md", "T2.1.md"}
     assert report.gaps == ("Nothing was read of its closing.",), "an agent's steps are its own"
+
+
+async def test_a_concluded_list_is_stated_if_its_elements_are(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    conclusion = ["Selby Bridge: 1932, Ada Marsh", "Orme Gate: 1871"]
+    players.parts["synthesiser"] = lambda _: written(conclusion=conclusion)
+    tasks = agents()
+    await press.planned(tasks, verify=True)
+    await press.found(tasks.by_id["T1.1"], "1932", OPENED)
+    await press.found(tasks.by_id["T2.1"], "1871", BUILT)
+    await press.found(tasks.by_id["T1"], "1932")
+    await press.found(tasks.by_id["T2"], "1871")
+
+    report = await press.report()
+    shown = short_answer(report).answer
+
+    assert report.answer == json.dumps(conclusion)
+    assert report.gaps == ("Nothing was read of its closing.",)
+    assert shown is not None
+    assert shown.text == "Selby Bridge: 1932, Ada Marsh; Orme Gate: 1871"
 
 
 async def test_a_concluded_answer_that_nothing_read_has_is_said_to_be_so(

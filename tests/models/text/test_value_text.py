@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.models.text.value_text import value_as_text
+from holdfast.models.text.value_text import stored_text_in_words, value_as_text, value_in_words
 
 
 @given(st.text())
@@ -20,3 +20,22 @@ def test_other_values_are_readable_json(value: object) -> None:
 
     assert json.loads(text) == value
     assert "\\u" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (["Brannick line", "Ellerhow line"], "Brannick line; Ellerhow line"),
+        ([1, 2.5], "1; 2.5"),
+        ([], "[]"),
+        ([{"a": 1}], '[{"a": 1}]'),
+        ("[sic] a text", "[sic] a text"),
+        ({"a": 1}, '{"a": 1}'),
+    ],
+    ids=repr,
+)
+def test_a_list_is_read_as_its_elements_also_from_its_stored_text(
+    value: object, words: str
+) -> None:
+    assert value_in_words(value) == words
+    assert stored_text_in_words(value_as_text(value)) == words
