@@ -83,6 +83,10 @@ async def test_a_question_of_two_hops_is_answered_with_a_quote_for_each(
     assert report.gaps == ("when she was born",)
     assert (len(script.asked), len(script.judged)) == (2, 1)
     assert all(("tools" in each.body) is ("tools" in rungs) for each in script.asked)
+    for each in script.asked:
+        instructions = each.turns[0]["content"]
+        for line in ("- search: Search the collection.", "- answer: End with the answer."):
+            assert (line in instructions) is ("tools" not in rungs), "else in the JSON prompt"
     first = json.loads(script.asked[0].turns[1]["content"])
     assert first["question"] == QUESTION
     assert first["first_search"][0]["passages"][0]["n"] == 1
