@@ -18,7 +18,7 @@ from holdfast.evals.peers.earlier_jobs import earlier_cost, earlier_jobs, earlie
 from holdfast.evals.peers.exchange_records import Exchange, ExchangeRecords, usage_of
 from holdfast.evals.peers.peer_comparison import OPEN_QUESTION
 from holdfast.evals.peers.peer_records import PeerRecords, PeerRun
-from holdfast.evals.peers.peer_table import cost_ratios, table_lines
+from holdfast.evals.peers.peer_table import PLAIN_AGENT, cost_ratios, table_lines
 from holdfast.evals.peers.question_sets import SET_FOLDER, QuestionSet, read_question_set
 from holdfast.models.errors import BadInput
 from tests.evals.test_citation_measure import QUESTION_ROWS
@@ -232,6 +232,24 @@ def test_the_documented_table_is_that_of_the_recorded_runs() -> None:
     ratios = cost_ratios(runs, "loop")
     assert ratios is not None
     assert f"{ratios[1]:.2f} times the input tokens and {ratios[2]:.2f} times the calls" in page
+
+
+def test_the_documented_row_of_kpi_chain_is_that_of_its_recorded_runs() -> None:
+    page = (ROOT / "docs/evaluation.md").read_text()
+    kept = json.loads((ROOT / "evals/peers/recorded/kpi-chain-2026-11-23.json").read_text())
+    runs = [PeerRun.model_validate(each) for each in kept]
+    others = [each for each in recorded_runs() if each.question in {run.question for run in runs}]
+
+    assert {run.contestant for run in runs} == {"kpi-chain"}
+    for line in table_lines(runs):
+        assert line in page
+    for name, words in (
+        ("loop", "`loop` took {} calls and {:,} tokens"),
+        (PLAIN_AGENT, "{} and {:,}"),
+    ):
+        usage = [run.usage for run in others if run.contestant == name]
+        calls, tokens = sum(u.calls for u in usage), sum(u.input_tokens for u in usage)
+        assert words.format(calls, tokens) in page
 
 
 def _begins_with_the_request_before(exchanges: list[Exchange]) -> bool:
