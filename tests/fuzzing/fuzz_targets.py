@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+import httpx2
+from openai import OpenAIError
 from protego import Protego
 from pydantic import JsonValue
 
@@ -26,6 +28,10 @@ from holdfast.planning.schemas.counted_steps import UncheckableSchema
 from holdfast.planning.text.folded_text import fold_text
 from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
 from holdfast.roles.endpoints.chat_replies import parse_reply
+from holdfast.roles.endpoints.responses.streamed_response import StreamedResponse
+from holdfast.roles.endpoints.streaming.endpoint_api import GrowingReply
+from holdfast.roles.endpoints.streaming.event_stream import EventReader
+from holdfast.roles.endpoints.streaming.streamed_reply import StreamedReply
 from holdfast.tools.documents.document_reader import read_document
 from holdfast.tools.mcp.transports.message_limits import UnreadableMessage, read_message
 from holdfast.tools.web.content_types import BodyKind
@@ -58,6 +64,7 @@ _STEERING = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _MEMORY: dict[str, dict[str, JsonValue]] = {
     "T1": {"x": [1, "two", {"three": [3, None]}], "y": {"a": 1.5}}
 }
+_REQUEST = httpx2.Request("POST", "https://example.org/v1/chat/completions")
 _ADDRESS = "https://example.org/page"
 
 
@@ -102,6 +109,17 @@ def _texts(data: bytes) -> None:
     places = sentence_spans(text)
     assert all(0 <= start < end <= len(text) for start, end in places)
     fold_text(text).find(fold_text(text[: len(text) // 2]))
+
+
+def _stream(data: bytes, reply: GrowingReply) -> None:
+    """The bytes as two pieces, cut in the middle."""
+    reader, middle = EventReader(), len(data) // 2
+    for piece in (data[:middle], data[middle:]):
+        for event in reader.feed(piece):
+            reply.add(event)
+    for event in reader.end():
+        reply.add(event)
+    parse_reply(reply.body())
 
 
 def _references(data: bytes) -> None:
@@ -194,6 +212,33 @@ TARGETS: dict[str, FuzzTarget] = {
             ),
         ),
         (ValueError,),
+    ),
+    "streamed replies": FuzzTarget(
+        lambda data: _stream(data, StreamedReply(_REQUEST)),
+        (
+            (
+                b'data: {"choices":[{"delta":{"content":"a\\ud800"}}]}\n\n: ping\r\n'
+                b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f",'
+                b'"arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}\n\n'
+                b"data: [DONE]\n\n"
+            ),
+            b'event: error\ndata: {"message":"gone","code":"503"}\n\n',
+            b'error: {"code":400,"message":"too long"}\n\n',
+        ),
+        (OpenAIError, ValueError),
+    ),
+    "streamed responses": FuzzTarget(
+        lambda data: _stream(data, StreamedResponse(_REQUEST)),
+        (
+            (
+                b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":'
+                b'"a"}\n\ndata: {"type":"response.completed","response":{"id":"r","status":"completed",'
+                b'"output":[{"type":"message","content":[{"type":"output_text","text":"a"}]},'
+                b'{"type":"function_call","name":"f","arguments":"{}"}],"usage":{"input_tokens":1}}}\n\n'
+            ),
+            b'data: {"type":"response.failed","response":{"status":"failed","error":{"code":"x"}}}\n\n',
+        ),
+        (OpenAIError,),
     ),
     "tool messages": FuzzTarget(
         lambda data: asyncio.run(read_message(data)),

@@ -97,6 +97,15 @@ def with_usage(text: str) -> ScriptedReply:
     return ScriptedReply(raw=f'{{"choices": [{{"message": {{}}}}], "usage": {text}}}'.encode())
 
 
+def streamed(events: bytes) -> ScriptedReply:
+    """A stream of these events, packed: a small piece of it stands for many."""
+    return ScriptedReply(
+        raw=gzip.compress(events),
+        headers={"content-encoding": "gzip"},
+        media_type="text/event-stream",
+    )
+
+
 REPLIES = {
     "5,000 tasks": body(tasks(5_000)),
     "empty tasks": body('{"tasks": [' + ",".join(["{}"] * 300_000) + "]}"),
@@ -117,6 +126,15 @@ REPLIES = {
     "200 MB, packed": ScriptedReply(
         raw=gzip.compress(b" " * (200 * MB)), headers={"content-encoding": "gzip"}
     ),
+    "empty events": streamed(b"data: {}\n\n" * (9 * MB)),
+    "comments": streamed(b":\n" * (45 * MB)),
+    "calls in events": streamed(
+        b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{}}]}}]}\n\n' * MB
+    ),
+    "lists in an event": streamed(
+        b'data: {"choices":[{"x":[' + b"[]," * (MAX_REPLY_BYTES // 3 - 100) + b"[]]}]}\n\n"
+    ),
+    "one line of data by data": streamed(b"data:\n" * (16 * MB)),
 }
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from holdfast.roles.endpoints.bounded_replies import MAX_REPLY_BYTES
 from holdfast.roles.endpoints.reply_errors import ReplyRefused
 
+MAX_LINES = 1_000_000
+"""Lines of the longest stream: a token takes two, and models write up to 128,000 tokens."""
 _ERROR = "error"
 
 
@@ -37,13 +39,16 @@ class EventReader:
     _lines: list[str] = field(default_factory=list)
     """The data of the event that has not ended."""
     _size: int = 0
+    _count: int = 0
+    """Of the lines so far."""
     _name: str = ""
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         """Yield the events that end in these bytes.
 
         Raises:
-            ReplyRefused: a line or an event is longer than a whole reply may be.
+            ReplyRefused: a line or an event is longer than a whole reply may be, or there are too
+                many lines.
         """
         searched = len(self._rest)
         self._rest += chunk
@@ -51,6 +56,9 @@ class EventReader:
         while (end := self._rest.find(b"\n", max(begin, searched))) >= 0:
             line = self._rest[begin:end].removesuffix(b"\r")
             begin = end + 1
+            self._count += 1
+            if self._count > MAX_LINES:
+                raise ReplyRefused(f"its reply has more than {MAX_LINES:,} lines")
             if event := self._line(line.decode(errors="replace")):
                 yield event
         del self._rest[:begin]

@@ -119,6 +119,8 @@ class ReplySender:
                 else:
                     reply.add(event)
             progress.received_chars = reply.characters
+            # A packed stream gives many pieces at once: other tasks get their turn between them.
+            await asyncio.sleep(0)
             if (patience := self._patience_s(reply)) is not None:
                 clock.reschedule(loop.time() + patience)
         for event in reader.end():

@@ -197,7 +197,7 @@ class StreamedReply:
         if piece.index is not None:
             self._places[piece.index] = call
         call.id, call.name = call.id or id_, call.name or function.name
-        call.arguments.append(function.arguments)
+        call.arguments += [function.arguments] if function.arguments else []
         self._count(len(function.arguments))
 
     def _count(self, characters: int) -> None:

@@ -205,8 +205,9 @@ async def test_events_are_read_as_the_standard_writes_them(end: bytes) -> None:
             "more than 1,000 functions",
         ),
         ((b": " + b"x" * 999_997 + b"\n") * 101, "more than 100,000,000 bytes"),
+        (b":\n" * 1_000_001, "more than 1,000,000 lines"),
     ],
-    ids=["text", "thoughts", "line", "event", "calls", "comments"],
+    ids=["text", "thoughts", "line", "event", "calls", "comments", "lines"],
 )
 async def test_a_stream_without_bounds_is_refused(raw: bytes, reason: str) -> None:
     with ScriptedModel(lambda _: events(raw, ends=b"")) as server:
