@@ -166,7 +166,7 @@ async def vmao(stage: ScenarioStage) -> str:
         scores.pop(0) if scores else 0.9
     )
     stage.players.parts["gap_planner"] = lambda asked: {
-        "retry_sub_questions": ["T1", "T2"],
+        "retry_sub_questions": [{"id": "T1"}, {"id": "T2"}],
         "new_sub_questions": [{"id": "T9", "description": "When?", "agent": "generalist"}],
     }
     return await _of_agents(stage, "vmao")
