@@ -30,7 +30,7 @@ _FOREIGN_MARK = re.compile(
 
 def has_reference(value: JsonValue) -> bool:
     """True if a text of the value, however deep, opens a reference."""
-    return _OPENING in str(value)
+    return any(_OPENING in text for text in texts_in(value))
 
 
 def referenced_paths(text: str) -> list[str]:
