@@ -67,7 +67,7 @@ async def test_a_model_that_never_answers_ends_the_job_when_its_time_was_worked(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
     players.plan = plan(final_task("T1"))
-    players.parts["reasoner"] = lambda _: ScriptedReply(delay=600)
+    players.parts["reasoner"] = lambda _: ScriptedReply(delay=600, is_lax=True)
     limits = {"task_patience": "PT12S", "task_timeout": "PT5S", "max_replans_per_task": "0"}
     began = time.monotonic()
 
@@ -86,7 +86,7 @@ async def test_an_agent_whose_tool_reader_never_answers_is_told_to_conclude(
 ) -> None:
     players.plan = plan(agent_task("T1", about="Who?", yields="final_answer"))
     tools.answers = lambda argument: f"[{argument}]"
-    players.parts["extractor"] = lambda _: ScriptedReply(delay=600)
+    players.parts["extractor"] = lambda _: ScriptedReply(delay=600, is_lax=True)
     usual = players._stepper
     told: list[str] = []
 
@@ -108,7 +108,7 @@ async def test_an_agent_whose_tool_reader_never_answers_is_told_to_conclude(
 async def test_a_planner_that_never_answers_ends_the_job_with_the_true_reason(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
-    players.parts["planner"] = lambda _: ScriptedReply(delay=600)
+    players.parts["planner"] = lambda _: ScriptedReply(delay=600, is_lax=True)
 
     job = await engine.run("Why?", task_patience="PT2S")
 

@@ -33,7 +33,12 @@ from tests.support.endpoints.loop_script import (
     values,
 )
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
-from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script, verifier_answer
+from tests.support.endpoints.scripted_roles import (
+    ScriptedRoles,
+    extractor_script,
+    planner_answer,
+    verifier_answer,
+)
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -74,11 +79,12 @@ def tdp(players: ScriptedRoles) -> None:
 
     def continuation(asked: ReceivedRequest) -> object:
         assert asked.task["failed_task_id"] == "T1"
-        tasks = plan(
-            agent_task("T1a", about="one more"),
-            agent_task("T3a", "T1a", "T2", about="three more", yields="final_answer"),
-        ).tasks
-        return {"tasks": [each.model_dump(mode="json", exclude=_DROPPED) for each in tasks]}
+        return planner_answer(
+            plan(
+                agent_task("T1a", about="one more"),
+                agent_task("T3a", "T1a", "T2", about="three more", yields="final_answer"),
+            )
+        )
 
     def reviser(asked: ReceivedRequest) -> object:
         able = [name for name in asked.task["changeable"] if name.startswith("T3")]
@@ -179,7 +185,6 @@ def kpi_chain(players: ScriptedRoles) -> None:
 
 _UNTIL_READY = {"ready_threshold": "1.0", "high_confidence": "1.0"}
 _STEPS = {"agent_method": "steps"}
-_DROPPED = {"status", "result", "parent"}
 Script = Callable[[ScriptedRoles], None]
 SHAPES: dict[str, tuple[str, Script, dict[str, str]]] = {
     "kpi-chain": ("kpi-chain", kpi_chain, {}),

@@ -97,7 +97,7 @@ async def test_a_killed_worker_frees_the_place_that_its_call_held(
     """Its lease is ten minutes long: the call itself, sent again, must end its own turn."""
     players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
     tools.answers = {"q": "The bridge was opened in 1932."}
-    model.push(ScriptedReply.of({}, delay=1000))
+    model.push(ScriptedReply.of({}, delay=1000, is_lax=True))
     async with limited_engine(ONE_CALL) as engine:
         workers = WorkerLauncher(engine, tmp_path)
         try:
