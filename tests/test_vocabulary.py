@@ -45,7 +45,7 @@ RETIRED = (
         "task, agent task",
         (
             *PROMPTS,
-            "planning/plans/agent_context.py",  # fills the field of a prompt
+            "planning/context/agent_context.py",  # fills the field of a prompt
             "evals/kopl/*",  # nodes of the knowledge base, as its paper calls them
             "benchmarks/peers/*",  # the interface of LangGraph
             "planning/text/strict_yaml.py",  # nodes of a YAML document

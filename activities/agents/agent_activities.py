@@ -42,13 +42,18 @@ from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.context.agent_context import (
+    AgentContext,
+    build_agent_context,
+    find_agent_task,
+)
 from holdfast.planning.loop.handover import handover_in_words, open_links
 from holdfast.planning.loop.loop_tasks import works_as_loop
-from holdfast.planning.plans.agent_context import AgentContext, build_agent_context, find_agent_task
 from holdfast.planning.strategies.agent_catalogue import tools_of
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import CALL_AGAIN_NOTE
 from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
+from holdfast.storage.plans.given_quote_queries import quotes_of_steps
 from holdfast.storage.plans.loop_result_rows import store_loop_result
 from holdfast.storage.plans.task_queries import ANSWERED_NOTE
 from holdfast.storage.plans.transcript_rows import LoopAttempt
@@ -164,7 +169,14 @@ class AgentActivities:
         agent = services.agents.profile(find_agent_task(tasks, order.task_id).task.agent)
         request = await services.requests.of(order)
         tools = tools_of(agent, await services.hub.for_job(request).signatures())
-        return build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
+        view = build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
+        if works_as_loop(view.task, request.strategy):
+            return view  # its transcript has the passages themselves
+        return replace(
+            view,
+            setting=await services.setting_of(request),
+            quotes=await quotes_of_steps(services.db, order.job_id, order.task_id),
+        )
 
     async def _model_caller(self, order: AgentTaskOrder, request: JobRequest) -> ModelCaller:
         services, model = self.services, ""

@@ -18,7 +18,7 @@ from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
-from holdfast.planning.plans.agent_context import AgentContext
+from holdfast.planning.context.agent_context import AgentContext
 from holdfast.planning.plans.entity_references import (
     misspelt_reference_faults,
     references_in,
@@ -88,6 +88,15 @@ class AgentTurn:
                     for n in sorted(wanted)
                 ]
         return []
+
+    def met_promise(self) -> AgentResult | None:
+        """Return the result if one step found all promised values, each sure enough.
+
+        The step was checked as a task of its own; what the criteria ask beyond is for the verifier.
+        """
+        found = self.last_step_values() if self.strategy.extraction else []
+        end = self.weighed(found, "") if found else None
+        return None if end is None or end.failure else end
 
     async def assess(self) -> Assessment | Failure:
         """Return the assessor's verdict on the steps so far, or the faults of its answers."""

@@ -30,6 +30,8 @@ async def plan_ahead_decision(agent: AgentTurn) -> TurnDecision:
         return TurnDecision(end=failed_result(_failed_steps_reason(agent), steps[-1].confidence))
     if agent.strategy.supervise is Supervision.NONE:
         return TurnDecision(end=agent.best_available_result(""))
+    if (end := agent.met_promise()) is not None:
+        return TurnDecision(end=end)
     return await _assess_and_decide(agent)
 
 

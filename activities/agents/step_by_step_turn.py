@@ -33,6 +33,8 @@ _DEFAULT_PROMISE = (
 async def step_by_step_decision(agent: AgentTurn) -> TurnDecision:
     """Return the decision of an agent that works step by step: calls, a question or a result."""
     if agent.strategy.supervise is not Supervision.STEP:
+        if (end := agent.met_promise()) is not None:
+            return TurnDecision(end=end)
         return await _take_step(agent, "", ())
     return await _supervised_decision(agent)
 

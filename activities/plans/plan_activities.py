@@ -1,6 +1,6 @@
 """Make a plan or continue it from a failed task: ask the model, check the draft, store the plan."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -37,16 +37,16 @@ from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.role_names import RoleName
-from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
-from holdfast.planning.plans.plan_continuation import continuation_change
-from holdfast.planning.plans.plan_draft_faults import draft_faults
-from holdfast.planning.plans.plan_validation import PlanRules
-from holdfast.planning.plans.replan_scope import (
+from holdfast.planning.context.replan_scope import (
     ReplanKind,
     ReplanTarget,
     find_replan_target,
     rules_for_plan,
 )
+from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
+from holdfast.planning.plans.plan_continuation import continuation_change
+from holdfast.planning.plans.plan_draft_faults import draft_faults
+from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.strategies.fixed_plans import fixed_plan
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
@@ -135,7 +135,10 @@ class PlanActivities:
         ground = rules_for_plan(
             request, signatures, agents, opening=opening.task if opening else None
         )
+        setting = await self.services.setting_of(request)
         task = PlannerTask(
+            collection=setting.collection,
+            today=setting.today,
             question=request.question,
             tools=() if is_graph else signatures,
             agents=agents if is_graph else (),
@@ -173,7 +176,15 @@ class PlanActivities:
         request = await services.requests.of(order)
         guidance = await guidance_of(services.db, order.job_id)
         signatures = await services.hub.for_job(request).signatures()
-        scope = find_replan_target(request, tasks, order, signatures, guidance, services.agents)
+        scope = find_replan_target(
+            request,
+            tasks,
+            order,
+            signatures,
+            guidance,
+            services.agents,
+            await services.setting_of(request),
+        )
         model_caller = ModelCaller.of(services, order, request, key, model=scope.model)
         try:
             dialogue = await self._ask_replanner(order, request, model_caller, scope, tasks)
@@ -183,7 +194,7 @@ class PlanActivities:
         if dialogue.answer is None:
             halt = invalid_plan_halt(RoleName.REPLANNER.value, dialogue.faults)
             return partial(record_planning_halt, halt, model_caller.tokens)
-        continuation = scope.assign_parent(dialogue.answer.to_plan())
+        continuation = scope.continuation(dialogue.answer)
         change = continuation_change(
             scope.plan, order.task_id, continuation, scope.extent, dialogue.answer.explanation
         )
@@ -217,12 +228,15 @@ class PlanActivities:
         is_loop = request.strategy.agent_method is AgentMethod.LOOP
         if not (is_loop and scope.kind is ReplanKind.AGENT_TASKS):
             role = _REPLANNERS[scope.kind]
-            return await _ask_for_draft(model_caller, role, scope.task, scope.ground)
+            task = await model_caller.recorded_task(role, scope.task)
+            return await model_caller.ask(role, task, check=_continuation_check(scope))
         failed = next(each for each in tasks if each.task.id == order.task_id)
         found = await load_findings(self.services.db, order.job_id, failed, tasks)
         fields = {name: getattr(scope.task, name) for name in ReplannerTask.model_fields}
         told = LoopReplannerTask(**fields, found=found)
-        return await _ask_for_draft(model_caller, LOOP_TASK_REPLANNER, told, scope.ground)
+        told = await model_caller.recorded_task(LOOP_TASK_REPLANNER, told)
+        check = _continuation_check(scope)
+        return await model_caller.ask(LOOP_TASK_REPLANNER, told, check=check)
 
 
 def _replan_key(tasks: Sequence[StoredTask], failed: str) -> str:
@@ -240,6 +254,23 @@ async def _ask_for_draft(
         return draft_faults(draft, ground)
 
     return await model_caller.ask(role, await model_caller.recorded_task(role, task), check=check)
+
+
+def _continuation_check(scope: ReplanTarget) -> Callable[[Any], Sequence[str]]:
+    """The check of a continuation; that it changes nothing is said once, then it is taken.
+
+    A model that can only repeat itself ends at the limit of replans, with its findings.
+    """
+    is_told = False
+
+    def check(draft: Any) -> Sequence[str]:  # noqa: ANN401 - a draft of either form
+        nonlocal is_told
+        if (faults := scope.faults(draft)) or is_told:
+            return faults
+        is_told = True
+        return scope.repeats(draft)
+
+    return check
 
 
 def _fixed_plan_or_halt(

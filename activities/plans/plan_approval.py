@@ -12,9 +12,9 @@ from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire import stored_keys
+from holdfast.planning.context.replan_scope import rules_for_plan
 from holdfast.planning.plans.plan_edits import edit_change, parse_plan
 from holdfast.planning.plans.plan_validation import plan_faults
-from holdfast.planning.plans.replan_scope import rules_for_plan
 from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.questions.answer_choices import CHOICES_BY_KIND
 from holdfast.storage.core.database import JobTransaction

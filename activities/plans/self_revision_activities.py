@@ -16,9 +16,9 @@ from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import ReviseOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import PlanReceipt
-from holdfast.models.plans.kpi_chain_format import plan_for_prompt
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
+from holdfast.models.plans.shown_plan import shown_plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.text.message_limits import MessageLimit, cut_message
@@ -121,7 +121,7 @@ class _RevisionInputs:
     async def ask(self, model_caller: ModelCaller) -> tuple[ReviserAnswer | None, Sequence[str]]:
         task = ReviserTask(
             question=self.request.question,
-            plan=plan_for_prompt(self.plan.live),
+            plan=shown_plan(self.plan.live),
             changeable=self.changeable,
             contradictions=tuple(
                 f"{each.task.id}: {each.notes[CONTRADICTION_NOTE]}"

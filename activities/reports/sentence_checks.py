@@ -26,6 +26,8 @@ from holdfast.roles.verification.sentence_checker import (
 
 _CONTEXT_CHARACTERS = 600
 """Characters of the source on each side of a quote that the checker sees."""
+_LONGEST_SPAN = 3_000
+"""Characters from the first to the last quote of one source that are shown as one passage."""
 
 
 class CheckedSentence(NamedTuple):
@@ -141,7 +143,7 @@ class ReportSentenceChecks:
                 CitingSentence(id=name, text=each.text, cites=each.cites)
                 for name, each in named.items()
             ),
-            passages=tuple(_cited_passage(name, self.found[name]) for name in cited),
+            passages=_cited_passages({name: self.found[name] for name in cited}),
         )
 
         def check(answer: SentenceCheckerAnswer) -> Sequence[str]:
@@ -171,6 +173,33 @@ def _sentences(draft: SynthesiserAnswer) -> list[CheckedSentence]:
     ]
 
 
-def _cited_passage(name: str, item: StoredEvidence) -> CitedPassage:
-    start, end = max(0, item.start - _CONTEXT_CHARACTERS), item.end + _CONTEXT_CHARACTERS
-    return CitedPassage(id=name, title=source_title(item), text=item.source_text[start:end])
+def _cited_passages(cited: Mapping[str, StoredEvidence]) -> tuple[CitedPassage, ...]:
+    """The quotes with what stands around them; of one source the same text for all its quotes."""
+    spans: dict[str, tuple[int, int]] = {}
+    for item in cited.values():
+        start, end = spans.get(item.source_text, (item.start, item.end))
+        spans[item.source_text] = min(start, item.start), max(end, item.end)
+    return tuple(
+        CitedPassage(
+            id=name,
+            title=source_title(item),
+            text=_with_context(item.source_text, *_span(item, spans[item.source_text])),
+        )
+        for name, item in cited.items()
+    )
+
+
+def _span(item: StoredEvidence, of_all: tuple[int, int]) -> tuple[int, int]:
+    """The span of all quotes of the source, or that of this one if they are far apart."""
+    start, end = of_all
+    return of_all if end - start <= _LONGEST_SPAN else (item.start, item.end)
+
+
+def _with_context(text: str, start: int, end: int) -> str:
+    """The part of the text with some of its neighbourhood, without a cut word at either end."""
+    first, last = max(0, start - _CONTEXT_CHARACTERS), end + _CONTEXT_CHARACTERS
+    if first > 0:
+        first = min(start, text.find(" ", first) + 1 or start)
+    if last < len(text):
+        last = max(end, text.rfind(" ", end, last))
+    return text[first:last]

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.budget.token_prices import PriceList
+from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.jobs.activity_orders import RunOrder
@@ -13,6 +15,7 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
 from holdfast.roles.dialogue.role_definition import Model
 from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.collection_description import collection_in_words
 from holdfast.storage.jobs import job_rows
 from holdfast.tools.mcp.tool_hub import Hub
 
@@ -98,3 +101,10 @@ class Services:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "requests", RequestCache(self.db))
+
+    async def setting_of(self, request: JobRequest) -> JobSetting:
+        """The date and the documents of a job, for the prompts of planners and agents."""
+        return JobSetting(
+            today=datetime.now(UTC).date().isoformat(),
+            collection=await collection_in_words(self.db, request.collection),
+        )

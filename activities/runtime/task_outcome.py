@@ -1,7 +1,7 @@
 """The outcome of one task attempt, and how it is stored with its receipt in one transaction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.activities.runtime.halt_from_error import halt_of_error
@@ -20,6 +20,7 @@ from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.task_failure import REMEDIES, Component, Failure, Remedy
 from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.storable_text import storable_text
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.models.wire import stored_keys
@@ -41,6 +42,21 @@ class TaskOutcome:
     read: tuple[SourcePassage, ...] = ()
     found: tuple[LocatedQuote, ...] = ()
     trace: dict[str, Any] = field(default_factory=dict)
+
+    def with_note(self, note: str) -> "TaskOutcome":
+        """Return the outcome with a note on its call, for those who decide what follows.
+
+        The note stands in the trace of an agent's step, and in the failure that a replanner reads.
+        """
+        if not note:
+            return self
+        noted = replace(self, trace={**self.trace, "note": storable_text(note)})
+        if self.failure is None:
+            return noted
+        message = cut_message(
+            f"{self.failure.message[:3000]}\nNote: {storable_text(note)}", MessageLimit.FAILURE
+        )
+        return replace(noted, failure=self.failure.model_copy(update={"message": message}))
 
 
 def receipt_key(order: TaskOrder) -> str:

@@ -9,8 +9,7 @@ from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.task_outcome import TaskOutcome
 from holdfast.models.errors import ToolFailed
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.text.message_limits import MessageLimit, cut_message
-from holdfast.models.text.storable_text import storable_text, storable_value
+from holdfast.models.text.storable_text import storable_value
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire import call_places
 from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary
@@ -45,19 +44,13 @@ class GroundedArguments:
         """Return the substitutions in one line; empty if there are none."""
         return "; ".join(map(str, self.substitutions))
 
-    def add_note_to(self, outcome: TaskOutcome) -> TaskOutcome:
-        """Return the outcome with the substitutions in its trace and failure."""
+    def add_to(self, outcome: TaskOutcome) -> TaskOutcome:
+        """Return the outcome with the substitutions in its trace, and with a note on them."""
         if not self.substitutions:
             return outcome
         stored = [storable_value(each.model_dump()) for each in self.substitutions]
-        trace = {**outcome.trace, "note": storable_text(self.note), "substituted": stored}
-        failure = outcome.failure
-        if failure is not None:
-            message = cut_message(
-                f"{failure.message[:3000]}\nNote: {storable_text(self.note)}", MessageLimit.FAILURE
-            )
-            failure = failure.model_copy(update={"message": message})
-        return replace(outcome, trace=trace, failure=failure)
+        told = replace(outcome, trace={**outcome.trace, "substituted": stored})
+        return told if "note" in outcome.trace else told.with_note(self.note)
 
 
 @dataclass

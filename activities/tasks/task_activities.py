@@ -22,10 +22,12 @@ from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import TaskReceipt
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component
+from holdfast.planning.context.explained_values import explained_context, explained_inputs
 from holdfast.planning.plans.entity_references import resolve_references
 from holdfast.storage.core import receipt_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.plans import agent_task_rows, task_queries, task_transactions
+from holdfast.storage.plans.dependency_values import values_of_tasks
 from holdfast.storage.plans.task_transactions import RunningTask
 
 
@@ -87,7 +89,14 @@ class TaskActivities:
             inputs, context = _resolved_inputs(begun), _dependency_values(begun)
             if not begun.task.tool:
                 question = await self._question(order, begun, request)
-                return await run_reasoning_task(model_caller, question, begun.task, inputs, context)
+                known = await values_of_tasks(self.services.db, order.job_id, begun.memory)
+                return await run_reasoning_task(
+                    model_caller,
+                    question,
+                    begun.task,
+                    explained_inputs(begun.task, inputs, known),
+                    explained_context(context, known),
+                )
             if begun.task.parent:
                 await self._refuse_repeated_tool(order, begun, request)
             hub = self.services.hub.for_job(request)

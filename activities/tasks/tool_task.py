@@ -74,20 +74,30 @@ async def run_tool_task(
         work.model_caller, work.hub, _call_facts(work), task.tool
     ).ground(written)
     try:
-        outcome = await _call_and_extract(work, task, grounded, context)
+        called = await _call(work, task, grounded)
     except (ToolFailed, OutcomeUnknown) as error:
-        outcome = outcome_of_error(error, Component.TOOL)
-    return grounded.add_note_to(outcome)
+        return grounded.add_to(outcome_of_error(error, Component.TOOL))
+    outcome = await _outcome_of_call(work, task, called, context)
+    return grounded.add_to(outcome.with_note(called.note))
 
 
-async def _call_and_extract(
-    work: ToolTaskContext, task: Task, grounded: GroundedArguments, context: tuple[NamedValue, ...]
-) -> TaskOutcome:
+async def _call(work: ToolTaskContext, task: Task, grounded: GroundedArguments) -> ToolCallResult:
+    """The tool's answer, with notes on a repetition and on replaced arguments.
+
+    Raises:
+        ToolFailed: the tool answered with an error, or refuses a repetition.
+        OutcomeUnknown: the call may have been made, and is not safe to repeat.
+    """
     is_of_loop = is_step_of_loop(task, work.request.strategy)
     caller = _tool_caller(work, refuses_repeats=not is_of_loop)
     called = await caller.call(task.tool, grounded.arguments)
-    called = called.with_note(grounded.note)
-    if is_of_loop:
+    return called.with_note(grounded.note)
+
+
+async def _outcome_of_call(
+    work: ToolTaskContext, task: Task, called: ToolCallResult, context: tuple[NamedValue, ...]
+) -> TaskOutcome:
+    if is_step_of_loop(task, work.request.strategy):
         return _outcome_for_transcript(called.answer)
     if _is_empty(called.answer):
         return TaskOutcome(failure=_empty_answer_failure(task))
@@ -250,6 +260,7 @@ async def _ask_extractor(
             arguments=called.arguments,
             entities=task.expects,
             response=tuple(_fragment(passage) for passage in piece),
+            least_confidence=work.request.strategy.confidence_threshold,
             context=context,
             note=called.note,
         )

@@ -114,10 +114,16 @@ class GapActivities:
 
     async def _task(self, order: VerificationRoundOrder, gaps: OpenGaps) -> GapPlannerTask:
         by_id = gaps.by_id
+        setting = await self.services.setting_of(gaps.inputs.request)
         return GapPlannerTask(
+            collection=setting.collection,
+            today=setting.today,
             question=gaps.inputs.request.question,
             sub_questions=tuple(
-                _seen_sub_question(by_id[each.task_id], each) for each in gaps.verdicts
+                _seen_sub_question(
+                    by_id[each.task_id], each, gaps.inputs.tried.get(each.task_id, ())
+                )
+                for each in gaps.verdicts
             ),
             incomplete=gaps.incomplete,
             contradictions=gaps.rules.disputes,
@@ -171,7 +177,9 @@ async def _record_halt(error: Lasting, tokens: int, tx: JobTransaction) -> Recor
     return Recorded(PlanReceipt(halt=halt, tokens=tokens), ReceiptScope.RUN)
 
 
-def _seen_sub_question(stored: StoredTask, verdict: Verification) -> VerifiedSubQuestion:
+def _seen_sub_question(
+    stored: StoredTask, verdict: Verification, tried: tuple[str, ...]
+) -> VerifiedSubQuestion:
     task = stored.task
     return VerifiedSubQuestion(
         id=task.id,
@@ -183,6 +191,7 @@ def _seen_sub_question(stored: StoredTask, verdict: Verification) -> VerifiedSub
         status=verdict.status,
         completeness=verdict.completeness,
         missing=verdict.missing,
+        tried=tried,
         recommendation=verdict.recommendation,
     )
 

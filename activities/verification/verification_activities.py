@@ -28,7 +28,8 @@ from holdfast.models.verification.verification_verdicts import (
     StopLogEntry,
     Verification,
 )
-from holdfast.models.wire import stored_keys
+from holdfast.models.verification.verifier_messages import VerifierTask
+from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.verification import stop_conditions
 from holdfast.planning.verification.contradiction_rules import review_contradictions
@@ -38,7 +39,8 @@ from holdfast.planning.verification.verifier_answer_to_verdict import (
     verdict_faults,
     verdict_from_answer,
     verdict_without_answer,
-    verifier_task,
+    verdicts_by_result,
+    verifier_tasks,
 )
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.core.database import JobTransaction
@@ -66,46 +68,93 @@ class VerificationActivities:
         standing = {stored.task.id: inputs.standing(stored) for stored in inputs.tasks}
         unverified = [stored for stored in inputs.tasks if standing[stored.task.id] is None]
         try:
-            answers = await gather_bounded(
-                [partial(self._judge, order, inputs, stored) for stored in unverified],
-                at_once=request.strategy.slots,
-            )
+            answers = await self._judge_all(order, inputs, unverified)
         except (ModelRefused, BadConfiguration) as error:
             return partial(_record_halt, order, error)
         verdicts = standing | {answer.verdict.task_id: answer.verdict for answer in answers}
         fresh = _verdicts_in_plan_order(inputs, verdicts)
         return await self._closed_round(order, inputs, fresh, answers)
 
-    async def _judge(
-        self, order: VerificationRoundOrder, inputs: VerificationInputs, stored: StoredTask
-    ) -> ResultVerdict:
-        request = inputs.request
-        # One caller per result: results are judged in parallel, and a caller keeps who answered.
-        caller = self._model_caller(order, request)
-        dispute = inputs.dispute_of(stored.task.id)
-        task = verifier_task(
-            stored, request.question, inputs.sub_questions, inputs.findings, dispute
+    async def _judge_all(
+        self,
+        order: VerificationRoundOrder,
+        inputs: VerificationInputs,
+        unverified: Sequence[StoredTask],
+    ) -> list[ResultVerdict]:
+        """The verdicts of one round, which one call gives unless there is too much to read."""
+        setting = await self.services.setting_of(inputs.request)
+        tasks = verifier_tasks(
+            inputs.request.question,
+            setting,
+            [inputs.result_of(stored) for stored in unverified],
+            inputs.other_results(each.task.id for each in unverified),
         )
+        batches = await gather_bounded(
+            [
+                partial(self._judge, order, inputs, task, call_places.chunk_place(n, len(tasks)))
+                for n, task in enumerate(tasks, start=1)
+            ],
+            at_once=inputs.request.strategy.slots,
+        )
+        return [answer for batch in batches for answer in batch]
+
+    async def _judge(
+        self,
+        order: VerificationRoundOrder,
+        inputs: VerificationInputs,
+        task: VerifierTask,
+        place: str,
+    ) -> list[ResultVerdict]:
+        # One caller per call: they run in parallel, and a caller keeps who answered.
+        caller = self._model_caller(order, inputs.request)
         try:
             dialogue = await caller.ask(
                 VERIFIER,
                 task,
-                place=stored.task.id,
+                place=place,
                 check=lambda answer: verdict_faults(answer, task),
             )
         except (ModelRefused, BadConfiguration):
             raise
         except Lasting as error:
+            if len(task.results) > 1:
+                return await self._judge_one_by_one(order, inputs, task)
             # Only this result has no verdict, for example one too long for the model's context.
-            return verdict_without_answer(
-                stored, str(error), caller.model_of(VERIFIER.name), caller.tokens
-            )
+            return _without_answer(inputs, task, str(error), caller, VERIFIER.name)
+        if dialogue.answer is None and len(task.results) > 1:
+            return await self._judge_one_by_one(order, inputs, task)
         if dialogue.answer is None:
-            faults = "; ".join(dialogue.faults)
-            return verdict_without_answer(stored, faults, caller.answered_by, caller.tokens)
-        return verdict_from_answer(
-            stored, dialogue.answer, dispute, caller.answered_by, caller.tokens
+            return _without_answer(inputs, task, "; ".join(dialogue.faults), caller)
+        verdicts = verdicts_by_result(dialogue.answer, task)
+        return [
+            verdict_from_answer(
+                inputs.stored(each.id),
+                verdicts[each.id],
+                inputs.dispute_of(each.id),
+                caller.answered_by,
+                0 if at else caller.tokens,
+            )
+            for at, each in enumerate(task.results)
+        ]
+
+    async def _judge_one_by_one(
+        self, order: VerificationRoundOrder, inputs: VerificationInputs, task: VerifierTask
+    ) -> list[ResultVerdict]:
+        """The verdicts after a call with all results failed, or never gave a valid answer."""
+        batches = await gather_bounded(
+            [
+                partial(
+                    self._judge,
+                    order,
+                    inputs,
+                    task.model_copy(update={"results": (each,)}),
+                    each.id,
+                )
+                for each in task.results
+            ],
+            at_once=inputs.request.strategy.slots,
         )
+        return [answer for batch in batches for answer in batch]
 
     def _model_caller(self, order: VerificationRoundOrder, request: JobRequest) -> ModelCaller:
         label = stored_keys.verification_receipt(order.round)
@@ -133,6 +182,17 @@ class VerificationActivities:
         )
         tokens = sum(answer.tokens for answer in answers)
         return partial(_record_round, _Round(inputs, fresh, verdicts, entry, tokens))
+
+
+def _without_answer(
+    inputs: VerificationInputs, task: VerifierTask, why: str, caller: ModelCaller, role: str = ""
+) -> list[ResultVerdict]:
+    """The verdicts of results on which the verifier said nothing valid."""
+    model = caller.model_of(role) if role else caller.answered_by
+    return [
+        verdict_without_answer(inputs.stored(each.id), why, model, 0 if at else caller.tokens)
+        for at, each in enumerate(task.results)
+    ]
 
 
 @dataclass(frozen=True)

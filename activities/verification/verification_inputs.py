@@ -1,6 +1,6 @@
 """Read what a verification round needs: tasks, findings, verdicts, and people's decisions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.models.jobs.job_record import JobRequest
@@ -11,6 +11,8 @@ from holdfast.models.verification.verification_verdicts import (
     Contradiction,
     Verification,
 )
+from holdfast.models.verification.verifier_messages import OtherResult, ResultToVerify
+from holdfast.planning.context.tried_calls import tried_calls
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
 from holdfast.planning.verification.verdict_and_retry_rules import (
     accept_verdict,
@@ -19,6 +21,7 @@ from holdfast.planning.verification.verdict_and_retry_rules import (
     verdicts_by_task,
     verifiable_tasks,
 )
+from holdfast.planning.verification.verifier_answer_to_verdict import other_result, result_to_verify
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence import verification_rows
 from holdfast.storage.plans import task_finding_queries, task_queries
@@ -36,10 +39,34 @@ class VerificationInputs:
     before: Mapping[str, Verification]
     """The verdicts of the last round."""
     rulings: Mapping[str, Ruling]
+    tried: Mapping[str, tuple[str, ...]]
+    """The calls of all attempts so far, by sub-question."""
 
     @property
     def sub_questions(self) -> tuple[Task, ...]:
         return tuple(each.task for each in self.tasks)
+
+    def stored(self, task_id: str) -> StoredTask:
+        """Return the task of a result."""
+        return next(each for each in self.tasks if each.task.id == task_id)
+
+    def result_of(self, stored: StoredTask) -> ResultToVerify:
+        """Return the result of a task as the verifier sees it."""
+        name = stored.task.id
+        return result_to_verify(
+            stored, self.findings[name], self.dispute_of(name), self.tried.get(name, ())
+        )
+
+    def other_results(self, judged: Iterable[str]) -> list[OtherResult]:
+        """Return the results that are not judged in this round, to compare with."""
+        left_out = set(judged)
+        return [
+            other_result(task, self.findings[task.id])
+            for task in self.sub_questions
+            if task.status is TaskStatus.DONE
+            and task.id not in left_out
+            and self.findings[task.id].entities
+        ]
 
     def dispute_of(self, task_id: str) -> Contradiction | None:
         """Return the contradiction that this tie-breaker task settles."""
@@ -82,4 +109,5 @@ async def load_verification_inputs(
         findings=await task_finding_queries.findings_of(db, job_id),
         before=verdicts_by_task(last),
         rulings=await escalation_rows.rulings_of(db, job_id),
+        tried={name: tried_calls((each.task for each in tasks), name) for name in asked},
     )

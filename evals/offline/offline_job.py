@@ -14,7 +14,6 @@ from holdfast.evals.measures.answer_metrics import best_f1
 from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.plans.kpi_chain_format import to_listing
 from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
 from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
 from holdfast.models.tasks.named_value import NamedValue
@@ -261,8 +260,7 @@ class OfflineJob:
             tools=(SEARCH,),
             failed_task_id=failed.id,
             current_plan=tuple(
-                to_listing(task.to_task().model_copy(update={"status": self.status[task.id]}))
-                for task in self.tasks.values()
+                task.to_task().with_status(self.status[task.id]) for task in self.tasks.values()
             ),
             feedback=feedback,
             replaced=tuple(replaced),

@@ -62,12 +62,12 @@ class Oracle:
         """Of the whole plan, or of the steps of one agent, whose ids begin with the agent's."""
         gold = self.golds[task["question"]]
         prefix = "".join(task["failed_task_id"].rpartition(".")[:2]) or "T"
-        used = {*task["used_ids"], *(each["task_id"] for each in task["current_plan"])}
+        used = {*task["used_ids"], *(each["id"] for each in task["current_plan"])}
         kept = {
-            call_number(each["task_id"]): each["task_id"]
+            call_number(each["id"]): each["id"]
             for each in task["current_plan"]
-            if each["task_id"] not in task["replaced"]
-            and each["execution_status"] not in ("superseded", "cancelled")
+            if each["id"] not in task["replaced"]
+            and each["status"] not in ("superseded", "cancelled")
         }
         ids = {
             at: kept.get(at) or unused_id(f"{prefix}{at + 1}", used)
@@ -98,6 +98,9 @@ class Oracle:
 
     def _assessor(self, task: RoleTask) -> object:
         return oracle_agents.agent_assessment(self.golds[task["specification"]], task)
+
+    def _verifier(self, task: RoleTask) -> object:
+        return oracle_agents.accepted_results(task)
 
     def _reasoner(self, task: RoleTask) -> object:
         gold = self.golds[task["question"]]

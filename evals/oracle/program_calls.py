@@ -115,14 +115,14 @@ def mended_calls(gold: GoldProgram, listed: Iterable[RoleTask]) -> frozenset[int
     return frozenset(
         at
         for task in listed
-        if (at := call_number(task["task_id"])) in gold.wrong and _is_mended(gold.steps[at], task)
+        if (at := call_number(task["id"])) in gold.wrong and _is_mended(gold.steps[at], task)
     )
 
 
 def _is_mended(step: GoldStep, task: RoleTask) -> bool:
-    written = {each["name"]: each["value"] for each in task.get("input_parameters", ())}
+    written = {each["name"]: each["value"] for each in task.get("inputs", ())}
     is_right = written.get(step.named) == step.values[step.named]
-    return is_right or task["execution_status"] == "failed"
+    return is_right or task["status"] == "failed"
 
 
 def call_number(task_id: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from holdfast.evals.oracle.oracle_agents import FIXED_ANSWERS
+from holdfast.evals.oracle.oracle_agents import accepted_results
 from holdfast.evals.oracle.oracle_reports import (
     sentence_checker_answer,
     sentence_corrector_answer,
@@ -76,7 +76,7 @@ class WeakReader:
                 unused_id(f"{task['failed_task_id']}a", task["used_ids"]), task["question"]
             )
         if system.startswith(VERIFIER.instructions.strip()):
-            return FIXED_ANSWERS["verifier"]
+            return accepted_results(task)
         if system.startswith(GAP_PLANNER.instructions.strip()):
             retried = [{"id": each, "hint": "other words"} for each in task["incomplete"]]
             return {"retry_sub_questions": retried, "new_sub_questions": []}

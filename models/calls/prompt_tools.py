@@ -17,7 +17,7 @@ from holdfast.models.text.terminal_text import shorten_text
 
 _MAX_LINE = 2_000
 """Characters of a tool's line; a server may describe itself at any length."""
-_MAX_NOTE = 120
+_MAX_NOTE = 80
 """Characters of a parameter's description."""
 
 

@@ -1,6 +1,5 @@
 """Convert plans and results to and from the JSON format of the KPI-Chain paper."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from pydantic import JsonValue
@@ -13,7 +12,6 @@ from holdfast.models.plans.research_plan import (
     TaskKind,
     TaskStatus,
 )
-from holdfast.models.text.reference_marks import disarm_references
 
 _KIND_NAMES = {TaskKind.TOOL: "Tool call", TaskKind.REASONING: "Reasoning", TaskKind.AGENT: "Agent"}
 
@@ -71,15 +69,6 @@ def memory_document(plan: Plan) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {task.id: dict(task.result) for task in plan.tasks if task.result}
     found["current_plan"] = {"tasks": [_with_references(task) for task in plan.tasks]}
     return found
-
-
-def plan_for_prompt(tasks: Iterable[Task]) -> tuple[dict[str, JsonValue], ...]:
-    """Return the plan for the replanner: every task with its status and values."""
-    return tuple(_listing_for_prompt(task) for task in tasks)
-
-
-def _listing_for_prompt(task: Task) -> dict[str, JsonValue]:
-    return {**to_listing(task), "execution_result": disarm_references(dict(task.result))}
 
 
 def _with_references(task: Task) -> dict[str, JsonValue]:

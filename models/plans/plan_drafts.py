@@ -156,6 +156,14 @@ class PlanDraft(Draft):
         return Plan(tasks=tuple(task.to_task() for task in self.tasks))
 
 
+class ContinuationDraft(PlanDraft):
+    """The answer of the replanner."""
+
+    keep: list[str] = Field(
+        default_factory=list, description="ids in `replaced` of tasks that stay as they are"
+    )
+
+
 class DraftNode(Draft):
     """A sub-question for an agent (VMAO's sub-question, TDP's node)."""
 
@@ -207,6 +215,14 @@ class AgentPlanDraft(Draft):
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""
         return Plan(tasks=tuple(task.to_task() for task in self.tasks))
+
+
+class AgentContinuationDraft(AgentPlanDraft):
+    """The answer of the replanner where plans are made of sub-questions."""
+
+    keep: list[str] = Field(
+        default_factory=list, description="ids in `replaced` of sub-questions that stay as they are"
+    )
 
 
 def task_input(draft: DraftInput) -> TaskInput:

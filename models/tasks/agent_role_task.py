@@ -2,11 +2,20 @@
 
 from pydantic import Field, JsonValue
 
+from holdfast.models.calls.job_setting import Collection, Today
 from holdfast.models.calls.prompt_tools import CallableTools, NamedTools
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
+
+
+class TraceQuote(Frozen):
+    """A quote that shows a value of a step."""
+
+    name: str = Field(description="the names of the values that it shows")
+    quote: str
+    source: str = Field(default="", description="the document's address, or its title")
 
 
 class TraceStep(Frozen):
@@ -16,6 +25,9 @@ class TraceStep(Frozen):
     action: FromRelease[str] = Field(description="the tool with its arguments, or the deduction")
     status: str
     found: dict[str, JsonValue] = Field(default_factory=dict)
+    confidence: FromRelease[float | None] = None
+    quotes: FromRelease[tuple[TraceQuote, ...]] = ()
+    summary: FromRelease[str] = Field(default="", description="what was read, if it is unsure")
     failure: str = ""
 
 
@@ -31,6 +43,8 @@ class AgentRoleTask(Frozen):
     """All that an agent's roles are given: nothing of what does not concern this sub-question."""
 
     tools: CallableTools = ()
+    collection: Collection = ""
+    today: Today = ""
     instructions: FromRelease[str] = Field(default="", description="how this kind of agent works")
     node: str = Field(description="the sub-question's id")
     specification: str
@@ -41,6 +55,9 @@ class AgentRoleTask(Frozen):
     )
     objectives: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+    earlier: FromRelease[tuple[TraceStep, ...]] = Field(
+        default=(), description="steps that were replaced, and those of earlier attempts"
+    )
     answers: tuple[AnsweredQuestion, ...] = Field(
         default=(), description="what the job's own work says to the questions of this agent"
     )
@@ -64,6 +81,8 @@ class SupervisorTask(AgentRoleTask):
     """The same for roles that call no tool: they see the names of the tools."""
 
     tools: NamedTools = ()
+    used_ids: FromRelease[tuple[str, ...]] = Field(default=(), exclude=True)
+    """Not in the prompt: no step is named."""
 
     @classmethod
     def of(cls, task: AgentRoleTask) -> "SupervisorTask":

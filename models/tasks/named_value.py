@@ -2,6 +2,7 @@
 
 from pydantic import JsonValue
 
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 
 
@@ -10,4 +11,6 @@ class NamedValue(Frozen):
 
     name: str
     value: JsonValue
-    description: str = ""
+    description: FromRelease[str] = ""
+    confidence: FromRelease[float | None] = None
+    """How sure the value is, 0 to 1; None if nobody said."""

@@ -1,11 +1,13 @@
 """Define the replanner's input: the current plan, the failed task and its failure."""
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
+from holdfast.models.calls.job_setting import Collection, Today
 from holdfast.models.calls.prompt_tools import CallableTools
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.plans.shown_plan import ShownPlan
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.tasks.named_value import NamedValue
 
@@ -17,8 +19,10 @@ class ReplannerTask(Frozen):
     agents: FromRelease[tuple[AgentBrief, ...]] = Field(
         default=(), description="who resolves sub-questions, where the plan is made of these"
     )
+    collection: Collection = ""
+    today: Today = ""
     question: str
-    current_plan: tuple[dict[str, JsonValue], ...] = Field(
+    current_plan: ShownPlan = Field(
         description="every task with its status and, when done, the entities it yielded"
     )
     failed_task_id: str

@@ -23,7 +23,9 @@ class StoredTask(Frozen):
     notes: Mapping[str, JsonValue] = Field(default_factory=dict)
     """An agent's objectives, hints and guidance."""
     note: str = ""
-    """The arguments that replaced the planned ones, in words."""
+    """What its call met: replaced arguments, or the same call before; in words."""
+    summary: str = ""
+    """What the extractor read, in its words."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
 

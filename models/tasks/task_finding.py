@@ -1,12 +1,28 @@
 """Define the finding of a task's present attempt, with the passages that support the finding."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
+from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import (
+    BeforeValidator,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.models.text.document_title import without_repeated_title
+
+
+def _day(value: object) -> object:
+    """The day of a time; earlier releases recorded the time as well."""
+    if isinstance(value, datetime):
+        return value.date()
+    return value[:10] if isinstance(value, str) else value
 
 
 class QuotedPassage(Frozen):
@@ -14,11 +30,16 @@ class QuotedPassage(Frozen):
 
     entity: str = ""
     quote: str
-    title: str
+    title: FromRelease[str] = ""
+    """In a prompt only if it tells more than the address does."""
     address: str
     published: str = ""
     """The date as the tool reported it, ISO 8601; empty if unknown."""
-    read_at: datetime | None = None
+    read_at: Annotated[date | None, BeforeValidator(_day)] = None
+
+    @model_serializer(mode="wrap")
+    def _without_repeated_title(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_repeated_title(self, handler)
 
 
 class TaskFinding(Frozen):

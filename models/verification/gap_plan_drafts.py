@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.job_setting import Collection, Today
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_drafts import DraftNode
@@ -24,6 +25,9 @@ class VerifiedSubQuestion(Frozen):
     status: Completeness
     completeness: float
     missing: tuple[str, ...] = ()
+    tried: FromRelease[tuple[str, ...]] = Field(
+        default=(), description="the calls of its attempts so far"
+    )
     recommendation: Recommendation
 
 
@@ -41,6 +45,8 @@ class OpenContradiction(Frozen):
 class GapPlannerTask(Frozen):
     """What the gap planner is given."""
 
+    collection: Collection = ""
+    today: Today = ""
     question: str
     sub_questions: tuple[VerifiedSubQuestion, ...]
     incomplete: tuple[str, ...] = Field(description="these are all worked again")

@@ -2,9 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, model_validator
 
 from holdfast.models.answer_draft import Confidence, Draft
+from holdfast.models.calls.job_setting import Today
+from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.task_finding import QuotedPassage
@@ -16,7 +18,8 @@ class ResultValue(Frozen):
 
     name: str
     value: JsonValue
-    description: str = ""
+    description: FromRelease[str] = Field(default="", exclude=True)
+    """Not in the prompt: `expects`, or the sub-question, says it."""
     confidence: float | None = None
 
 
@@ -35,25 +38,55 @@ class DisputedClaims(Frozen):
     other: str
 
 
-class VerifierTask(Frozen):
-    """What the verifier is given."""
+class ResultToVerify(Frozen):
+    """The result of one sub-question, which gets a verdict."""
 
-    question: str = Field(description="the user's question; the sub-question serves it")
     id: str
     sub_question: str
     criteria: str = Field(default="", description="when the result counts as complete")
     expects: tuple[ExpectedEntity, ...] = ()
     result: tuple[ResultValue, ...]
     evidence: tuple[QuotedPassage, ...] = ()
-    context: tuple[OtherResult, ...] = Field(
-        default=(), description="results that this one was worked from"
+    tried: FromRelease[tuple[str, ...]] = Field(
+        default=(), description="the calls that were made for it, in all attempts"
     )
-    others: tuple[OtherResult, ...] = Field(
-        default=(), description="further results that may contradict this one"
+    depends_on: tuple[str, ...] = Field(
+        default=(), description="the results that this one was worked from"
     )
     settles: DisputedClaims | None = Field(
         default=None, description="the contradiction for whose sake this was looked up elsewhere"
     )
+
+    @property
+    def as_other(self) -> OtherResult:
+        """The result as one to compare others with."""
+        return OtherResult(id=self.id, sub_question=self.sub_question, values=self.result)
+
+
+class VerifierTask(Frozen):
+    """What the verifier is given: the results of a round that have no verdict yet."""
+
+    today: Today = ""
+    question: str = Field(description="the user's question; the sub-questions serve it")
+    results: tuple[ResultToVerify, ...]
+    others: tuple[OtherResult, ...] = Field(
+        default=(), description="further results, which have their verdict"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_result(cls, value: object) -> object:
+        """Earlier releases asked for each result by itself."""
+        if not isinstance(value, dict) or "sub_question" not in value:
+            return value
+        names = set(ResultToVerify.model_fields)
+        context = value.get("context") or ()
+        own = {name: value[name] for name in value if name in names}
+        return {
+            **{name: value[name] for name in value if name in ("today", "question")},
+            "results": [own | {"depends_on": [each["id"] for each in context]}],
+            "others": [*context, *(value.get("others") or ())],
+        }
 
 
 def _claim(value: object) -> object:
@@ -71,9 +104,10 @@ class Claim(Draft):
     )
 
 
-class VerifierAnswer(Draft):
+class VerdictDraft(Draft):
     """The verdict on one result."""
 
+    id: str = Field(default="", description="of the result")
     missing: list[str] = Field(
         default_factory=list,
         description="each thing that is asked for and not there",
@@ -85,10 +119,24 @@ class VerifierAnswer(Draft):
         validation_alias=AliasChoices("completeness", "completeness_score"),
     )
     status: Completeness = Field(validation_alias=AliasChoices("status", "verification_status"))
-    confidence: Confidence = Field(description="0 to 1: how sure this verdict is")
+    confidence: Confidence = Field(description="0 to 1: how far the result can be relied on")
     recommendation: Recommendation = Field(
         description="accept; retry: another attempt may do better; escalate: a person must judge"
     )
     sides_with: Literal["one", "other", "neither"] = Field(
         default="neither", description="where there is `settles`: which claim this result supports"
     )
+
+
+class VerifierAnswer(Draft):
+    """A verdict on each result."""
+
+    verdicts: list[VerdictDraft]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_verdict(cls, value: object) -> object:
+        """A verdict alone is read as well, as VMAO writes it for one result."""
+        if isinstance(value, dict) and "verdicts" not in value and "confidence" in value:
+            return {"verdicts": [value]}
+        return value

@@ -18,25 +18,27 @@ def with_fresh_ids(plan: Plan, used: Collection[str]) -> Plan:
     names: dict[str, str] = {}
     for task in plan.tasks:
         if task.id in used:
-            names[task.id] = _unused_id(task.id, taken)
+            names[task.id] = unused_id(task.id, taken)
             taken.add(names[task.id])
     return Plan(tasks=tuple(_rename_task(task, names) for task in plan.tasks)) if names else plan
 
 
-def _unused_id(name: str, taken: Collection[str]) -> str:
+def unused_id(name: str, taken: Collection[str]) -> str:
+    """The name with the first letters that make it new: T2a, then T2b."""
     letters = (product(ascii_lowercase, repeat=length) for length in (1, 2, 3))
     tried = (name + "".join(each) for each in chain.from_iterable(letters))
     return next(each for each in tried if each not in taken)
 
 
 def _rename_task(task: Task, names: Mapping[str, str]) -> Task:
-    inputs = tuple(_rename_references(given, names) for given in task.inputs)
+    inputs = tuple(rename_references(given, names) for given in task.inputs)
     needs = (names.get(need, need) for need in task.depends_on)
     renamed = task.with_id(names.get(task.id, task.id))
     return renamed.with_dependencies(needs).with_inputs(inputs)
 
 
-def _rename_references(given: TaskInput, names: Mapping[str, str]) -> TaskInput:
+def rename_references(given: TaskInput, names: Mapping[str, str]) -> TaskInput:
+    """The input with its references to renamed tasks under their new ids."""
     value = map_texts(given.value, lambda text: _rename_in_text(text, names))
     return given.with_value(value)
 

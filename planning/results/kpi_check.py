@@ -108,6 +108,8 @@ def _weak_value(entity: ExpectedEntity, candidate: EntityCandidate) -> WeakValue
 
 
 def _least(expects: Sequence[ExpectedEntity], candidates: Mapping[str, EntityCandidate]) -> float:
+    """The confidence of the least certain required entity; of those found if none is required."""
     required = [entity.name for entity in expects if entity.required]
-    found = [candidates[name].confidence if name in candidates else 0.0 for name in required]
+    names = required or [name for name, each in candidates.items() if not is_missing(each.value)]
+    found = [candidates[name].confidence if name in candidates else 0.0 for name in names]
     return min(found, default=1.0)

@@ -1,9 +1,10 @@
 """Build the verifier's task for one result, and turn the verifier's answer into a verdict."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.plans.research_plan import Task
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_finding import TaskFinding
 from holdfast.models.verification.verification_verdicts import (
@@ -16,12 +17,18 @@ from holdfast.models.verification.verifier_messages import (
     Claim,
     DisputedClaims,
     OtherResult,
+    ResultToVerify,
     ResultValue,
+    VerdictDraft,
     VerifierAnswer,
     VerifierTask,
 )
+from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.planning.verification.contradiction_rules import Settlement
 
+_MOST_RESULTS = 10
+_MOST_TOKENS = 12_000
+"""Of the results that one call judges; a result that is longer has a call of its own."""
 _MOST_OTHERS = 20
 _LONGEST_VALUE = 1000
 _SIDES = {"one": 0, "other": 1}
@@ -35,29 +42,81 @@ class ResultVerdict(Frozen):
     tokens: int = 0
 
 
-def verifier_task(
+def result_to_verify(
     stored: StoredTask,
-    question: str,
-    tasks: Sequence[Task],
-    findings: Mapping[str, TaskFinding],
+    finding: TaskFinding,
     dispute: Contradiction | None,
-) -> VerifierTask:
-    """The verifier's task for one result: the result, its dependencies and similar results."""
-    task, finding = stored.task, findings[stored.task.id]
-    done = [each for each in tasks if each.status is TaskStatus.DONE and each.id != task.id]
-    needed = set(task.depends_on)
-    return VerifierTask(
-        question=question,
+    tried: tuple[str, ...],
+) -> ResultToVerify:
+    """The result of one sub-question as the verifier sees it."""
+    task = stored.task
+    return ResultToVerify(
         id=task.id,
         sub_question=task.description,
         criteria=task.criteria,
         expects=task.expects,
         result=_result_values(finding),
         evidence=finding.passages,
-        context=_other_results((each for each in done if each.id in needed), findings),
-        others=_other_results(_similar_tasks(task, done, needed), findings),
+        tried=tried,
+        depends_on=task.depends_on,
         settles=DisputedClaims(one=dispute.one, other=dispute.other) if dispute else None,
     )
+
+
+def verifier_tasks(
+    question: str,
+    setting: JobSetting,
+    results: Sequence[ResultToVerify],
+    standing: Sequence[OtherResult],
+) -> list[VerifierTask]:
+    """The verifier's tasks of one round: one, unless the results are too much for one prompt.
+
+    Results of another call, or with a verdict, are shown to be compared with.
+    """
+    return [
+        VerifierTask(
+            today=setting.today,
+            question=question,
+            results=batch,
+            others=_near(batch, [*standing, *(e.as_other for e in results if e not in batch)]),
+        )
+        for batch in _batches(results)
+    ]
+
+
+def _batches(results: Sequence[ResultToVerify]) -> list[tuple[ResultToVerify, ...]]:
+    batches: list[tuple[ResultToVerify, ...]] = []
+    room = 0
+    for each in results:
+        size = estimate_tokens(each.model_dump_json(exclude_defaults=True))
+        if batches and size <= room and len(batches[-1]) < _MOST_RESULTS:
+            batches[-1] = (*batches[-1], each)
+            room -= size
+        else:
+            batches.append((each,))
+            room = _MOST_TOKENS - size
+    return batches
+
+
+def _near(
+    batch: Sequence[ResultToVerify], others: Sequence[OtherResult]
+) -> tuple[OtherResult, ...]:
+    """What the batch was worked from, and the results with most words in common with it."""
+    needed = {name for each in batch for name in each.depends_on}
+    own = {word for each in batch for word in _words(each.as_other)}
+    ranked = sorted(others, key=lambda each: (each.id not in needed, -len(own & _words(each))))
+    chosen = {each.id for each in ranked[:_MOST_OTHERS]}
+    return tuple(_shortened_result(each) for each in others if each.id in chosen)
+
+
+def _words(result: OtherResult) -> set[str]:
+    told = (result.sub_question, *(f"{e.name} {e.description}" for e in result.values))
+    return {word for text in told for word in text.replace("_", " ").casefold().split()}
+
+
+def other_result(task: Task, finding: TaskFinding) -> OtherResult:
+    """A result that has its verdict, to compare others with."""
+    return OtherResult(id=task.id, sub_question=task.description, values=_result_values(finding))
 
 
 def _result_values(finding: TaskFinding) -> tuple[ResultValue, ...]:
@@ -72,56 +131,50 @@ def _result_values(finding: TaskFinding) -> tuple[ResultValue, ...]:
     )
 
 
-def _other_results(
-    tasks: Iterable[Task], findings: Mapping[str, TaskFinding]
-) -> tuple[OtherResult, ...]:
-    return tuple(
-        OtherResult(
-            id=task.id,
-            sub_question=task.description,
-            values=tuple(_shortened_result(each) for each in _result_values(findings[task.id])),
-        )
-        for task in tasks
-        if task.id in findings and findings[task.id].entities
-    )
+def _shortened_result(result: OtherResult) -> OtherResult:
+    """The result with its long accounts cut: it is there to be compared with, not to be judged."""
+    return result.model_copy(update={"values": tuple(map(_shortened_value, result.values))})
 
 
-def _shortened_result(each: ResultValue) -> ResultValue:
-    """A long account is cut: it is there to be compared with, not to be judged."""
+def _shortened_value(each: ResultValue) -> ResultValue:
     if isinstance(each.value, str) and len(each.value) > _LONGEST_VALUE:
         return each.model_copy(update={"value": each.value[:_LONGEST_VALUE]})
     return each
 
 
-def _similar_tasks(task: Task, done: Sequence[Task], needed: set[str]) -> list[Task]:
-    """The other results that have most words in common with this one, in order of the plan."""
-    own = _task_words(task)
-    others = [each for each in done if each.id not in needed]
-    near = sorted(others, key=lambda each: -len(own & _task_words(each)))[:_MOST_OTHERS]
-    return [each for each in others if each in near]
-
-
-def _task_words(task: Task) -> set[str]:
-    told = (task.description, *(f"{e.name} {e.description}" for e in task.expects))
-    return {word for text in told for word in text.replace("_", " ").casefold().split()}
+def verdicts_by_result(answer: VerifierAnswer, task: VerifierTask) -> Mapping[str, VerdictDraft]:
+    """The verdicts by the id of their result; one alone may leave the id out."""
+    if len(task.results) == len(answer.verdicts) == 1:
+        return {task.results[0].id: answer.verdicts[0]}
+    return {each.id: each for each in answer.verdicts}
 
 
 def verdict_faults(answer: VerifierAnswer, task: VerifierTask) -> list[str]:
-    """The faults of a verdict, in words that the verifier can act on."""
-    known = results_by_id(task)
+    """The faults of the verdicts, in words that the verifier can act on."""
+    verdicts = verdicts_by_result(answer, task)
+    given = [each.id for each in answer.verdicts]
+    known = {each.id for each in task.results} | {each.id for each in task.others}
     found = [
-        f"contradictions: there is no result {each.other!r} among those shown"
-        for each in answer.contradictions
-        if each.other and each.other not in known
+        f"there is not one verdict on {each.id}"
+        for each in task.results
+        if each.id not in verdicts or given.count(each.id) > 1
     ]
-    if answer.status is Completeness.COMPLETE and answer.missing:
-        found.append("status is `complete`, but `missing` names something: one of them is wrong")
+    for name, verdict in verdicts.items():
+        found += [
+            f"contradictions of {name}: there is no other result {each.other!r} among those shown"
+            for each in verdict.contradictions
+            if each.other and (each.other not in known or each.other == name)
+        ]
+        if verdict.status is Completeness.COMPLETE and verdict.missing:
+            found.append(
+                f"{name}: status is `complete`, but `missing` names something: one of them is wrong"
+            )
     return found
 
 
 def verdict_from_answer(
     stored: StoredTask,
-    answer: VerifierAnswer,
+    answer: VerdictDraft,
     dispute: Contradiction | None,
     model: str,
     tokens: int,
@@ -150,7 +203,7 @@ def _contradiction(task_id: str, claim: Claim) -> Contradiction:
 
 
 def _settlement(
-    task_id: str, answer: VerifierAnswer, dispute: Contradiction | None
+    task_id: str, answer: VerdictDraft, dispute: Contradiction | None
 ) -> Settlement | None:
     """The settlement by a complete result that agrees with exactly one side; else None."""
     if dispute is None or answer.sides_with not in _SIDES:
@@ -175,8 +228,3 @@ def verdict_without_answer(stored: StoredTask, why: str, model: str, tokens: int
         model=model,
     )
     return ResultVerdict(verdict=verdict, tokens=tokens)
-
-
-def results_by_id(task: VerifierTask) -> Mapping[str, OtherResult]:
-    """The results that a contradiction may name."""
-    return {each.id: each for each in (*task.context, *task.others)}

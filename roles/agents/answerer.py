@@ -33,10 +33,10 @@ class AnswererAnswer(Draft):
 ANSWERER = Role(
     name=RoleName.ANSWERER.value,
     instructions="""\
-An agent of a research job has a question before it can go on. You get the question and what the
-job knows already. If one of the items answers the question fully, give the answer in its words and
-the item's id in `rests_on`. If none does, both are null: somebody else is asked then, so do not
-guess, do not combine hints, and use no knowledge of your own.
+An agent of a research job has a `question` before it can go on; `items` are what the job knows
+already. If one of the items answers the question fully, give the answer in its words and its id in
+`rests_on`. If none does, both are null: somebody else is asked then, so do not guess, do not
+combine hints, and use no knowledge of your own.
 """,
     foreign_fields=("question", "items"),
     task=AnswererTask,

@@ -8,6 +8,7 @@ from holdfast.models.answer_draft import Draft
 from holdfast.models.tasks.agent_role_task import SupervisorTask
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.agents.stepper import Output
+from holdfast.roles.agents.sub_question_fields import SUB_QUESTION_FIELDS
 from holdfast.roles.dialogue.role_definition import Role
 
 
@@ -32,20 +33,24 @@ class Assessment(Draft):
 
 ASSESSOR = Role(
     name=RoleName.ASSESSOR.value,
-    instructions="""\
-You supervise an agent that works one sub-question. You get its specification, its criteria, what
-it means to reach, and the trace of its steps with what each found. Judge by the last observation:
-- `completed`: the trace supports every entity in `expects`, and the criteria are met. Give the
-  `outputs`, as values or as references such as <JSON_PATH>T1.2.name</JSON_PATH>.
+    instructions=(
+        """\
+You supervise an agent that works one sub-question with its `tools`. Judge by the `trace` of its
+steps: each has what it found, how sure that is, and the quotes that show it. `objectives` are what
+it means to reach on the way.
+- `completed`: quotes support every entity in `expects`, and `criteria` are met. Give the `outputs`,
+  as values or as references such as <JSON_PATH>T1.2.name</JSON_PATH>, each with a confidence.
 - `needs_more_steps`: it can still be resolved. Give brief `guidance`: what to look at next, not
   how.
 - `failed`: it cannot be resolved with these tools.
 With `needs_more_steps`, `deviation` says what was observed that conflicts with the objectives, so
 that they must be changed; it is empty where they hold. With any status, `contradicts_plan` says
-what shows that the sub-question itself assumed something wrong.
-Go by `user_answers`: the person who asked says so.
-""",
-    foreign_fields=("given", "tools", "trace", "answers", "hints"),
+what shows that the sub-question itself assumed something wrong. If `must_end` is set, no further
+call is possible.
+"""
+        + SUB_QUESTION_FIELDS
+    ),
+    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
     task=SupervisorTask,
     answer=Assessment,
 )

@@ -6,6 +6,7 @@ from holdfast.models.answer_draft import AS_JSON_TEXT, Confidence, Draft, DraftV
 from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
 from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.agents.sub_question_fields import SUB_QUESTION_FIELDS
 from holdfast.roles.dialogue.role_definition import Role
 
 
@@ -46,10 +47,10 @@ class StepperAnswer(Draft):
 
 STEPPER = Role(
     name=RoleName.STEPPER.value,
-    instructions="""\
-You are an agent that works one sub-question, one step at a time. You get its specification, what
-is given, your tools, and the trace of the steps that were taken with what each found. Answer with
-exactly one of these, and leave the others empty:
+    instructions=(
+        """\
+You are an agent that works one sub-question, one step at a time, with your `tools`. `trace` has the
+steps so far and what each found. Answer with exactly one of these, and leave the others empty:
 - `calls`: the next call of a tool, or several that do not need each other. `inputs` are exactly
   the tool's parameters; a value is a literal, or takes what a step found by reference:
   <JSON_PATH>T1.2.name</JSON_PATH>. `expects` names the values to read out of the answer.
@@ -58,14 +59,14 @@ exactly one of these, and leave the others empty:
 - `question`: something only the user or another agent can know, and nothing can go on without it;
   with the `default` that is assumed if nobody answers.
 - `give_up`: why it cannot be resolved with these tools.
-`criteria` says when the sub-question counts as resolved, `objectives` what to reach on the way,
-`instructions` how you work, `hints` what an earlier attempt left open. Go by `user_answers`: the
-person who asked says so. Do not repeat a call of the trace with the same arguments: its answer
-would be the same. After a failed step change the query, the tool or the way. Where there is
-`guidance`, follow it. Where `must_end` is set, no call is possible any more: give the outputs
-that what was found supports, or give up.
-""",
-    foreign_fields=("given", "tools", "trace", "answers", "hints"),
+Do not repeat a call of the trace with the same arguments: its answer would be the same. After a
+failed step change the query, the tool or the way. `objectives` are what to reach on the way. Follow
+`guidance`. If `must_end` is set, no call is possible any more: give the outputs that what was found
+supports, or give up.
+"""
+        + SUB_QUESTION_FIELDS
+    ),
+    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
     task=AgentRoleTask,
     answer=StepperAnswer,
 )

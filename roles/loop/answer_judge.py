@@ -53,9 +53,9 @@ class AnswerJudgement(Draft):
 ANSWER_JUDGE = Role(
     name=RoleName.ANSWER_JUDGE.value,
     instructions="""\
-Judge an answer. Which sentences are not fully shown by the quotes under them? A title may name the
-subject of its quote. Names in other spellings, dates in other forms and plain arithmetic are shown;
-a claim that goes beyond the quotes, or joins them as they do not, is not.
+Judge an `answer` to `question`. Which `sentences` are not fully shown by the quotes under them? A
+title may name the subject of its quote. Names in other spellings, dates in other forms and plain
+arithmetic are shown; a claim that goes beyond the quotes, or joins them as they do not, is not.
 Do the sentences together give the answer? It follows also where a likely link is inferred and
 `open` says so: then the sentence that the link rests on is the weakest, and its strength is weak.
 Strength is stated, implied by the quotes, or weak.

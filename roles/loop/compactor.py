@@ -36,10 +36,10 @@ class CompactorAnswer(Draft):
 COMPACTOR = Role(
     name=RoleName.COMPACTOR.value,
     instructions="""\
-A long search is running out of room. Choose the sentences of the passages that the answer to the
-question may need, also as a link to the next search, and copy each word for word with the number
-of its passage. Leave out what does not concern the question, and what another sentence says too.
-Do not summarise.
+A long search is running out of room; `tried` are its queries. Choose the sentences of `passages`
+that the answer to `question` may need, also as a link to the next search, and copy each word for
+word with the number of its passage. Leave out what does not concern the question, and what another
+sentence says too. Do not summarise.
 """,
     foreign_fields=("passages", "tried"),
     task=CompactorTask,

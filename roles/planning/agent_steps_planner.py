@@ -10,6 +10,7 @@ from holdfast.models.answer_draft import Draft
 from holdfast.models.plans.plan_drafts import PlanDraft
 from holdfast.models.tasks.agent_role_task import AgentRoleTask, SupervisorTask
 from holdfast.models.wire.role_names import RoleName
+from holdfast.roles.agents.sub_question_fields import SUB_QUESTION_FIELDS
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import TASK_INSTRUCTIONS
 
@@ -21,18 +22,15 @@ STEP_INSTRUCTIONS = """\
   entities it takes as inputs. A single call that finds them all may be the only task.
 """
 
-
 STEP_PLANNER = Role(
     name=RoleName.STEP_PLANNER.value,
     instructions=(
-        "You are an agent that works one sub-question. You get its specification, what is\n"
-        "given, and your tools, and answer with all the steps that will resolve it. Where there\n"
-        "is a `trace`, those steps were taken already: continue behind them, with ids that are\n"
-        "not in `used_ids`, and heed the guidance. Where there are `hints`, an earlier attempt\n"
-        "left these open: go about it in another way. Heed `instructions`, and `user_answers`:\n"
-        "the person who asked says so.\n\n" + TASK_INSTRUCTIONS + STEP_INSTRUCTIONS
+        "You are an agent that works one sub-question. Answer with all the steps, calls of your\n"
+        "`tools` and deductions, that will resolve it. Where there is a `trace`, those steps were\n"
+        "taken: continue behind them, with ids that are not in `used_ids`, and follow\n"
+        "`guidance`.\n" + SUB_QUESTION_FIELDS + "\n" + TASK_INSTRUCTIONS + STEP_INSTRUCTIONS
     ),
-    foreign_fields=("given", "tools", "trace", "answers", "hints"),
+    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
     task=AgentRoleTask,
     answer=PlanDraft,
 )
@@ -46,28 +44,31 @@ class Objectives(Draft):
 
 OBJECTIVES = Role(
     name=RoleName.OBJECTIVES.value,
-    instructions="""\
-You are an agent that works one sub-question, one call at a time. You get its specification, what
-is given, and your tools. Before the first call, write down the intermediate objectives: two to
-five states of knowledge to reach, in order, each of which can be checked. Do not choose calls
-yet. Where there are `hints`, an earlier attempt left these open. Heed `instructions`,
-and `user_answers`: the person who asked says so.
-""",
-    foreign_fields=("given", "tools", "trace", "answers", "hints"),
+    instructions=(
+        """\
+You are an agent that works one sub-question, one call at a time. Before the first call, write down
+the intermediate objectives: two to five states of knowledge to reach with your `tools`, in order,
+each of which can be checked. Do not choose calls yet.
+"""
+        + SUB_QUESTION_FIELDS
+    ),
+    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )
 
 REPAIRER = Role(
     name=RoleName.REPAIRER.value,
-    instructions="""\
+    instructions=(
+        """\
 You are an agent that works one sub-question, one call at a time. What was observed conflicts with
-your objectives: `deviation` says how. Write the objectives anew from here on, so that the
-sub-question can still be resolved: keep what was reached, drop what cannot be, find another way
-to the same end. Only this sub-question is yours to change. Heed
-`user_answers`: the person who asked says so.
-""",
-    foreign_fields=("given", "tools", "trace", "deviation", "answers", "hints"),
+your `objectives`: `deviation` says how. Write the objectives that lead from here to the end, given
+the `trace` of the steps so far: keep what was reached, drop what cannot be, find another way with
+your `tools`. Only this sub-question is yours to change.
+"""
+        + SUB_QUESTION_FIELDS
+    ),
+    foreign_fields=("given", "tools", "trace", "earlier", "deviation", "answers", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )

@@ -4,6 +4,7 @@ from typing import Self
 
 from pydantic import Field
 
+from holdfast.models.calls.job_setting import Collection, Today
 from holdfast.models.calls.prompt_tools import CallableTools
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
@@ -17,19 +18,29 @@ from holdfast.roles.dialogue.role_definition import Role
 TASK_INSTRUCTIONS = """\
 Each task is of kind `tool` (one call of one tool; entities are then read from its answer) or
 `reasoning` (one deduction from its inputs alone). Rules:
-- ids are T1, T2, T3 and so on; a task lists in `depends_on` every task it takes a value from.
-- `tool` tasks: `inputs` are exactly the tool's parameters, every required one, none invented,
-  names and types as in its signature. One task both calls the tool and reads the entities.
-- A value is a literal, or takes an entity of an earlier task by reference:
-  <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*]. A reference may
-  stand inside a longer text, for example in a search query.
-- `expects` names what the task must find: snake_case names that say what the value is (never
-  raw_data, response or content), a type (string, number, integer, boolean, array, dict), and a
-  description precise enough to tell the right value from a near miss.
+- Ids are T1, T2, T3 and so on. `depends_on` lists every task that a value is taken from.
+- `inputs` of a `tool` task are exactly the tool's parameters: every required one, none invented,
+  names and types as in its signature.
+- A value is a literal, or takes an entity of an earlier task by reference, also inside a text:
+  <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*].
+- `expects` names what the task must find: a snake_case name that says what the value is, a type
+  (string, number, integer, boolean, array, dict), and a description precise enough to tell the
+  right value from a near miss.
 - Descriptions are in plain words and use entity names, not references.
 - Tasks that do not need each other do not depend on each other: they run at the same time.
-- Use only what the tools can give; put no knowledge of your own into values.
-- Where there is `guidance`, it is from the person who asked: heed it.
+- Put no knowledge of your own into values.
+- Follow `guidance`: it is from the person who asked.
+"""
+
+_TASK_EXAMPLE = """\
+Example: T1 finds the `architect` of a tower and its `opening_year`, and then
+{"id":"T2","kind":"tool","description":"Find when the architect was born.","tool":"lib.find",
+"inputs":[{"name":"query","value":"<JSON_PATH>T1.architect</JSON_PATH> born"}],"expects":[{"name":
+"birth_year","type":"integer","description":"the architect's year of birth"}],"depends_on":["T1"]}
+{"id":"T3","kind":"reasoning","description":"Give the architect's age at the opening.","inputs":
+[{"name":"born","value":"<JSON_PATH>T2.birth_year</JSON_PATH>"},{"name":"opened","value":
+"<JSON_PATH>T1.opening_year</JSON_PATH>"}],"expects":[{"name":"final_answer","type":"integer"}],
+"depends_on":["T1","T2"]}
 """
 
 PLAN_INSTRUCTIONS = (
@@ -39,35 +50,38 @@ PLAN_INSTRUCTIONS = (
   `final_answer`, from the entities it takes as inputs: short, complete, in the form the question
   asks for. Where it is false, no task yields it: a report is written from all of them.
 """
+    + _TASK_EXAMPLE
 )
 
 AGENT_PLAN_INSTRUCTIONS = """\
 Each task is a sub-question that one agent resolves by itself, with several calls of its tools.
 Rules:
-- ids are T1, T2, T3 and so on; three to eight sub-questions do for most questions.
-- `description` stands alone: who reads nothing else knows what to find out. Write no "as above",
+- Ids are T1, T2, T3 and so on; three to eight sub-questions do for most questions.
+- `description` stands alone: a reader of nothing else knows what to find out. Write no "as above",
   no "the company", no ids of other tasks.
-- `agent` is the name of the agent that fits best. What the user's own documents may hold is asked
-  of them first, or at the same time as elsewhere.
+- `agent` is the name of the agent that fits best. Ask the user's own documents first, or at the
+  same time as other places.
 - `criteria` says when the answer counts as complete: which facts, which period, what kind of
   source.
-- `depends_on` names the sub-questions whose results it needs, and no others: those that do not
-  need each other are worked at the same time. `include_context` shows these results to it.
-- `expects` names the values it must find: snake_case names, a type (string, number, integer,
-  boolean, array, dict), a precise description. Where the result is an account and no value, leave
-  it empty.
-- `priority` is 1 to 10; what much else waits for goes first.
-- Where there is `guidance`, it is from the person who asked: heed it.
+- `depends_on` names the sub-questions whose results it needs, and no others: the rest run at the
+  same time. `include_context` shows these results to the agent.
+- `expects` names the values to find: snake_case names, a type (string, number, integer, boolean,
+  array, dict), a precise description. Leave it empty if the result is an account.
+- `priority` is 1 to 10, 10 for what much else waits for.
+- Follow `guidance`: it is from the person who asked.
 """
 
-CONCLUDING_INSTRUCTIONS = """\
-- The last sub-question puts the others together: it depends on what it needs and expects exactly
-  one entity, `final_answer`: short, complete, in the form the question asks for.
+_AGENT_TASK_EXAMPLE = """\
+Example of one: {"id":"T2","description":"When did Halm Tower, designed by the winner of the 1920
+Vehl competition, open?","agent":"rag","criteria":"The year, from a passage on the tower.",
+"expects":[{"name":"opening_year","type":"integer","description":"year in which Halm Tower opened
+to the public"}],"depends_on":["T1"],"priority":5,"include_context":true}
 """
 
-OPEN_ENDED_INSTRUCTIONS = """\
-- Do not add a sub-question that only puts the others together: a report is written from all of
-  them.
+CONCLUSION_INSTRUCTIONS = """\
+- Unless `concludes` is false, the last sub-question puts the others together: it depends on what
+  it needs and expects exactly one entity, `final_answer`: short, complete, in the form the
+  question asks for. Where it is false, none puts the others together: a report is written.
 """
 
 
@@ -92,6 +106,8 @@ class PlannerTask(Frozen):
     agents: FromRelease[tuple[AgentBrief, ...]] = Field(
         default=(), description="who resolves sub-questions, where the plan is made of these"
     )
+    collection: Collection = ""
+    today: Today = ""
     question: str
     concludes: bool = Field(
         default=True, description="whether the last task yields `final_answer`; else none does"
@@ -115,10 +131,10 @@ class ContinuedPlannerTask(PlannerTask):
 PLANNER = Role(
     name=RoleName.PLANNER.value,
     instructions=(
-        "You plan research. You get a question and the signatures of tools, and answer with the\n"
-        "complete plan that will find the answer. You do not answer the question yourself.\n"
-        "Where there are `examples`, learn from them how questions are taken apart; their\n"
-        "values belong to other questions.\n\n" + PLAN_INSTRUCTIONS
+        "You plan research. You get a `question`, the signatures of `tools`, the documents in\n"
+        "the `collection` and the date (`today`), and answer with the complete plan that will\n"
+        "find the answer. You do not answer the question yourself. `examples` show how other\n"
+        "questions were taken apart; their values belong to those.\n\n" + PLAN_INSTRUCTIONS
     ),
     foreign_fields=("tools", "examples"),
     task=PlannerTask,
@@ -128,13 +144,13 @@ PLANNER = Role(
 AGENT_TASK_PLANNER = Role(
     name=RoleName.PLANNER.value,
     instructions=(
-        "You direct research. You get a question and the agents at hand, and answer with the\n"
-        "graph of sub-questions that together answer it. You do not answer it yourself.\n\n"
+        "You direct research. You get a `question`, the `agents` at hand, the documents in the\n"
+        "`collection` and the date (`today`), and answer with the graph of sub-questions that\n"
+        "together answer it. You do not answer it yourself. `examples` show how other questions\n"
+        "were taken apart.\n\n"
         + AGENT_PLAN_INSTRUCTIONS
-        + "Unless `concludes` is false:\n"
-        + CONCLUDING_INSTRUCTIONS
-        + "Where it is false:\n"
-        + OPEN_ENDED_INSTRUCTIONS
+        + CONCLUSION_INSTRUCTIONS
+        + _AGENT_TASK_EXAMPLE
     ),
     foreign_fields=("tools", "examples"),
     task=PlannerTask,

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from holdfast.models.loop.loop_handover import LoopFindings
-from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
+from holdfast.models.plans.plan_drafts import AgentContinuationDraft, ContinuationDraft
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
@@ -13,68 +13,77 @@ from holdfast.roles.planning.planner import (
     TASK_INSTRUCTIONS,
 )
 
-_CONTINUATION_INSTRUCTIONS = (
-    "answer with a continuation: new tasks that replace the ones listed in\n"
-    "`replaced` and reach the same end. Rules for the continuation:\n"
-    "- Finished tasks stay. Take what they found by reference; do not do them again.\n"
-    "- New ids, none from `used_ids`: a task that replaces T2 is T2a, then T2b, and so on.\n"
-    "- Change something that matters: nothing fit was found - another query, with words\n"
-    "  from what was learnt, or a more exact description; wrong tool - another tool; a\n"
-    "  missing value - a task before it that finds it; a tool error - another tool or other\n"
-    "  arguments; a failed deduction - smaller steps or more inputs.\n"
-    "- If the feedback shows that no value exists, and that answers the question, continue\n"
-    "  with what remains and let the last task say so.\n\n"
-)
+_CONTINUATION_INSTRUCTIONS = """\
+First find the cause: `failed_task_id` and `feedback` say what went wrong. Then answer with a
+continuation: new tasks that replace those in `replaced` and reach the same end. `collection` says
+what can be searched, `today` is the date. Rules for the continuation:
+- Finished tasks stay. Take what they found by reference; do not do them again.
+- New ids, none from `used_ids`: a task that replaces T2 is T2a, then T2b, and so on.
+- Waiting tasks in `replaced` that need no change go into `keep`, by id, and not into `tasks`: what
+  they take from a replaced task comes from yours that yields it.
+- Change something that matters: nothing fit was found - another query, with words from what was
+  learnt, or a more exact description; wrong tool - another tool; a missing value - a task before
+  it that finds it; a tool error - another tool or other arguments; a failed deduction - smaller
+  steps or more inputs. Do not promise less than was asked for only to pass.
+- If the feedback shows that no value exists, and that answers the question, continue with what
+  remains and let the last task say so.
+
+"""
 
 _CONCLUSION_INSTRUCTIONS = """\
-- If `replaced` holds the task that yields `final_answer`, the last of yours yields it, and nothing
-  else, from the entities it takes as inputs; it is of kind `reasoning`. Else none does.
+- If `replaced` holds the task that yields `final_answer`, keep it, or the last of yours yields it,
+  and nothing else, from the entities it takes as inputs; it is of kind `reasoning`. Otherwise none
+  of yours does.
 """
 
 REPLANNER = Role(
     name=RoleName.REPLANNER.value,
     instructions=(
-        "You repair a research plan that is being worked. A task failed. You get the question,\n"
-        "the tools, the plan with what each task yielded, and what exactly went wrong. First\n"
-        "find the cause; then "
+        "You repair a research plan under way: a task failed. You get the `question`, the `tools`\n"
+        "and `current_plan`, with the status and result of each task.\n"
         + _CONTINUATION_INSTRUCTIONS
         + TASK_INSTRUCTIONS
         + _CONCLUSION_INSTRUCTIONS
     ),
     foreign_fields=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
-    answer=PlanDraft,
+    answer=ContinuationDraft,
 )
 
 STEP_REPLANNER = Role(
     name=RoleName.REPLANNER.value,
     instructions=(
-        "You repair the plan of one agent that works one sub-question. A step failed. You get\n"
-        "the sub-question as `question`, the agent's tools, its steps with what each yielded,\n"
-        "and what exactly went wrong. First find the cause; then "
+        "You repair the plan of one agent that works one sub-question: a step failed. You get the\n"
+        "sub-question as `question`, the agent's `tools`, and its steps as `current_plan`, with\n"
+        "the status and result of each.\n"
         + _CONTINUATION_INSTRUCTIONS
         + TASK_INSTRUCTIONS
         + STEP_INSTRUCTIONS
     ),
     foreign_fields=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
-    answer=PlanDraft,
+    answer=ContinuationDraft,
 )
 
 AGENT_TASK_REPLANNER = Role(
     name=RoleName.REPLANNER.value,
     instructions=(
-        "You repair a graph of sub-questions that agents work. One failed. You get the\n"
-        "question, the agents, the graph with what each sub-question yielded, and what exactly\n"
-        "went wrong. First find the cause; then answer with new sub-questions in the place of\n"
-        "those in `replaced`: other words, another agent, or smaller questions. Finished ones\n"
-        "stay and may be depended on. New ids, none from `used_ids`: what replaces T2 is T2a.\n"
-        "If `replaced` holds the one that yields `final_answer`, so does the last of yours;\n"
-        "else none does.\n\n" + AGENT_PLAN_INSTRUCTIONS
+        """\
+You repair a graph of sub-questions that agents work. One failed: `failed_task_id` and `feedback`
+say which, and what went wrong. You get the `question`, the `agents`, the documents in the
+`collection`, the date (`today`) and `current_plan`, with the status and result of each
+sub-question. First find the cause; then answer with new sub-questions in the place of those in
+`replaced`: other words, another agent, or smaller questions. Finished ones stay and may be depended
+on. New ids, none from `used_ids`: what replaces T2 is T2a. Waiting ones in `replaced` that need no
+change go into `keep`, by id, and not into `tasks`. If `replaced` holds the one that yields
+`final_answer`, the last of yours, or one that you keep, yields it; otherwise none of yours does.
+
+"""
+        + AGENT_PLAN_INSTRUCTIONS
     ),
     foreign_fields=("tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
-    answer=AgentPlanDraft,
+    answer=AgentContinuationDraft,
 )
 
 
@@ -100,5 +109,5 @@ nothing, `tasks` is empty: then the report names what is open as not found.
     ),
     foreign_fields=(*AGENT_TASK_REPLANNER.foreign_fields, "found"),
     task=LoopReplannerTask,
-    answer=AgentPlanDraft,
+    answer=AgentContinuationDraft,
 )

@@ -1,11 +1,12 @@
 """Reviser role: refine, add or remove agent tasks that have not begun."""
 
-from pydantic import AliasChoices, Field, JsonValue
+from pydantic import AliasChoices, Field
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_drafts import DraftNode
+from holdfast.models.plans.shown_plan import ShownPlan
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
@@ -15,7 +16,7 @@ class ReviserTask(Frozen):
     """What the reviser is given."""
 
     question: str
-    plan: tuple[dict[str, JsonValue], ...] = Field(
+    plan: ShownPlan = Field(
         description="every sub-question with its status and, when finished, what it found"
     )
     changeable: tuple[str, ...] = Field(description="sub-questions that have not begun")
@@ -50,16 +51,18 @@ class ReviserAnswer(Draft):
 REVISER = Role(
     name=RoleName.REVISER.value,
     instructions="""\
-You look after a graph of sub-questions while agents work it. Some have finished since you last
-looked. Ask: does what was found break an assumption of what is still to do? Can what remains
-still answer the question? Then change as little as is needed:
+You look after the `plan` of a `question`, a graph of sub-questions that `agents` work. Some have
+finished since you last looked. Does what was found break an assumption of what is still to do
+(`contradictions` are what agents noticed)? Can what remains still answer the question? Then change
+as little as is needed:
 - `refine`: write what was learnt into the description of a sub-question that has not begun, so
   that it is more exact and still stands alone: names and figures instead of "the company found
   before".
 - `add`: sub-questions that turned out to be needed, with ids that are not in `used_ids`.
 - `remove`: sub-questions that are pointless now. What depended on one must be refined to depend
   on others. Only those in `changeable` may be refined or removed. The graph must stay free of
-  cycles. Where the plan holds, answer with three empty lists.
+  cycles. If the plan holds, answer with three empty lists.
+- Follow `guidance`: it is from the person who asked.
 """,
     foreign_fields=("plan", "contradictions"),
     task=ReviserTask,

@@ -31,10 +31,11 @@ class CondenserAnswer(Draft):
 CONDENSER = Role(
     name=RoleName.CONDENSER.value,
     instructions="""\
-You condense the results of one group of research tasks for the report that answers the question.
+You condense the `results` of one `group` of research tasks for the report that answers `question`.
 Write at most twelve sentences, those that bear on the question first. Each sentence names the ids
-of the evidence it rests on and says no more than the quotes say, with their names and numbers. Keep
-what contradicts something else. Use only the ids you were given, and write no marks into the text.
+of the `evidence` it rests on and says no more than the quotes say, with their names and numbers.
+Keep what contradicts something else. Use only the ids you were given, and write no marks into the
+text.
 """,
     foreign_fields=("results", "evidence"),
     task=CondenserTask,

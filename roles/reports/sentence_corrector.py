@@ -44,11 +44,11 @@ class SentenceCorrectorAnswer(Draft):
 SENTENCE_CORRECTOR = Role(
     name=RoleName.SENTENCE_CORRECTOR.value,
     instructions="""\
-Some sentences of a report failed a check against their evidence. Mend each of them alone: the rest
-of the report stays. Write what the quotes say and no more, with names and numbers as the quotes
-have them, and name the ids of the evidence whose quotes show it, which may be other evidence than
-before. If the quotes only suggest it, say so in the sentence. If they show nothing of it, leave its
-text empty. Give one sentence for each id, without citation marks in its text.
+Some `sentences` of a report failed a check against their evidence. Mend each of them alone: the
+rest of the report stays. Write what the quotes say and no more, with names and numbers as the
+quotes have them, and name the ids of the `evidence` whose quotes show it, which may be other
+evidence than before. If the quotes only suggest it, say so in the sentence. If they show nothing of
+it, leave its text empty. Give one sentence for each id, without citation marks in its text.
 """,
     foreign_fields=("sentences", "evidence"),
     task=SentenceCorrectorTask,

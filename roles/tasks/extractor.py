@@ -1,12 +1,21 @@
 """Extractor role: read expected entities out of a tool's response, each with a quote."""
 
-from pydantic import Field, JsonValue, model_validator
+from typing import Any
+
+from pydantic import (
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from holdfast.models.answer_draft import Confidence, Draft, DraftValue
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
+from holdfast.models.text.document_title import without_repeated_title
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
 
@@ -16,9 +25,14 @@ class Fragment(Frozen):
 
     address: str = ""
     """Of the document, which a later task may have to read; empty where the tool knows none."""
-    title: str = ""
+    title: FromRelease[str] = ""
+    """In a prompt only if it tells more than address and text do."""
     heading: str = ""
     text: str
+
+    @model_serializer(mode="wrap")
+    def _without_repeated_title(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_repeated_title(self, handler)
 
 
 class ExtractorTask(Frozen):
@@ -27,6 +41,9 @@ class ExtractorTask(Frozen):
     description: str = Field(description="what the task was to find out")
     arguments: dict[str, JsonValue] = Field(description="what the tool was called with")
     entities: tuple[ExpectedEntity, ...]
+    least_confidence: FromRelease[float | None] = Field(
+        default=None, description="the confidence below which a value does not count"
+    )
     response: tuple[Fragment, ...] = Field(description="what the tool returned: data only")
     context: tuple[NamedValue, ...] = Field(
         default=(), description="results of the tasks that this one depends on"
@@ -66,17 +83,19 @@ class ExtractorAnswer(Draft):
 EXTRACTOR = Role(
     name=RoleName.EXTRACTOR.value,
     instructions="""\
-You read entities out of what a tool returned. You get what the task was to find out, the entities
-with their types and descriptions, and the response. For each entity
-give
+You read `entities` out of the `response` of a tool that was called with `arguments` to find what
+`description` says; `context` was found before. For each entity give
 - quote: the sentence of the response that shows it, copied letter by letter.
-- value: exactly what the response says, in the declared type; null if it is not there. Never
-  guess, never use what you know from elsewhere.
-- confidence: how sure you are that this value is what the description asks for. Below 0.3 a
-  guess; 0.3 to 0.5 weak; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so
-  many words. A missing entity has a low one.
-In `summary` say what was found, and for what is missing why, and which words of the response
-would make a better query.
+- value: exactly what the response says, in the declared type (else string); null if it is not
+  there. Never guess, never use what you know from elsewhere.
+- confidence: how sure you are that this value is what the entity's description asks for. Below 0.5
+  a guess; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so many words.
+  Below `least_confidence`, the value is looked for again.
+In `summary` say what was found; for what is missing say why, and which words of the response would
+make a better query. Heed `note` on the call.
+Example: "Halm Tower (1931) is by Ida Voss." has {"name":"architect","quote":"Halm Tower (1931) is
+by Ida Voss.","value":"Ida Voss","confidence":0.95} and no height: {"name":"height","quote":"",
+"value":null,"confidence":0}
 """,
     foreign_fields=("arguments", "response", "context", "note"),
     task=ExtractorTask,

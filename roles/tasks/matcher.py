@@ -24,6 +24,7 @@ class MatcherTask(Frozen):
 class MatcherAnswer(Draft):
     """The candidate that means the same, or none."""
 
+    why: str = Field(default="", description="how the nearest candidate differs, in a few words")
     match: str | None = Field(
         default=None, description="the candidate, letter for letter; null if none means the same"
     )
@@ -32,8 +33,9 @@ class MatcherAnswer(Draft):
 MATCHER = Role(
     name=RoleName.MATCHER.value,
     instructions="""\
-A tool was called with an argument that is not among the values it knows. Say which candidate means
-exactly the same as the argument, or that none does.
+A `tool` was called with an `argument` that is not among the values it knows of its `parameter`,
+which `description` explains. Say which of the `candidates` means exactly the same, or that none
+does.
 - The same thing in other words, another spelling or another form of the word is a match.
 - A broader, narrower or related thing is none. Neither is the same relation in the other direction,
   nor one between other kinds of things: "parent of" is not "child of", "founder" is not "founded".

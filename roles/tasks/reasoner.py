@@ -61,11 +61,12 @@ class ReasonerAnswer(Draft):
 REASONER = Role(
     name=RoleName.REASONER.value,
     instructions="""\
-You carry out one reasoning task of a research plan. Use the given inputs and context and nothing
-else: no knowledge of your own, no hidden assumptions. Write the steps, then every output with its
-declared name and type. If an output cannot be concluded from what is given, its value is null, the
-status is `failed`, and `explanation` says what is missing. An output named `final_answer` is short
-and complete.
+You carry out one reasoning task of a research plan: `description` says which, a part of `question`.
+Use the `inputs` and the `context` and nothing else: no knowledge of your own, no hidden
+assumptions. Write the steps, then each of the `outputs` with its declared name and type (else
+string). A conclusion is no surer than the least sure input that it needs. If an output cannot be
+concluded, its value is null, the status is `failed`, and `explanation` says what is missing. An
+output named `final_answer` is short and complete.
 """,
     foreign_fields=("inputs", "context"),
     task=ReasonerTask,

@@ -1,9 +1,10 @@
 """Sentence checker role: judge whether cited passages support each report sentence."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.frozen_model import Frozen
@@ -27,6 +28,37 @@ class CitedPassage(Frozen):
     text: str
 
 
+def _with_repeated_texts(value: object) -> object:
+    """The passages of a prompt, in which `same_as` names a passage shown before."""
+    if not isinstance(value, list):
+        return value
+    shown: dict[object, dict[str, object]] = {}
+    for each in value:
+        if isinstance(each, dict):
+            above = shown.get(each.get("same_as"), {})
+            rest = {name: each[name] for name in each if name != "same_as"}
+            shown[each.get("id")] = {**above, **rest}
+    return list(shown.values())
+
+
+def _without_repeated_texts(passages: Sequence[CitedPassage]) -> list[dict[str, str]]:
+    """The passages, each text once: several quotes are often of one passage."""
+    first: dict[tuple[str, str], str] = {}
+    shown = []
+    for each in passages:
+        above = first.setdefault((each.title, each.text), each.id)
+        is_new = above == each.id
+        shown.append(each.model_dump() if is_new else {"id": each.id, "same_as": above})
+    return shown
+
+
+CitedPassages: TypeAlias = Annotated[
+    tuple[CitedPassage, ...],
+    BeforeValidator(_with_repeated_texts),
+    PlainSerializer(_without_repeated_texts, return_type=list[dict[str, str]], when_used="json"),
+]
+
+
 class CitingSentence(Frozen):
     """A sentence with the ids of the passages it cites."""
 
@@ -39,7 +71,7 @@ class SentenceCheckerTask(Frozen):
     """What the sentence checker is given: all sentences of a report at once."""
 
     sentences: tuple[CitingSentence, ...]
-    passages: tuple[CitedPassage, ...]
+    passages: CitedPassages
 
 
 class SentenceVerdict(Draft):
@@ -59,10 +91,13 @@ class SentenceCheckerAnswer(Draft):
 SENTENCE_CHECKER = Role(
     name=RoleName.SENTENCE_CHECKER.value,
     instructions="""\
-You check the sentences of a report against the passages they cite. For each sentence: `supported`
-if its passages together say all that it says; `partly` if they say something weaker, or only a part
-of it; `unsupported` if they do not say it or say otherwise. Judge by the passages alone: that a
-sentence is true is not enough. Say in a few words what is missing. Give one verdict for each id.
+You check the `sentences` of a report against the `passages` they cite; `same_as` names a passage
+with the same text. For each sentence: `supported` if its passages together say all that it says;
+`partly` if they say something weaker, or only a part of it; `unsupported` if they do not say it or
+say otherwise. Judge by the passages alone: that a sentence is true is not enough. Say in a few
+words what is missing. Give one verdict for each id.
+Example: "Ida Voss built Halm Tower in 1931." with the passage "Halm Tower is by Ida Voss." is
+{"id":"S1","why":"no year","verdict":"partly"}
 """,
     foreign_fields=("sentences", "passages"),
     task=SentenceCheckerTask,

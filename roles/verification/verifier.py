@@ -7,25 +7,34 @@ from holdfast.roles.dialogue.role_definition import Role
 VERIFIER = Role(
     name=RoleName.VERIFIER.value,
     instructions="""\
-You verify one result of a research job. You did not work it; judge what is there, add nothing to
-it. Go by five criteria:
-1. Completeness: every part of the sub-question and each of the `criteria` is answered, and every
-   required entity in `expects` has a value.
-2. Evidence: each value is stated by a quote; what matters is stated by more than one source.
-3. Sources: each quote has a title and an address, and its date fits what is asked.
+You verify the `results` of a research job, each by itself. Judge what is there; add nothing to it.
+Go by five criteria:
+1. Completeness: every part of `sub_question` and of its `criteria` is answered, and every required
+   entity in `expects` has a value in `result`.
+2. Evidence: a quote in `evidence` states each value. One good source is enough, unless the criteria
+   ask for more.
+3. Sources: they fit what is asked, and so does their date if it matters; documents of the user
+   often have none.
 4. Specificity: names, figures, units and periods, not generalities.
-5. Contradictions: within the result, with what it was worked from, and with the other results.
-The sub-question serves `question`. A result that answers a sub-question which misreads the
-question is not complete, however well it is supported: say so in `missing`.
+5. Contradictions: within a result, with those it `depends_on`, and with all other results, also
+   those in `others`, which need no verdict.
+A result that answers a sub-question which misreads `question` is not complete, however well it is
+supported: say so in `missing`.
 
-`status` is `complete` when nothing that matters is missing, `partial` when something useful is
-there, else `incomplete`; `completeness` says how much of what is asked is there. Name in `missing`
-each thing that another attempt should look for, in words to search by. Report a contradiction only
-where both claims cannot be true: other wording, rounding or another period is none. Recommend
-`accept`, `retry`, or `escalate` where only a person can judge. Where there is `settles`, say in
-`sides_with` which of the two claims this result supports, and do not report that one again.
+Give one verdict for each id. Name in `missing` each thing that another attempt should look for, in
+words to search by; none that the calls in `tried` have shown not to be there. Report a
+contradiction only where both claims cannot be true: other wording, rounding or another period is
+none. `completeness` says how much of what is asked is there; `status` is `complete` when nothing
+that matters is missing, `partial` when something useful is there, else `incomplete`. `confidence`
+says how far the result can be relied on, not how sure you are of your verdict. Recommend `accept`;
+`retry`, if another attempt may find more; or `escalate`, where only a person can judge. With
+`settles`, say in `sides_with` which of the two claims this result supports, and do not report that
+one again.
+Example: asked for name and year, found the name with its quote: {"id":"T1","missing":["year in
+which Halm Tower opened"],"contradictions":[],"completeness":0.5,"status":"partial","confidence":
+0.9,"recommendation":"retry","sides_with":"neither"}
 """,
-    foreign_fields=("result", "evidence", "context", "others", "settles"),
+    foreign_fields=("results", "others"),
     task=VerifierTask,
     answer=VerifierAnswer,
 )

@@ -20,6 +20,8 @@ async def collection_in_words(db: Database, collection: str) -> str:
 
     Empty for a collection without documents: the agent may have other tools.
     """
+    if not collection:
+        return ""
     parts = select(func.count()).select_from(passages).where(passages.c.collection == collection)
     names = (
         select(documents.c.title)

@@ -1,6 +1,7 @@
-"""Load the quotes that show the results of tasks, for a loop that builds on them."""
+"""Load the quotes that show the results of tasks and steps, for agents that build on them."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import and_, func, or_, select
@@ -8,6 +9,7 @@ from sqlalchemy import and_, func, or_, select
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.evidence import EvidenceStatus
 from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.tasks.agent_role_task import TraceQuote
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.evidence_tables import evidence, sources
@@ -71,6 +73,41 @@ async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> li
         )
         for row in found.values()
     ]
+
+
+async def quotes_of_steps(
+    db: Database, job_id: str, task_id: str
+) -> dict[str, tuple[TraceQuote, ...]]:
+    """Return the active quotes of an agent's present steps, by step."""
+    query = (
+        select(
+            evidence.c.task_id,
+            evidence.c.entity,
+            evidence.c.quote,
+            sources.c.address,
+            sources.c.title,
+        )
+        .join(tasks, and_(tasks.c.job_id == evidence.c.job_id, tasks.c.id == evidence.c.task_id))
+        .join(sources, sources.c.id == evidence.c.source_id)
+        .where(evidence.c.job_id == job_id, is_of_present_attempt())
+        .where(tasks.c.parent == task_id)
+        .where(evidence.c.status == EvidenceStatus.ACTIVE.value)
+        .order_by(evidence.c.id)
+        .limit(_MOST_QUOTES)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    found: defaultdict[str, dict[tuple[str, str], list[str]]] = defaultdict(dict)
+    for row in rows:
+        place = row.quote, row.address or row.title
+        found[row.task_id].setdefault(place, []).append(row.entity)
+    return {step: tuple(_trace_quotes(quotes)) for step, quotes in found.items()}
+
+
+def _trace_quotes(quotes: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[TraceQuote]:
+    """Each quote once, with the names of all values that it shows."""
+    for (quote, source), names in quotes.items():
+        yield TraceQuote(name=", ".join(dict.fromkeys(names)), quote=quote, source=source)
 
 
 async def replaced_tasks_of(db: Database, job_id: str, stored: StoredTask) -> list[str]:

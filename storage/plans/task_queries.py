@@ -125,6 +125,7 @@ def _stored_task(row: Row[Any]) -> StoredTask:
         failure=Failure.model_validate(row.failure) if row.failure else None,
         notes=row.notes or {},
         note=(row.trace or {}).get("note", ""),
+        summary=(row.trace or {}).get("summary", ""),
         started_at=row.started_at,
         finished_at=row.finished_at,
     )

@@ -126,9 +126,9 @@ def test_a_continuation_of_the_whole_plan_keeps_the_faults_that_nobody_saw(
     plan: Any = playing.play("planner", {"question": both.question, "agents": []})
     listed = [
         {
-            "task_id": each["id"],
-            "input_parameters": each["inputs"],
-            "execution_status": "failed" if each["id"] == "T1" else "pending",
+            "id": each["id"],
+            "inputs": each["inputs"],
+            "status": "failed" if each["id"] == "T1" else "pending",
         }
         for each in plan["tasks"]
     ]
@@ -138,7 +138,7 @@ def test_a_continuation_of_the_whole_plan_keeps_the_faults_that_nobody_saw(
         "used_ids": [],
         "expects": [],
         "failed_task_id": "T1",
-        "replaced": [each["task_id"] for each in listed],
+        "replaced": [each["id"] for each in listed],
     }
 
     mended: Any = playing.play("replanner", task)
@@ -153,8 +153,8 @@ def test_an_agent_mends_its_step_by_its_own_ids(golds: list[GoldProgram]):
     task: Any = {"specification": gold.question, "node": "T7"}
     steps: Any = playing.play("step_planner", task)
     failed = [
-        {"task_id": "T7.1", "execution_status": "failed", "input_parameters": []},
-        {"task_id": "T7.2", "execution_status": "pending", "input_parameters": []},
+        {"id": "T7.1", "status": "failed", "inputs": []},
+        {"id": "T7.2", "status": "pending", "inputs": []},
     ]
     replan = {
         "question": gold.question,

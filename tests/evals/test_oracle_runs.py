@@ -259,7 +259,7 @@ def test_an_injected_fault_is_mended_by_the_replanner(tmp_path: Path, file: Path
     playing = oracle(tmp_path, file, every=1)
     plan: Any = playing.play("planner", asked())
     listed = [
-        {"task_id": each["id"], "execution_status": "failed" if at == 0 else "pending"}
+        {"id": each["id"], "status": "failed" if at == 0 else "pending"}
         for at, each in enumerate(plan["tasks"])
     ]
     task = {
@@ -268,7 +268,7 @@ def test_an_injected_fault_is_mended_by_the_replanner(tmp_path: Path, file: Path
         "used_ids": [],
         "failed_task_id": "T1",
         "expects": [],
-        "replaced": [each["task_id"] for each in listed],
+        "replaced": [each["id"] for each in listed],
     }
 
     mended: Any = playing.play("replanner", task)

@@ -87,7 +87,7 @@ class HalfDoneScript:
         return replace(reply, delay=_AGES_S) if has_to_wait else reply
 
     def _reply(self, asked: ReceivedRequest) -> ScriptedReply:
-        if "today" in asked.task:  # a loop; its instructions are those of the recording
+        if asked.rung == "tools":  # a loop; its instructions are those of the recording
             return _loop_reply(asked)
         if asked.plays(ANSWER_JUDGE):
             return ScriptedReply.playing(ANSWER_JUDGE, ACCEPTED)

@@ -1,12 +1,9 @@
 """Step replanner by rules: replace an agent's failed step and its dependent steps."""
 
 import re
-from collections.abc import Mapping
-
-from pydantic import JsonValue
 
 from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
-from holdfast.models.plans.research_plan import FINAL_ANSWER
+from holdfast.models.plans.research_plan import FINAL_ANSWER, Task
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.planning.plans.search_tool_choice import search_tool
 from holdfast.roles.extractive.agents.step_planner_rules import conclusion_task, retry_search
@@ -43,13 +40,13 @@ def _another(one: SearchAgenda, task: ReplannerTask, node: str) -> PlanDraft:
     return PlanDraft(tasks=[found, last])
 
 
-def _is_search(listing: Mapping[str, JsonValue]) -> bool:
-    return bool(listing.get("tool_name"))
+def _is_search(task: Task) -> bool:
+    return bool(task.tool)
 
 
 def _fresh(task: ReplannerTask, node: str, taken: str = "") -> str:
     """The next number of the agent's steps."""
-    used = {*task.used_ids, *(str(each.get("task_id")) for each in task.current_plan), taken}
+    used = {*task.used_ids, *(each.id for each in task.current_plan), taken}
     at = 1 + sum(name.startswith(f"{node}.") for name in used)
     while f"{node}.{at}" in used:
         at += 1
@@ -62,9 +59,7 @@ def _as_plan_of_its_own(task: ReplannerTask, node: str, one: SearchAgenda) -> Re
     def short(name: str) -> str:
         return f"T{name.removeprefix(f'{node}.')}" if name.startswith(f"{node}.") else name
 
-    listed = tuple(
-        {**each, "task_id": short(str(each.get("task_id")))} for each in task.current_plan
-    )
+    listed = tuple(each.with_id(short(each.id)) for each in task.current_plan)
     return task.model_copy(
         update={
             "question": one.question.text,

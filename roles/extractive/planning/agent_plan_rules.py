@@ -75,7 +75,7 @@ _SEARCH = ToolSignature(
 def _replaces_end(task: ReplannerTask) -> bool:
     gone = {*task.replaced, task.failed_task_id}
     return any(
-        each.get("task_id") in gone and FINAL_ANSWER in str(each.get("expected_output_entities"))
+        each.id in gone and FINAL_ANSWER in {promised.name for promised in each.expects}
         for each in task.current_plan
     )
 

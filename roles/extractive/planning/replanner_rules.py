@@ -4,10 +4,8 @@ import re
 from dataclasses import replace
 from string import ascii_lowercase
 
-from pydantic import JsonValue
-
 from holdfast.models.plans.plan_drafts import PlanDraft
-from holdfast.models.plans.research_plan import FINAL_ANSWER, TaskStatus
+from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.planning.planner_rules import (
@@ -74,7 +72,7 @@ def _fresh_id(base: str, task: ReplannerTask) -> str:
 
 
 def _taken(task: ReplannerTask) -> set[str]:
-    return set(task.used_ids) | {str(each.get("task_id")) for each in task.current_plan}
+    return set(task.used_ids) | {each.id for each in task.current_plan}
 
 
 def new_query_words(feedback: str) -> str:
@@ -95,22 +93,14 @@ def _ids(question: ParsedQuestion, task: ReplannerTask) -> dict[str, str]:
 def _live(base: str, task: ReplannerTask) -> str:
     """The present id of a step that stays in the plan."""
     named = [
-        str(each.get("task_id"))
-        for each in task.current_plan
-        if _is_usable(each) and each.get("task_id") not in task.replaced
+        each.id for each in task.current_plan if _is_usable(each) and each.id not in task.replaced
     ]
     return next((each for each in reversed(named) if _base(each) == base), base)
 
 
-def _is_usable(listing: dict[str, JsonValue]) -> bool:
+def _is_usable(task: Task) -> bool:
     """True if the task has a result or may still get one."""
-    status = _status(listing)
-    return status is not TaskStatus.FAILED and not status.is_discarded
-
-
-def _status(listing: dict[str, JsonValue]) -> TaskStatus:
-    """The status of a task in the plan's listing; without one the task waits."""
-    return TaskStatus(str(listing.get("execution_status", TaskStatus.PENDING)))
+    return task.status is not TaskStatus.FAILED and not task.status.is_discarded
 
 
 def _again(question: ParsedQuestion, task: ReplannerTask, tool: SearchTool) -> PlanDraft:
@@ -185,12 +175,12 @@ def _found_first(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, st
         return None
     first = steps_for(question)[0]
     done = [
-        str(each.get("task_id"))
+        each.id
         for each in task.current_plan
-        if _status(each) is TaskStatus.DONE
-        and each.get("task_id") not in task.replaced
-        and _base(str(each.get("task_id"))) == first.id
-        and first.wants[0].name in _promised(each)
+        if each.status is TaskStatus.DONE
+        and each.id not in task.replaced
+        and _base(each.id) == first.id
+        and first.wants[0].name in {promised.name for promised in each.expects}
     ]
     return (done[-1], entity_reference("T0", first.wants[0].name)) if done else None
 
@@ -198,15 +188,8 @@ def _found_first(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, st
 def _keeps_its_end(task: ReplannerTask) -> bool:
     """True if the plan's closing task is not replaced."""
     gone = {*task.replaced, task.failed_task_id}
-    return any(_is_end(each) and each.get("task_id") not in gone for each in task.current_plan)
+    return any(_is_end(each) and each.id not in gone for each in task.current_plan)
 
 
-def _is_end(listing: dict[str, JsonValue]) -> bool:
-    return _promised(listing) == [FINAL_ANSWER] and not _status(listing).is_discarded
-
-
-def _promised(listing: dict[str, JsonValue]) -> list[JsonValue]:
-    """The names of the entities that the task is to find."""
-    promised = listing.get("expected_output_entities")
-    some = promised if isinstance(promised, list) else []
-    return [each.get("name") for each in some if isinstance(each, dict)]
+def _is_end(task: Task) -> bool:
+    return task.is_final and not task.status.is_discarded

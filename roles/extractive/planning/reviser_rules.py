@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from pydantic import JsonValue
-
-from holdfast.models.plans.research_plan import FINDINGS_ENTITY
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY, Task
 from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
 from holdfast.roles.extractive.planning.search_agenda import with_found_values
 from holdfast.roles.planning.reviser import Refined, ReviserAnswer, ReviserTask
@@ -16,11 +14,13 @@ _LONGEST = 80
 
 def revise(task: ReviserTask) -> ReviserAnswer:
     """The found values written into unfinished agent tasks; else no change."""
-    by_id = {str(each.get("task_id")): each for each in task.plan}
+    by_id = {each.id: each for each in task.plan}
     refined = []
     for name in task.changeable:
-        node = by_id.get(name, {})
-        before = str(node.get("task_description", ""))
+        node = by_id.get(name)
+        if node is None:
+            continue
+        before = node.description
         after = with_found_values(
             before, (each for each in _found(node, by_id) if each not in before)
         )
@@ -30,19 +30,12 @@ def revise(task: ReviserTask) -> ReviserAnswer:
     return ReviserAnswer(explanation=why, refine=refined)
 
 
-def _found(
-    node: Mapping[str, JsonValue], by_id: Mapping[str, Mapping[str, JsonValue]]
-) -> list[str]:
+def _found(node: Task, by_id: Mapping[str, Task]) -> list[str]:
     """The short values of the tasks that an agent task depends on."""
-    needs = node.get("dependencies")
-    results = [
-        by_id.get(str(each), {}).get("execution_result")
-        for each in (needs if isinstance(needs, list) else [])
-    ]
+    results = [by_id[each].result for each in node.depends_on if each in by_id]
     return [
         str(value)
         for result in results
-        if isinstance(result, dict)
         for name, value in result.items()
         if name not in _NO_NAMES
         and isinstance(value, str | int | float)

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.errors import BadInput
-from holdfast.models.plans.research_plan import EntityType
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
 from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
@@ -545,20 +545,34 @@ async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_ca
 async def test_a_lazy_plan_is_revised_only_when_a_result_contradicts_what_it_assumed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
+    first = agent_task("T1", about="Where is the king's grave?")
+    age = ExpectedEntity(name="age", required=False)
     players.plan = plan(
-        agent_task("T1", about="Where is the king's grave?"),
+        first.model_copy(update={"expects": (*first.expects, age)}),
         agent_task("T2", "T1", about="Who guards the grave?"),
         agent_task("T3", "T2", about="Together?"),
     )
-    usual = players._assessor
+    usual, read = players._assessor, players._extractor
 
     def assess(asked: ReceivedRequest) -> object:
         verdict: Any = usual(asked)
-        is_first = asked.task["node"] == "T1"
-        return verdict | ({"contradicts_plan": "the king is alive"} if is_first else {})
+        verdict["outputs"] = verdict["outputs"][:1]
+        return verdict | {"contradicts_plan": "the king is alive"}
+
+    def extract(asked: ReceivedRequest) -> object:
+        """What is not required is not found, so that an assessor is asked."""
+        answer: Any = read(asked)
+        promised = asked.task["entities"]
+        for each, entity in zip(answer["entities"], promised, strict=True):
+            each["value"] = each["value"] if entity["required"] else None
+        return answer
 
     changes = [{"refine": [{"id": "T2", "description": "Who guards the king?"}]}]
-    players.parts |= {"assessor": assess, "reviser": lambda asked: changes.pop()}
+    players.parts |= {
+        "assessor": assess,
+        "extractor": extract,
+        "reviser": lambda asked: changes.pop(),
+    }
     tools.answers = lambda argument: f"[{argument}]"
 
     job = await engine.run(

@@ -62,7 +62,8 @@ async def test_failed_null_or_missing_outputs_are_a_failure_with_the_explanation
         plan(lookup_task("T1", query="a"), final_task("T2", "T1")),
         {"a": "Ada"},
     )
-    players.continuations = [plan(final_task("T2a", "T1"))]
+    other = final_task("T2a", "T1").with_description("name the Ada of whom T1 tells", "")
+    players.continuations = [plan(other)]
     players.parts["reasoner"] = lambda _: (
         concluded("completed", "Ada") if players.count(REPLANNER) else answer
     )
@@ -131,11 +132,8 @@ async def test_a_continuation_sees_the_trajectory_and_uses_what_was_found(
     job = await engine.run("Who?")
 
     (given,) = players.tasks(REPLANNER)
-    shown = {task["task_id"]: task for task in given["current_plan"]}
-    assert (shown["T1"]["execution_status"], shown["T1"]["execution_result"]) == (
-        "done",
-        {"value": "Ada"},
-    )
+    shown = {task["id"]: task for task in given["current_plan"]}
+    assert (shown["T1"]["status"], shown["T1"]["result"]) == ("done", {"value": "Ada"})
     assert (given["failed_task_id"], given["replaced"]) == ("T2", ["T2", "T9"])
     assert {task.id: task.status for task in job.tasks} == {
         "T1": "done",

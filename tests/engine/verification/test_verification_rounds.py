@@ -94,7 +94,8 @@ async def test_every_result_gets_a_verdict_with_all_that_vmao_names(
     assert (quote["quote"], quote["title"], quote["address"]) == ("opened in 1932", "a.md", "a.md")
     assert quote["read_at"]
     assert second["evidence"][0]["quote"] == "90 years", "what a step found is the agent's"
-    assert [each["id"] for each in second["context"]] == ["T1"]
+    assert second["depends_on"] == ["T1"]
+    assert [each["id"] for each in second["others"]] == ["T1"]
     assert [each["id"] for each in first["others"]] == ["T2"]
     found = (await job.verdicts(1))["T1"]
     assert (found.status, found.completeness, found.confidence) == (PARTIAL, 0.6, 0.7)
@@ -202,10 +203,46 @@ async def test_a_round_that_is_repeated_gives_its_receipt_and_pays_nothing(
     assert await job_queries.events_after(engine.db, job.job_id, 0) == before
 
 
+@pytest.mark.conformance("VMAO-06")
+async def test_all_results_of_a_round_are_judged_in_one_call(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    job = await five(engine)
+    scores(players, FIRST)
+
+    await job.verify(1)
+
+    (asked,) = [each for each in model.asked if each.plays(VERIFIER)]
+    assert [each["id"] for each in asked.task["results"]] == list(FIRST)
+    assert "others" not in asked.task
+    found = {name: each.completeness for name, each in (await job.verdicts(1)).items()}
+    assert found == FIRST
+
+
+async def test_a_round_without_a_valid_answer_asks_for_each_result_by_itself(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    """T4 gets a verdict that contradicts itself: the other verdicts do not suffer from it."""
+    job = await five(engine, plan_tries=0)
+    odd = {"T4": {"status": "complete", "missing": ["something"]}}
+    players.parts["verifier"] = lambda asked: verifier_answer(0.9, **odd.get(asked.task["id"], {}))
+
+    await job.verify(1)
+
+    counts = [len(e.task["results"]) for e in model.asked if e.plays(VERIFIER)]
+    assert sorted(counts) == [1, 1, 1, 1, 1, 5]
+    found = {name: each.status for name, each in (await job.verdicts(1)).items()}
+    assert found == dict.fromkeys(FIRST, COMPLETE) | {"T4": INCOMPLETE}
+
+
 async def test_a_round_that_broke_off_asks_only_for_the_verdicts_that_had_not_come_back(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
-    job = await five(engine, slots=1)
+    job = await store_verification_job(
+        engine, [verified_agent_task(name) for name in FIRST], slots=1
+    )
+    for name in FIRST:
+        await job.found(name, quote="x", value="a long account " * 4_000)
     busy = {"T4": True}
 
     def stumbling(asked: ReceivedRequest) -> object:

@@ -81,6 +81,7 @@ def test_a_mistake_is_refused_with_its_place_and_the_way_out(
     assert str(path) in str(refused.value)
 
 
+@pytest.mark.conformance("MOD-05")
 def test_input_that_was_read_before_costs_its_own_price_where_there_is_one() -> None:
     plain = Price(input=Decimal(2), output=Decimal(10))
     cheaper = plain.model_copy(update={"cached": Decimal("0.5")})

@@ -248,6 +248,7 @@ async def test_a_cancelled_call_stays_cancelled(
         await call
 
 
+@pytest.mark.conformance("MOD-05")
 async def test_a_reply_comes_with_what_it_cost(
     server: ScriptedModel, endpoint: EndpointModel
 ) -> None:

@@ -8,7 +8,9 @@ from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     FINDINGS_ENTITY,
     ExpectedEntity,
+    Task,
     TaskKind,
+    TaskStatus,
 )
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
@@ -242,12 +244,17 @@ async def test_the_assessor_asks_for_more_until_three_steps_failed() -> None:
     assert "woman" in late.deviation
 
 
+def agent_task(task_id: str, description: str, **fields: object) -> Task:
+    content = {"id": task_id, "kind": "agent", "description": description, **fields}
+    return Task.model_validate(content)
+
+
 def revisable(second: str) -> ReviserTask:
     return ReviserTask(
         question=BRIDGE,
         plan=(
-            {"task_id": "T1", "execution_result": {"woman": "Shirley Temple"}},
-            {"task_id": "T2", "task_description": second, "dependencies": ["T1"]},
+            agent_task("T1", BRIDGE, result={"woman": "Shirley Temple"}),
+            agent_task("T2", second, depends_on=("T1",)),
         ),
         changeable=("T2",),
     )
@@ -279,15 +286,8 @@ def failing(question: str, **told: object) -> ReplannerTask:
 
 def test_a_failed_step_is_replaced_within_its_agent() -> None:
     steps = plan_steps(node(BRIDGE)).to_plan().tasks
-    listed = tuple(
-        {
-            "task_id": each.id,
-            "tool_name": each.tool,
-            "execution_status": status,
-            "expected_output_entities": [e.model_dump(mode="json") for e in each.expects],
-        }
-        for each, status in zip(steps, ("done", "failed", "pending"), strict=True)
-    )
+    statuses = (TaskStatus.DONE, TaskStatus.FAILED, TaskStatus.PENDING)
+    listed = tuple(each.with_status(s) for each, s in zip(steps, statuses, strict=True))
 
     tasks = (
         replan_steps(
@@ -315,7 +315,13 @@ def test_a_value_that_was_not_found_is_asked_for_in_other_words() -> None:
         "Find the landlord of the office",
         feedback="Not found: landlord. Words worth a new query: Harbour Street.",
         current_plan=(
-            {"task_id": "T3.1", "tool_name": SEARCH_TOOL.name, "execution_status": "failed"},
+            Task(
+                id="T3.1",
+                kind=TaskKind.TOOL,
+                description="find the landlord",
+                tool=SEARCH_TOOL.name,
+                status=TaskStatus.FAILED,
+            ),
         ),
         failed_task_id="T3.1",
         replaced=("T3.1",),
@@ -336,18 +342,10 @@ def test_a_failed_sub_question_is_put_in_other_words() -> None:
         .to_plan()
         .tasks
     )
-    listed = tuple(
-        {
-            "task_id": each.id,
-            "execution_status": "pending",
-            "expected_output_entities": [e.model_dump(mode="json") for e in each.expects],
-        }
-        for each in nodes
-    )
     task = failing(
         BRIDGE,
         agents=AGENTS,
-        current_plan=listed,
+        current_plan=nodes,
         failed_task_id="T1",
         feedback="Words worth a new query: Harriet.",
         replaced=("T1", "T2", "T3"),

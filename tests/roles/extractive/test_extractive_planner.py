@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.models.calls.tool_signatures import ToolSignature
-from holdfast.models.plans.kpi_chain_format import to_listing
 from holdfast.models.plans.research_plan import Plan, TaskKind, TaskStatus
 from holdfast.models.strategies.job_strategy import ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
@@ -132,11 +131,10 @@ def test_a_huge_question_is_planned_in_bounded_time() -> None:
 
 
 def failing(tasks: Plan, failed: str, feedback: str = "") -> ReplannerTask:
-    listed = tuple(to_listing(task) for task in tasks.tasks)
     return ReplannerTask(
-        question=BRIDGE if "woman" in str(listed) else QUESTIONS[1],
+        question=BRIDGE if "woman" in str(tasks) else QUESTIONS[1],
         tools=(SEARCH_TOOL,),
-        current_plan=listed,
+        current_plan=tasks.tasks,
         failed_task_id=failed,
         feedback=feedback,
         replaced=replaced_tasks(tasks, failed, ReplanScope.DEPENDENTS),

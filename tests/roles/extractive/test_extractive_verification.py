@@ -16,6 +16,7 @@ from holdfast.models.verification.verification_verdicts import Completeness, Rec
 from holdfast.models.verification.verifier_messages import (
     DisputedClaims,
     OtherResult,
+    ResultToVerify,
     ResultValue,
     VerifierTask,
 )
@@ -27,18 +28,26 @@ COMPLETE, PARTIAL, INCOMPLETE = Completeness
 YEAR = ExpectedEntity(name="year", description="when the bridge opened")
 
 
-def task(value: object = 1932, quote: str = "", **fields: object) -> VerifierTask:
+def task(
+    value: object = 1932,
+    quote: str = "",
+    *,
+    context: tuple[OtherResult, ...] = (),
+    others: tuple[OtherResult, ...] = (),
+    **fields: object,
+) -> VerifierTask:
     quotes = (QuotedPassage(quote=quote, title="a", address="a.md"),) if quote else ()
     result = () if value is None else (value_of("year", value),)
     usual: dict[str, object] = {
-        "question": "?",
         "id": "T1",
         "sub_question": "When?",
         "expects": (YEAR,),
         "result": result,
         "evidence": quotes,
+        "depends_on": tuple(each.id for each in context),
     }
-    return VerifierTask.model_validate(usual | fields)
+    own = ResultToVerify.model_validate(usual | fields)
+    return VerifierTask(question="?", results=(own,), others=(*context, *others))
 
 
 def value_of(name: str, value: object, description: str = YEAR.description) -> ResultValue:
@@ -70,7 +79,7 @@ def other(name: str, value: object, *, of: str = "T2") -> OtherResult:
 def test_what_has_values_with_passages_is_complete(
     given: VerifierTask, status: Completeness, score: float, recommends: str
 ) -> None:
-    answer = verify(given)
+    (answer,) = verify(given).verdicts
 
     assert (answer.status, answer.completeness) == (status, score)
     assert answer.recommendation is Recommendation(recommends)
@@ -85,7 +94,7 @@ def test_what_has_values_with_passages_is_complete(
 def test_another_value_for_the_same_thing_is_a_contradiction(
     name: str, value: object, contradicts: bool
 ) -> None:
-    answer = verify(task(quote="1932", others=(other(name, value),)))
+    (answer,) = verify(task(quote="1932", others=(other(name, value),))).verdicts
 
     found = [(each.claim, each.against, each.other) for each in answer.contradictions]
     assert found == ([("year is 1932", f"{name} is {value}", "T2")] if contradicts else [])
@@ -94,9 +103,9 @@ def test_another_value_for_the_same_thing_is_a_contradiction(
 def test_other_words_for_what_is_meant_are_another_thing() -> None:
     closed = ResultValue(name="year", value=1999, description="when the pier closed")
 
-    answer = verify(
+    (answer,) = verify(
         task(quote="1932", others=(OtherResult(id="T2", sub_question="?", values=(closed,)),))
-    )
+    ).verdicts
 
     assert answer.contradictions == []
 
@@ -105,7 +114,8 @@ def test_other_words_for_what_is_meant_are_another_thing() -> None:
 def test_a_look_elsewhere_takes_the_side_whose_claim_names_its_value(value: int, side: str) -> None:
     dispute = DisputedClaims(one="year is 1932", other="year is 1937")
 
-    answer = verify(task(value, str(value), settles=dispute, others=(other("year", 1937),)))
+    told = task(value, str(value), settles=dispute, others=(other("year", 1937),))
+    (answer,) = verify(told).verdicts
 
     assert answer.sides_with == side
     assert answer.contradictions == []

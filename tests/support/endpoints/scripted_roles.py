@@ -1,7 +1,9 @@
 """Sensible answers of the scripted model in every role, which a test can replace role by role."""
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from holdfast.models.plans.plan_drafts import DraftNode, DraftTask
@@ -70,6 +72,8 @@ class ScriptedRoles:
         if self.loop.plays(asked):
             return self.loop(asked)
         role = next(role for role in ROLES if asked.plays(role))
+        if role is VERIFIER:
+            return self._verdicts(asked)
         self.asked.setdefault(role.name, []).append(asked)
         part = self.parts.get(role.name) or getattr(self, f"_{role.name}")
         try:
@@ -88,6 +92,22 @@ class ScriptedRoles:
     def tasks(self, role: Role[Any, Any]) -> list[dict[str, Any]]:
         """The typed tasks that this role was given."""
         return [asked.task for asked in self.asked.get(role.name, [])]
+
+    def _verdicts(self, asked: ReceivedRequest) -> ScriptedReply:
+        """The verdicts of one call: the part is asked for each result by itself."""
+        part = self.parts.get(VERIFIER.name) or self._verifier
+        verdicts, delay, is_lax = [], 0.0, False
+        for each in _results_to_verify(asked):
+            self.asked.setdefault(VERIFIER.name, []).append(each)
+            answer = part(each)
+            if isinstance(answer, ScriptedReply):
+                if answer.status != HTTPStatus.OK or answer.raw is not None or not answer.content:
+                    return answer
+                delay, is_lax = max(delay, answer.delay), is_lax or answer.is_lax
+                answer = json.loads(answer.content)
+            verdicts.append({"id": each.task["id"], **answer})  # type: ignore[dict-item]
+        reply = ScriptedReply.of({"verdicts": verdicts}, delay=delay, is_lax=is_lax)
+        return reply.completed(VERIFIER)
 
     def _planner(self, asked: ReceivedRequest) -> object:
         return planner_answer(self.plan)
@@ -200,6 +220,33 @@ class ScriptedRoles:
     def _gap_planner(self, asked: ReceivedRequest) -> object:
         again = [{"id": name, "hint": GAP_HINT} for name in asked.task["incomplete"]]
         return {"explanation": "gaps", "retry_sub_questions": again, "new_sub_questions": []}
+
+
+def _results_to_verify(asked: ReceivedRequest) -> list[ReceivedRequest]:
+    """A request for each result, with the other results as `others`."""
+    task = asked.task
+    results = task["results"]
+    return [
+        replace(asked, body={**asked.body, "messages": _verifier_turns(asked, one, results)})
+        for one in results
+    ]
+
+
+def _verifier_turns(
+    asked: ReceivedRequest, one: dict[str, Any], results: list[dict[str, Any]]
+) -> list[dict[str, str]]:
+    task = asked.task
+    near = [
+        {"id": each["id"], "sub_question": each["sub_question"], "values": each["result"]}
+        for each in results
+        if each["id"] != one["id"]
+    ]
+    told = {"today": task["today"], "question": task["question"], **one}
+    content = json.dumps(told | {"others": [*near, *task["others"]]})
+    return [
+        {**turn, "content": content} if turn["role"] == "user" and at == 1 else turn
+        for at, turn in enumerate(asked.turns)
+    ]
 
 
 def _search(task: dict[str, Any]) -> dict[str, Any]:

@@ -1,21 +1,26 @@
 """Find what a replanning may see and change: the whole plan, or the steps of an agent task."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.errors import FailureClass
 from holdfast.models.jobs.activity_orders import ReplanOrder
 from holdfast.models.jobs.job_record import JobRequest
-from holdfast.models.plans.kpi_chain_format import plan_for_prompt
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskStatus
+from holdfast.models.plans.shown_plan import shown_plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.strategies.job_strategy import AgentMethod, Grain, ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
-from holdfast.planning.plans.agent_context import AgentContext, build_agent_context
+from holdfast.planning.context.agent_context import AgentContext, build_agent_context
+from holdfast.planning.plans.kept_tasks import KeptTasks, repeated_failures
 from holdfast.planning.plans.plan_continuation import replaced_tasks
-from holdfast.planning.plans.plan_validation import PlanRules
+from holdfast.planning.plans.plan_draft_faults import draft_as_plan, kept_ids
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from holdfast.planning.plans.tool_fitting import fit_to_tools
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, tools_of
 
@@ -44,11 +49,37 @@ class ReplanTarget:
     kind: ReplanKind
     task: ReplannerTask
     ground: PlanRules
+    tried: tuple[Task, ...] = ()
+    """Tasks of this scope that failed by what they are; to do one again changes nothing."""
 
-    def assign_parent(self, continuation: Plan) -> Plan:
-        """The continuation as tasks of this scope."""
-        named = fit_to_tools(continuation, self.ground.tools, self.ground.agents)
+    def continuation(self, draft: PlanDraft | AgentPlanDraft) -> Plan:
+        """The continuation as tasks of this scope, those that it keeps among them."""
+        whole = self._kept.completed(draft.to_plan(), kept_ids(draft))
+        named = self._fitted(whole)
         return Plan(tasks=tuple(task.with_parent(self.parent) for task in named.tasks))
+
+    def faults(self, draft: PlanDraft | AgentPlanDraft) -> Sequence[str]:
+        """What is wrong with a continuation, in words that its author can act on."""
+        read = draft_as_plan(draft)
+        if not isinstance(read, Plan):
+            return read
+        named = self._fitted(read)
+        keep = kept_ids(draft)
+        if faults := self._kept.faults(named, keep):
+            return faults
+        return plan_faults(self._kept.completed(named, keep), self.ground)
+
+    def repeats(self, draft: PlanDraft | AgentPlanDraft) -> Sequence[str]:
+        """The tasks of a valid continuation that do again exactly what failed before."""
+        named = self._fitted(draft.to_plan())
+        return repeated_failures(named, self.tried)
+
+    def _fitted(self, plan: Plan) -> Plan:
+        return fit_to_tools(plan, self.ground.tools, self.ground.agents)
+
+    @property
+    def _kept(self) -> KeptTasks:
+        return KeptTasks(self.plan, self.task.replaced, self.task.failed_task_id)
 
 
 def rules_for_plan(
@@ -79,6 +110,7 @@ def find_replan_target(
     signatures: tuple[ToolSignature, ...],
     guidance: tuple[str, ...],
     agents: AgentCatalogue,
+    setting: JobSetting,
 ) -> ReplanTarget:
     """The replan target of a failed task: the replanner's task and the rules of a continuation."""
     failed = next(each for each in known if each.task.id == order.task_id)
@@ -86,11 +118,14 @@ def find_replan_target(
     whole = plan_of(known).with_started(order.under_way)
     plan = whole.of(parent)
     extent = request.strategy.replan_scope
+    tried = tuple(e.task for e in known if e.task.parent == parent and _failed_by_itself(e))
     replaced = replaced_tasks(plan, order.task_id, extent)
     kept = {task.id: task for task in plan.live if task.id not in replaced}
     if parent:
         view = _context_of_agent_task(known, parent, signatures, agents)
-        return _agent_task_target(known, failed, plan, replaced, view, request)
+        target = _agent_task_target(known, failed, plan, replaced, view, request)
+        told = target.task.model_copy(update=setting.model_dump())
+        return replace(target, task=told, tried=tried)
     is_graph = request.strategy.grain is Grain.AGENTS
     able = agents.usable_agents(signatures) if is_graph else ()
     ground = PlanRules(
@@ -103,8 +138,18 @@ def find_replan_target(
         agents=frozenset(agent.name for agent in able),
     )
     task = _replanner_task(request.question, ground, known, failed, replaced, able, guidance)
+    task = task.model_copy(update=setting.model_dump())
     kind = ReplanKind.AGENT_TASKS if is_graph else ReplanKind.PLAN
-    return ReplanTarget(parent, plan, extent, "", kind, task, ground)
+    return ReplanTarget(parent, plan, extent, "", kind, task, ground, tried)
+
+
+def _failed_by_itself(stored: StoredTask) -> bool:
+    """True if the task failed, and would fail again, whatever is around it."""
+    failure = stored.failure
+    return failure is not None and failure.failure_class in (
+        FailureClass.SEMANTIC,
+        FailureClass.TOOL,
+    )
 
 
 def _agent_task_target(
@@ -175,7 +220,7 @@ def _replanner_task(
     return ReplannerTask(
         question=question,
         tools=() if agents else tuple(ground.tools.values()),
-        current_plan=plan_for_prompt(each.task for each in shown),
+        current_plan=shown_plan(each.task for each in shown),
         failed_task_id=failed.task.id,
         feedback=why,
         replaced=replaced,

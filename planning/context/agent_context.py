@@ -1,28 +1,37 @@
 """Build the context that an agent's roles see: its sub-question, inputs, steps and tools."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import NotFound
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.plans.research_plan import Task, TaskKind
 from holdfast.models.questions.user_questions import AnswerOrigin
 from holdfast.models.strategies.agent_profiles import AgentProfile
-from holdfast.models.tasks.agent_role_task import AgentRoleTask, AnsweredQuestion, TraceStep
+from holdfast.models.tasks.agent_role_task import (
+    AgentRoleTask,
+    AnsweredQuestion,
+    TraceQuote,
+    TraceStep,
+)
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.reference_marks import disarm_references
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
+from holdfast.planning.context.tried_calls import call_with_arguments
 from holdfast.planning.plans.entity_references import resolve_references
 
 _SHOWN_VALUE = 2_000
 """Characters of a value in the trace; references reach the whole value."""
 _SHOWN_FAILURE = 600
+_SHOWN_QUOTE = 400
+_SURE = 0.9
+"""From here on a value is stated in so many words, as the extractor is told."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +43,24 @@ class AgentContext:
     """Of this attempt; those that were replaced are left out."""
     others: tuple[StoredTask, ...]
     """The tasks that it depends on."""
-    used_ids: tuple[str, ...]
+    earlier: tuple[StoredTask, ...]
+    """Steps that were replaced, and those of earlier attempts."""
     agent: AgentProfile
     tools: tuple[ToolSignature, ...]
     answers: tuple[AnsweredQuestion, ...] = ()
+    setting: JobSetting = field(default_factory=JobSetting)
+    quotes: Mapping[str, tuple[TraceQuote, ...]] = field(default_factory=dict)
+    """What shows the values of the steps, by step."""
 
     @property
     def task(self) -> Task:
         return self.stored.task
+
+    @property
+    def used_ids(self) -> tuple[str, ...]:
+        """The ids of all steps, in order of planning, which no new step may take."""
+        every = sorted((*self.earlier, *self.steps), key=lambda each: each.position)
+        return tuple(each.task.id for each in every)
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -58,15 +77,18 @@ class AgentContext:
     ) -> AgentRoleTask:
         """The task that the agent's roles are given."""
         return AgentRoleTask(
+            collection=self.setting.collection,
+            today=self.setting.today,
             node=self.task.id,
             specification=self.task.description,
             criteria=self.task.criteria,
             expects=self.task.expects,
-            given=self.given,
+            given=self.given + self.found_before,
             instructions=self.agent.instructions,
             tools=self.tools,
             objectives=tuple(objectives) or self.objectives,
-            trace=tuple(trace_step(each) for each in self.steps),
+            trace=tuple(trace_step(each, self.quotes.get(each.task.id, ())) for each in self.steps),
+            earlier=tuple(trace_step(each) for each in self.earlier if _has_run(each)),
             answers=tuple(each for each in self.answers if each.by != AnswerOrigin.USER),
             user_answers=tuple(each for each in self.answers if each.by == AnswerOrigin.USER),
             guidance=guidance,
@@ -90,6 +112,16 @@ class AgentContext:
             NamedValue(name=f"{other.task.id}.{name}", value=disarm_references(value))
             for other in self.others
             for name, value in sorted(other.task.result.items())
+        )
+
+    @property
+    def found_before(self) -> tuple[NamedValue, ...]:
+        """What earlier attempts at this task found; another attempt adds to it."""
+        if self.stored.attempt == 1:
+            return ()
+        return tuple(
+            NamedValue(name=f"{self.task.id}.{name}", value=disarm_references(value))
+            for name, value in sorted(self.task.result.items())
         )
 
     @property
@@ -120,11 +152,15 @@ def build_agent_context(
         stored=find_agent_task(found, task_id),
         steps=tuple(each for each in steps if not each.task.status.is_discarded),
         others=tuple(e for e in found if e.task.id != task_id and e.task.parent != task_id),
-        used_ids=tuple(each.task.id for each in steps),
+        earlier=tuple(each for each in steps if each.task.status.is_discarded),
         agent=agent,
         tools=tools,
         answers=answers,
     )
+
+
+def _has_run(step: StoredTask) -> bool:
+    return step.finished_at is not None
 
 
 def find_agent_task(found: Sequence[StoredTask], task_id: str) -> StoredTask:
@@ -139,21 +175,36 @@ def find_agent_task(found: Sequence[StoredTask], task_id: str) -> StoredTask:
     return task
 
 
-def trace_step(step: StoredTask) -> TraceStep:
-    """A step as the agent sees it: values and failures, no raw responses."""
+def trace_step(step: StoredTask, quotes: tuple[TraceQuote, ...] = ()) -> TraceStep:
+    """A step as the agent sees it: values with their quotes, and failures; no raw responses."""
     task = step.task
-    arguments = {given.name: given.value for given in task.inputs}
-    call = f"{task.tool}({json.dumps(arguments, ensure_ascii=False)})"
+    call = call_with_arguments(task)
     noted = f"{call} -- {step.note}" if step.note else call
     return TraceStep(
         id=task.id,
         action=noted if task.kind is TaskKind.TOOL else f"deduce: {task.description}",
         status=task.status.value,
         found={name: _shortened_value(value) for name, value in task.result.items()},
+        confidence=step.confidence,
+        quotes=tuple(_disarmed_quote(each) for each in quotes),
+        summary=_doubts(step),
         failure=str(disarm_references(shorten_text(step.failure.message, _SHOWN_FAILURE)))
         if step.failure
         else "",
     )
+
+
+def _doubts(step: StoredTask) -> str:
+    """What was read, in words, if a value is less than sure; a failure says it by itself."""
+    is_sure = step.confidence is None or step.confidence >= _SURE
+    if is_sure or step.failure:
+        return ""
+    return str(disarm_references(shorten_text(step.summary, _SHOWN_FAILURE)))
+
+
+def _disarmed_quote(each: TraceQuote) -> TraceQuote:
+    quote = str(disarm_references(shorten_text(each.quote, _SHOWN_QUOTE)))
+    return each.model_copy(update={"quote": quote})
 
 
 def _shortened_value(value: JsonValue) -> JsonValue:

@@ -1,0 +1,1 @@
+"""What roles are told about tasks: the context of an agent, explained values, calls tried."""

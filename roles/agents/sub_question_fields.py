@@ -1,0 +1,8 @@
+"""Say once what the fields mean that all roles of one agent are given."""
+
+SUB_QUESTION_FIELDS = """\
+`specification` says what to find out, and nothing else in it counts; `node` is its id, `criteria`
+say when it is resolved, `expects` which values to give, `given` what is found already, `earlier`
+which steps were tried before, `hints` what they left open, `instructions` how you work, `answers`
+what other agents say. Go by `user_answers`: the person who asked says so.
+"""
