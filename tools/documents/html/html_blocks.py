@@ -1,5 +1,6 @@
 """Convert a tree of HTML elements to Markdown blocks: headings, paragraphs, lists and tables."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,16 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _PARAGRAPHS = frozenset({"p", "blockquote", "pre", "dt", "dd", "figcaption", "caption"})
 _LISTS = frozenset({"ul", "ol"})
 _BLOCKS = frozenset({"div", "section", "table", "dl", "figure", *_LEVELS, *_PARAGRAPHS, *_LISTS})
+_CONTROL_SIGN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def replace_control_signs(tree: "HtmlElement") -> None:
+    """Put a space for each sign that lxml gives, as for `&#1;`, and refuses to take again."""
+    for element in tree.iter():
+        if element.text and _CONTROL_SIGN.search(element.text):
+            element.text = _CONTROL_SIGN.sub(" ", element.text)
+        if element.tail and _CONTROL_SIGN.search(element.tail):
+            element.tail = _CONTROL_SIGN.sub(" ", element.tail)
 
 
 def markdown_blocks(element: "HtmlElement", *, fences_code: bool = False) -> str:

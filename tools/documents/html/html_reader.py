@@ -6,7 +6,7 @@ than a kept menu. Pages of the web are read by `tools/web/page_html.py`, which d
 
 from typing import TYPE_CHECKING
 
-from holdfast.tools.documents.html.html_blocks import markdown_blocks
+from holdfast.tools.documents.html.html_blocks import markdown_blocks, replace_control_signs
 from holdfast.tools.documents.metadata_cleaning import ParsedDocument
 from holdfast.tools.documents.text_decoding import clean_text
 
@@ -45,11 +45,9 @@ def read_html(page: str) -> ParsedDocument:
     title = tree.findtext(".//title") or tree.findtext(".//h1") or ""
     dropped = (*_DROPPED, etree.Comment, etree.ProcessingInstruction)
     etree.strip_elements(tree, *dropped, with_tail=False)
-    try:
-        _normalize(tree)
-        return ParsedDocument(title, markdown_blocks(tree.body, fences_code=True))
-    except ValueError:  # `&#1;` is a control character, which lxml gives and does not take
-        return ParsedDocument(title, tree.text_content())
+    replace_control_signs(tree)
+    _normalize(tree)
+    return ParsedDocument(title, markdown_blocks(tree.body, fences_code=True))
 
 
 def _normalize(tree: "HtmlElement") -> None:

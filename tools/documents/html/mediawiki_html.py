@@ -6,7 +6,7 @@ clutter (fact boxes, short sections) often contain the answers to questions.
 
 from lxml import etree, html
 
-from holdfast.tools.documents.html.html_blocks import markdown_blocks
+from holdfast.tools.documents.html.html_blocks import markdown_blocks, replace_control_signs
 
 _FURNITURE = (
     "reference",
@@ -29,6 +29,7 @@ def article_text(page: str) -> str:
         tree = html.fragment_fromstring(page, create_parent="div")
     except (etree.LxmlError, ValueError, AssertionError):
         return ""
+    replace_control_signs(tree)
     for name in _FURNITURE:
         for element in tree.find_class(name):
             element.drop_tree()
