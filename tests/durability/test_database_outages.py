@@ -24,7 +24,7 @@ from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import task_queries
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
-from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.services.restartable_postgres import RestartablePostgres, restartable_postgres
@@ -237,8 +237,19 @@ async def test_a_corpus_search_that_an_outage_broke_is_made_again_and_nothing_is
     players.plan = plan(task, final_task("T2", "T1"))
     undisturbed = (await engine.run("When?", collection="lights")).job_id
 
+    is_planning, may_plan = threading.Event(), threading.Event()
+
+    def held_plan(_: object) -> object:
+        is_planning.set()
+        may_plan.wait(60)
+        return planner_answer(players.plan)
+
+    # The planner is told of the collection: its prompt must be there before the table is locked.
+    players.parts["planner"] = held_plan
+    job_id = await engine.submit("When?", collection="lights")
+    await asyncio.to_thread(is_planning.wait, 60)
     async with searches_wait(server) as is_waiting:
-        job_id = await engine.submit("When?", collection="lights")
+        may_plan.set()
         await eventually(is_waiting)
         await asyncio.to_thread(server.kill)
     await eventually(lambda: is_away(engine))

@@ -238,10 +238,7 @@ async def test_what_was_embedded_stays_and_the_rest_is_resumed(
     again = await embed_collection(corpus.database, "c", model)
 
     assert (first.embedded, first.left) == (2, 1)
-    assert (
-        "answered 401: no such key; check the key in OPENAI_API_KEY (see [embeddings]"
-        in first.fault
-    )
+    assert "answered 401: no such key; check the key in `key_env` in [embeddings]" in first.fault
     assert (again.embedded, again.left, again.fault) == (1, 0, "")
     assert len(endpoint.embedded) == 3
 

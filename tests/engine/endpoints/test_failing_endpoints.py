@@ -13,6 +13,7 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import FailureClass
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Plan, Task, TaskInput
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.planning.replanner import REPLANNER
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
@@ -32,6 +33,10 @@ PLAN = plan(lookup_task("T1"), final_task("T2", "T1"))
 
 def planned(plan: Plan) -> ScriptedReply:
     return ScriptedReply.playing(PLANNER, planner_answer(plan))
+
+
+def replanned(plan: Plan) -> ScriptedReply:
+    return ScriptedReply.playing(REPLANNER, planner_answer(plan))
 
 
 FOUND = ScriptedReply.playing(
@@ -235,11 +240,12 @@ async def test_text_that_postgresql_cannot_hold_is_not_paid_for_again(
 
 
 async def test_nonsense_in_mid_job_fails_the_task_which_is_replanned(
-    engine: RunningEngine, model: ScriptedModel
+    engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
-    again = plan(lookup_task("T1a"), final_task("T2a", "T1a"))
+    tools.answers = {"q": TEXT, "again": TEXT}
+    again = plan(lookup_task("T1a", query="again"), final_task("T2a", "T1a"))
     nonsense = [NONSENSE["html"]] * MOST_MALFORMED_REPLIES
-    model.push(planned(PLAN), *nonsense, planned(again), FOUND, REASONED, REPORT)
+    model.push(planned(PLAN), *nonsense, replanned(again), FOUND, REASONED, REPORT)
 
     job = await engine.run(QUESTION)
 

@@ -17,6 +17,7 @@ from holdfast.client import Holdfast
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.roles.planning.replanner import REPLANNER
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
@@ -40,6 +41,10 @@ SERVERS = Path(__file__).parents[2] / "servers"
 
 def planned(plan: Plan) -> ScriptedReply:
     return ScriptedReply.playing(PLANNER, planner_answer(plan))
+
+
+def replanned(plan: Plan) -> ScriptedReply:
+    return ScriptedReply.playing(REPLANNER, planner_answer(plan))
 
 
 def found(value: str = "1932", quote: str = TEXT) -> ScriptedReply:
@@ -85,7 +90,7 @@ async def test_tool_that_hangs_fails_its_task_which_is_replanned(
 ) -> None:
     again = plan(lookup_task("T1a", query="again"), final_task("T2a", "T1a"))
     model.push(planned(plan(lookup_task("T1"), final_task("T2", "T1"))))
-    model.push(planned(again), found(), reasoned(), report())
+    model.push(replanned(again), found(), reasoned(), report())
 
     job = await engine.run(QUESTION, tool_timeout="PT1S")
 
@@ -157,7 +162,7 @@ async def test_tool_that_dies_in_mid_call_fails_its_task_and_its_server_comes_ba
 ) -> None:
     again = plan(lab("T1a", "echo", text=TEXT), final_task("T2a", "T1a"))
     model.push(planned(plan(lab("T1", name), final_task("T2", "T1"))))
-    model.push(planned(again), found(), reasoned(), report())
+    model.push(replanned(again), found(), reasoned(), report())
 
     job = await stdio.run(QUESTION)
 
@@ -170,15 +175,18 @@ async def test_tool_that_dies_in_mid_call_fails_its_task_and_its_server_comes_ba
 async def test_tool_that_dies_every_time_ends_the_job_which_says_why(
     stdio: RunningEngine, model: ScriptedModel
 ) -> None:
-    dying = [plan(lab(f"T1{n}", "exit_now"), final_task(f"T2{n}", f"T1{n}")) for n in "abcd"]
-    model.push(*map(planned, dying))
+    first, *others = (
+        plan(lab(f"T1{n}", "exit_now"), final_task(f"T2{n}", f"T1{n}")) for n in "abcd"
+    )
+    # A continuation that repeats what failed is sent back once, and then taken.
+    model.push(planned(first), *(replanned(each) for each in others for _ in range(2)))
 
     job = await stdio.run(QUESTION)
 
     assert (job.status, job.stop_reason, job.replans) == ("failed", "replans_exhausted", 3)
     assert "task 'T1a' failed and 3 replans did not help" in job.message
     assert "lab.exit_now was sent" in job.message
-    assert model.count == 4
+    assert model.count == 1 + 2 * 3
 
 
 def of_role(model: ScriptedModel, role: object) -> list[ReceivedRequest]:
@@ -318,11 +326,11 @@ async def test_mark_that_is_written_into_a_statement_does_not_reach_the_report(
 async def test_quote_that_no_tool_returned_costs_its_value_the_confidence_it_needs(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
-    tools.answers = {"q": TEXT}
+    tools.answers = {"q": TEXT, "again": TEXT}
     forged = found("1066", "The bridge was opened in 1066.")
-    again = plan(lookup_task("T1a"), final_task("T2a", "T1a"))
+    again = plan(lookup_task("T1a", query="again"), final_task("T2a", "T1a"))
     model.push(planned(plan(lookup_task("T1"), final_task("T2", "T1"))), forged)
-    model.push(planned(again), found(), reasoned(), report())
+    model.push(replanned(again), found(), reasoned(), report())
 
     job = await engine.run(QUESTION)
 
