@@ -36,6 +36,7 @@ from holdfast.planning.verification.contradiction_rules import review_contradict
 from holdfast.planning.verification.verdict_and_retry_rules import effective_verdict
 from holdfast.planning.verification.verifier_answer_to_verdict import (
     ResultVerdict,
+    tasks_by_result,
     verdict_faults,
     verdict_from_answer,
     verdict_without_answer,
@@ -118,11 +119,11 @@ class VerificationActivities:
             raise
         except Lasting as error:
             if len(task.results) > 1:
-                return await self._judge_one_by_one(order, inputs, task)
+                return await self._judge_one_by_one(order, inputs, task, caller.tokens)
             # Only this result has no verdict, for example one too long for the model's context.
             return _without_answer(inputs, task, str(error), caller, VERIFIER.name)
         if dialogue.answer is None and len(task.results) > 1:
-            return await self._judge_one_by_one(order, inputs, task)
+            return await self._judge_one_by_one(order, inputs, task, caller.tokens)
         if dialogue.answer is None:
             return _without_answer(inputs, task, "; ".join(dialogue.faults), caller)
         verdicts = verdicts_by_result(dialogue.answer, task)
@@ -138,23 +139,25 @@ class VerificationActivities:
         ]
 
     async def _judge_one_by_one(
-        self, order: VerificationRoundOrder, inputs: VerificationInputs, task: VerifierTask
+        self,
+        order: VerificationRoundOrder,
+        inputs: VerificationInputs,
+        task: VerifierTask,
+        spent: int,
     ) -> list[ResultVerdict]:
-        """The verdicts after a call with all results failed, or never gave a valid answer."""
+        """The verdicts after a call with all results failed, or never gave a valid answer.
+
+        `spent` are the tokens of that call, which count with those of the first verdict.
+        """
         batches = await gather_bounded(
             [
-                partial(
-                    self._judge,
-                    order,
-                    inputs,
-                    task.model_copy(update={"results": (each,)}),
-                    each.id,
-                )
-                for each in task.results
+                partial(self._judge, order, inputs, each, each.results[0].id)
+                for each in tasks_by_result(task)
             ],
             at_once=inputs.request.strategy.slots,
         )
-        return [answer for batch in batches for answer in batch]
+        first, *others = (answer for batch in batches for answer in batch)
+        return [first.model_copy(update={"tokens": first.tokens + spent}), *others]
 
     def _model_caller(self, order: VerificationRoundOrder, request: JobRequest) -> ModelCaller:
         label = stored_keys.verification_receipt(order.round)

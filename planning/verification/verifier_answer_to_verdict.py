@@ -84,6 +84,21 @@ def verifier_tasks(
     ]
 
 
+def tasks_by_result(task: VerifierTask) -> list[VerifierTask]:
+    """The tasks that judge each result of a task by itself, next to all other results."""
+    return [
+        task.model_copy(
+            update={
+                "results": (each,),
+                "others": _near(
+                    (each,), [*task.others, *(e.as_other for e in task.results if e is not each)]
+                ),
+            }
+        )
+        for each in task.results
+    ]
+
+
 def _batches(results: Sequence[ResultToVerify]) -> list[tuple[ResultToVerify, ...]]:
     batches: list[tuple[ResultToVerify, ...]] = []
     room = 0

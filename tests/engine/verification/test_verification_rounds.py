@@ -15,6 +15,7 @@ from holdfast.models.verification.verification_verdicts import (
 )
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
@@ -233,6 +234,36 @@ async def test_a_round_without_a_valid_answer_asks_for_each_result_by_itself(
     assert sorted(counts) == [1, 1, 1, 1, 1, 5]
     found = {name: each.status for name, each in (await job.verdicts(1)).items()}
     assert found == dict.fromkeys(FIRST, COMPLETE) | {"T4": INCOMPLETE}
+
+
+async def test_a_result_that_is_judged_by_itself_is_compared_with_the_others_of_its_round(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    job = await store_verification_job(
+        engine, [verified_agent_task("T1"), verified_agent_task("T2", "T1")], plan_tries=0
+    )
+    for name in ("T1", "T2"):
+        await job.found(name, quote=f"the value of {name}", value=f"{name} is so")
+    odd = {"T1": {"status": "complete", "missing": ["something"]}}
+
+    def contradicting(asked: ReceivedRequest) -> object:
+        others = [shown["id"] for shown in asked.task["others"]]
+        claim = {"claim": "one", "against": "other", "other": "".join(others)}
+        faults = odd.pop(asked.task["id"], {})  # only of the first call, for both results
+        return verifier_answer(0.5, contradictions=[claim]) | faults
+
+    players.parts["verifier"] = contradicting
+
+    receipt = await job.verify(1)
+
+    alone = [e.task for e in model.asked if e.plays(VERIFIER) and len(e.task["results"]) == 1]
+    shown = {e["results"][0]["id"]: [o["id"] for o in e.get("others", ())] for e in alone}
+    assert shown == {"T1": ["T2"], "T2": ["T1"]}
+    found = await job.verdicts(1)
+    assert [each.contradictions[0].tasks for each in found.values()] == [("T1", "T2"), ("T2", "T1")]
+    async with engine.db.reading() as connection:
+        spent = await tokens_of(connection, job.job_id)
+    assert receipt.tokens == spent.input + spent.output
 
 
 async def test_a_round_that_broke_off_asks_only_for_the_verdicts_that_had_not_come_back(
