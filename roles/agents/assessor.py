@@ -50,7 +50,7 @@ call is possible.
 """
         + SUB_QUESTION_FIELDS
     ),
-    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
+    foreign_fields=("collection", "given", "tools", "trace", "earlier", "answers", "hints"),
     task=SupervisorTask,
     answer=Assessment,
 )

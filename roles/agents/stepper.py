@@ -66,7 +66,7 @@ supports, or give up.
 """
         + SUB_QUESTION_FIELDS
     ),
-    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
+    foreign_fields=("collection", "given", "tools", "trace", "earlier", "answers", "hints"),
     task=AgentRoleTask,
     answer=StepperAnswer,
 )

@@ -30,7 +30,7 @@ STEP_PLANNER = Role(
         "taken: continue behind them, with ids that are not in `used_ids`, and follow\n"
         "`guidance`.\n" + SUB_QUESTION_FIELDS + "\n" + TASK_INSTRUCTIONS + STEP_INSTRUCTIONS
     ),
-    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
+    foreign_fields=("collection", "given", "tools", "trace", "earlier", "answers", "hints"),
     task=AgentRoleTask,
     answer=PlanDraft,
 )
@@ -52,7 +52,7 @@ each of which can be checked. Do not choose calls yet.
 """
         + SUB_QUESTION_FIELDS
     ),
-    foreign_fields=("given", "tools", "trace", "earlier", "answers", "hints"),
+    foreign_fields=("collection", "given", "tools", "trace", "earlier", "answers", "hints"),
     task=SupervisorTask,
     answer=Objectives,
 )
@@ -68,7 +68,16 @@ your `tools`. Only this sub-question is yours to change.
 """
         + SUB_QUESTION_FIELDS
     ),
-    foreign_fields=("given", "tools", "trace", "earlier", "deviation", "answers", "hints"),
+    foreign_fields=(
+        "collection",
+        "given",
+        "tools",
+        "trace",
+        "earlier",
+        "deviation",
+        "answers",
+        "hints",
+    ),
     task=SupervisorTask,
     answer=Objectives,
 )

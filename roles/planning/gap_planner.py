@@ -25,7 +25,7 @@ which adds to it. Rules:
 - Follow `guidance`: it is from the person who asked. `collection` says what can be searched,
   `today` is the date.
 """,
-    foreign_fields=("sub_questions", "contradictions"),
+    foreign_fields=("collection", "sub_questions", "contradictions"),
     task=GapPlannerTask,
     answer=GapPlannerAnswer,
 )

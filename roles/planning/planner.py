@@ -136,7 +136,7 @@ PLANNER = Role(
         "find the answer. You do not answer the question yourself. `examples` show how other\n"
         "questions were taken apart; their values belong to those.\n\n" + PLAN_INSTRUCTIONS
     ),
-    foreign_fields=("tools", "examples"),
+    foreign_fields=("collection", "tools", "examples"),
     task=PlannerTask,
     answer=PlanDraft,
 )
@@ -152,7 +152,7 @@ AGENT_TASK_PLANNER = Role(
         + CONCLUSION_INSTRUCTIONS
         + _AGENT_TASK_EXAMPLE
     ),
-    foreign_fields=("tools", "examples"),
+    foreign_fields=("collection", "tools", "examples"),
     task=PlannerTask,
     answer=AgentPlanDraft,
 )

@@ -45,7 +45,7 @@ REPLANNER = Role(
         + TASK_INSTRUCTIONS
         + _CONCLUSION_INSTRUCTIONS
     ),
-    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    foreign_fields=("collection", "tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=ContinuationDraft,
 )
@@ -60,7 +60,7 @@ STEP_REPLANNER = Role(
         + TASK_INSTRUCTIONS
         + STEP_INSTRUCTIONS
     ),
-    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    foreign_fields=("collection", "tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=ContinuationDraft,
 )
@@ -81,7 +81,7 @@ change go into `keep`, by id, and not into `tasks`. If `replaced` holds the one 
 """
         + AGENT_PLAN_INSTRUCTIONS
     ),
-    foreign_fields=("tools", "current_plan", "feedback", "given"),
+    foreign_fields=("collection", "tools", "current_plan", "feedback", "given"),
     task=ReplannerTask,
     answer=AgentContinuationDraft,
 )

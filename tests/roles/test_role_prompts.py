@@ -81,6 +81,12 @@ def test_what_the_user_answers_is_no_foreign_text_and_what_others_found_is(
     assert {"answers", "hints"} <= set(role.foreign_fields)
 
 
+@pytest.mark.parametrize("role", [each for each in ROLES if "collection" in each.task.model_fields])
+def test_the_titles_of_a_collection_are_foreign_text(role: Role[Any, Any]) -> None:
+    """A folder of documents may hold pages that somebody else wrote, with titles that order."""
+    assert "collection" in role.foreign_fields
+
+
 @pytest.mark.parametrize("role", [PLANNER, AGENT_TASK_PLANNER])
 def test_a_planner_is_told_when_no_task_concludes(role: Role[Any, Any]) -> None:
     assert "Unless `concludes` is false" in role.instructions
