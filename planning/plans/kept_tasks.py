@@ -1,11 +1,14 @@
 """Complete a continuation with the waiting tasks that it keeps, under new ids."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.models.plans.research_plan import Plan, Task
 from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.fresh_task_ids import rename_references, unused_id
+
+_CONTINUED = re.compile(r"(.*\d)[A-Za-z]{1,3}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -109,12 +112,15 @@ def _source_of(source: str, name: str, new: Sequence[Task]) -> Task | None:
 
 
 def _successors(task_id: str, new: Sequence[Task]) -> list[Task]:
-    """T2a and T2b, which replace T2."""
-    return [
-        task
-        for task in new
-        if task.id.startswith(task_id) and task.id.removeprefix(task_id).isalpha()
-    ]
+    """T2a and T2b, which replace T2; T2b and T2aa, which replace T2a."""
+    stem = _stem(task_id)
+    return [task for task in new if task.id != task_id and _stem(task.id) == stem]
+
+
+def _stem(task_id: str) -> str:
+    """The id without the letters of a continuation: T2 of T2a, T3.1 of T3.1b."""
+    numbered = _CONTINUED.fullmatch(task_id)
+    return numbered[1] if numbered else task_id
 
 
 def repeated_failures(continuation: Plan, tried: Sequence[Task]) -> list[str]:

@@ -65,6 +65,17 @@ def test_a_kept_sub_question_depends_on_what_replaces_the_failed_one() -> None:
     assert fault == "keep: T2 depends on T1, which none of your tasks replaces"
 
 
+@pytest.mark.parametrize("name", ["T1b", "T1aa"])
+def test_a_sub_question_is_kept_when_a_continuation_fails_as_well(name: str) -> None:
+    """T1a took the place of T1 and failed: a replanner is told to go on with T1b."""
+    first = agent_task("T1a", about="Who?").with_status(TaskStatus.FAILED)
+    kept = KeptTasks(plan(first, agent_task("T2a", "T1a", about="When?")), ("T1a", "T2a"), "T1a")
+    new = plan(agent_task(name, about="Which person?"))
+
+    assert kept.faults(new, ["T2a"]) == []
+    assert kept.completed(new, ["T2a"]).tasks[1].depends_on == (name,)
+
+
 def test_what_failed_is_not_done_again_as_it_was() -> None:
     tried = [failed_plan().by_id["T2"]]
 
