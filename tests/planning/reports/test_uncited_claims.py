@@ -21,6 +21,11 @@ KNOWN = (
         "Nothing was read of the engineer's later life.",
         "The opening of Selby Bridge is the question.",
         "No document names the builder.",
+        "The documents don't name the builder.",
+        "The builder isn’t named.",
+        "The documents are silent on the builder.",
+        "Who built the bridge is unconfirmed.",
+        "The two sources contradict each other on the opening of the bridge.",
     ],
 )
 def test_a_sentence_may_repeat_what_is_known_and_say_what_is_not(sentence: str) -> None:
