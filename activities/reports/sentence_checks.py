@@ -1,6 +1,7 @@
 """Check each sentence of a report against its evidence; hedge or drop unsupported sentences."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -28,6 +29,9 @@ _CONTEXT_CHARACTERS = 600
 """Characters of the source on each side of a quote that the checker sees."""
 _LONGEST_SPAN = 3_000
 """Characters from the first to the last quote of one source that are shown as one passage."""
+_LONGEST_WORD = 40
+"""A context without a space for so long is cut anywhere: some scripts have no spaces."""
+_SPACE = re.compile(r"\s")
 
 
 class CheckedSentence(NamedTuple):
@@ -198,8 +202,9 @@ def _span(item: StoredEvidence, of_all: tuple[int, int]) -> tuple[int, int]:
 def _with_context(text: str, start: int, end: int) -> str:
     """The part of the text with some of its neighbourhood, without a cut word at either end."""
     first, last = max(0, start - _CONTEXT_CHARACTERS), end + _CONTEXT_CHARACTERS
-    if first > 0:
-        first = min(start, text.find(" ", first) + 1 or start)
+    if first > 0 and (gap := _SPACE.search(text, first, min(start, first + _LONGEST_WORD))):
+        first = gap.end()
     if last < len(text):
-        last = max(end, text.rfind(" ", end, last))
+        ends = [gap.start() for gap in _SPACE.finditer(text, max(end, last - _LONGEST_WORD), last)]
+        last = ends[-1] if ends else last
     return text[first:last]

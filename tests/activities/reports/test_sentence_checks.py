@@ -197,6 +197,26 @@ async def test_all_sentences_are_judged_in_one_call_and_none_of_them_twice(
     assert passage["text"] == OPENED
 
 
+@pytest.mark.parametrize("word", ["東", "word ", "line\n"])
+async def test_the_checker_sees_what_stands_around_a_quote_in_any_script(
+    press: ReportJob, players: ScriptedRoles, word: str
+) -> None:
+    writing(players, answer("The bridge was cheap."))
+    players.parts["sentence_checker"] = judging()
+    await press.planned(plan(T1, T2))
+    around = word * 1_000
+    await press.found(T1, "1932", f"{around}{OPENED}{around}", quote=OPENED)
+    await press.found(T2, "1932")
+
+    await press.report()
+
+    (passage,) = players.tasks(SENTENCE_CHECKER)[0]["passages"]
+    before, _, after = passage["text"].partition(OPENED)
+    assert 600 - len(word) <= len(before) <= 600
+    assert 600 - len(word) <= len(after) <= 600
+    assert {*before.split(), *after.split()} <= {word.strip(), before, after}
+
+
 async def test_a_sentence_that_only_quotes_costs_no_judgement(
     press: ReportJob, players: ScriptedRoles
 ) -> None:

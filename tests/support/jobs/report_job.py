@@ -58,13 +58,17 @@ class ReportJob:
         async with self.db.job(REPORT_JOB_ID, self.epoch) as write:
             await plan_change_rows.store_change(write, Plan(), change)
 
-    async def found(self, task: Task, value: object, text: str = "", *, title: str = "") -> None:
-        """The task is done: it found the value, and `text`, if there is any, is its evidence."""
+    async def found(
+        self, task: Task, value: object, text: str = "", *, title: str = "", quote: str = ""
+    ) -> None:
+        """The task is done: it found the value, and `text` or a `quote` of it is its evidence."""
         name = task.expects[0].name
         passage = SourcePassage(
             address=f"{task.id}.md", title=title or task.id, text=text, end=len(text)
         )
-        shown = LocatedQuote(entity=name, passage=passage, start=0, end=len(text))
+        start = text.index(quote)
+        end = start + len(quote or text)
+        shown = LocatedQuote(entity=name, passage=passage, start=start, end=end)
         order = TaskOrder(job_id=REPORT_JOB_ID, epoch=self.epoch, task_id=task.id)
         attempt = TaskAttemptOutcome(
             task=task,
