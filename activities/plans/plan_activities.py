@@ -1,7 +1,7 @@
 """Make a plan or continue it from a failed task: ask the model, check the draft, store the plan."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -225,18 +225,18 @@ class PlanActivities:
             Passing: the model is busy.
             Lasting: the model refused.
         """
+        check = _ContinuationCheck(scope)
         is_loop = request.strategy.agent_method is AgentMethod.LOOP
         if not (is_loop and scope.kind is ReplanKind.AGENT_TASKS):
             role = _REPLANNERS[scope.kind]
             task = await model_caller.recorded_task(role, scope.task)
-            return await model_caller.ask(role, task, check=_continuation_check(scope))
+            return check.taken(await model_caller.ask(role, task, check=check))
         failed = next(each for each in tasks if each.task.id == order.task_id)
         found = await load_findings(self.services.db, order.job_id, failed, tasks)
         fields = {name: getattr(scope.task, name) for name in ReplannerTask.model_fields}
         told = LoopReplannerTask(**fields, found=found)
         told = await model_caller.recorded_task(LOOP_TASK_REPLANNER, told)
-        check = _continuation_check(scope)
-        return await model_caller.ask(LOOP_TASK_REPLANNER, told, check=check)
+        return check.taken(await model_caller.ask(LOOP_TASK_REPLANNER, told, check=check))
 
 
 def _replan_key(tasks: Sequence[StoredTask], failed: str) -> str:
@@ -256,21 +256,30 @@ async def _ask_for_draft(
     return await model_caller.ask(role, await model_caller.recorded_task(role, task), check=check)
 
 
-def _continuation_check(scope: ReplanTarget) -> Callable[[Any], Sequence[str]]:
+@dataclass
+class _ContinuationCheck:
     """The check of a continuation; that it changes nothing is said once, then it is taken.
 
     A model that can only repeat itself ends at the limit of replans, with its findings.
     """
-    is_told = False
 
-    def check(draft: Any) -> Sequence[str]:  # noqa: ANN401 - a draft of either form
-        nonlocal is_told
-        if (faults := scope.faults(draft)) or is_told:
+    scope: ReplanTarget
+    repeating: Any = None
+    """The valid draft that was sent back because it repeats what failed."""
+
+    def __call__(self, draft: Any) -> Sequence[str]:  # noqa: ANN401 - a draft of either form
+        faults = self.scope.faults(draft)
+        if faults or self.repeating is not None:
             return faults
-        is_told = True
-        return scope.repeats(draft)
+        if repeats := self.scope.repeats(draft):
+            self.repeating = draft
+        return repeats
 
-    return check
+    def taken(self, dialogue: DialogueResult[Any]) -> DialogueResult[Any]:
+        """The dialogue, with the repeating draft if no try was left for another valid one."""
+        if dialogue.answer is not None:
+            return dialogue
+        return replace(dialogue, answer=self.repeating)
 
 
 def _fixed_plan_or_halt(

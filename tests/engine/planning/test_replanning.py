@@ -147,6 +147,22 @@ async def test_a_continuation_sees_the_trajectory_and_uses_what_was_found(
     assert job.answer == "Cora & Brink"
 
 
+async def test_a_continuation_that_repeats_what_failed_is_taken_where_no_try_is_left(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(lookup_task("T1", query="nothing"), final_task("T2", "T1"))
+    players.continuations = [
+        plan(lookup_task("T1a", query="nothing"), final_task("T2a", "T1a")),
+        plan(lookup_task("T1b", query="some"), final_task("T2b", "T1b")),
+    ]
+    tools.answers = {"nothing": "", "some": "Ada"}
+
+    job = await engine.run("Who?", plan_tries=0)
+
+    assert job.status == "done", job.message
+    assert {"T1a", "T1b"} <= {task.id for task in job.tasks}
+
+
 async def test_a_continuation_that_takes_a_used_id_is_sent_back(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
