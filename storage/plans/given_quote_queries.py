@@ -78,7 +78,10 @@ async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> li
 async def quotes_of_steps(
     db: Database, job_id: str, task_id: str
 ) -> dict[str, tuple[TraceQuote, ...]]:
-    """Return the active quotes of an agent's present steps, by step."""
+    """Return the active quotes of an agent's present steps, by step; the last ones if too many.
+
+    What is judged next is what the last steps found.
+    """
     query = (
         select(
             evidence.c.task_id,
@@ -92,13 +95,13 @@ async def quotes_of_steps(
         .where(evidence.c.job_id == job_id, is_of_present_attempt())
         .where(tasks.c.parent == task_id)
         .where(evidence.c.status == EvidenceStatus.ACTIVE.value)
-        .order_by(evidence.c.id)
+        .order_by(evidence.c.id.desc())
         .limit(_MOST_QUOTES)
     )
     async with db.reading() as connection:
         rows = (await connection.execute(query)).all()
     found: defaultdict[str, dict[tuple[str, str], list[str]]] = defaultdict(dict)
-    for row in rows:
+    for row in reversed(rows):
         place = row.quote, row.address or row.title
         found[row.task_id].setdefault(place, []).append(row.entity)
     return {step: tuple(_trace_quotes(quotes)) for step, quotes in found.items()}
