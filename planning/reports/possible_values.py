@@ -1,6 +1,6 @@
 """Name the values that were found but not taken, because their confidence was too low."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from holdfast.models.evidence.evidence import PossibleValue
 from holdfast.models.plans.research_plan import TaskStatus
@@ -19,25 +19,41 @@ def possible_values(
 ) -> tuple[PossibleValue, ...]:
     """Return the surest weak value of each entity that no task found, the surest first.
 
-    A report with an answer needs only those of tasks that stayed in the plan: a replan found the
-    others in another way.
+    An entity of two tasks is the same if one replaced the other or is a step of it, or if both
+    say the same of the entity. A report with an answer needs only those of tasks that stayed in
+    the plan: a replan found the others in another way.
     """
-    found = {name for each in tasks if each.task.status is TaskStatus.DONE for name in _names(each)}
+    roots = {each.task.id: each.root for each in tasks}
+    known = {
+        key
+        for each in tasks
+        if each.task.status is TaskStatus.DONE
+        for entity in each.task.expects
+        if entity.name in each.task.result
+        for key in _keys(entity.name, entity.description, each, roots)
+    }
     weak = [
         (value, each)
         for each in tasks
         if each.failure is not None
         and not (is_answered and each.task.status is TaskStatus.SUPERSEDED)
         for value in each.failure.weak_values
-        if value.name not in found
     ]
-    weak.sort(key=lambda pair: -pair[0].confidence)
-    once = {value.name: _possible(value, each, threshold or 0.0) for value, each in reversed(weak)}
-    return tuple(_by_confidence(once.values()))[:_MOST_VALUES]
+    possible: list[PossibleValue] = []
+    for value, each in sorted(weak, key=lambda pair: -pair[0].confidence):
+        keys = _keys(value.name, value.description, each, roots)
+        if known.isdisjoint(keys):
+            possible.append(_possible(value, each, threshold or 0.0))
+            known.update(keys)
+    return tuple(possible[:_MOST_VALUES])
 
 
-def _names(stored: StoredTask) -> Iterable[str]:
-    return (entity.name for entity in stored.task.expects if entity.name in stored.task.result)
+def _keys(
+    name: str, about: str, stored: StoredTask, roots: Mapping[str, str]
+) -> set[tuple[str, ...]]:
+    """The entity by what is said of it, and as that of a task, its steps and all replacements."""
+    owner = roots.get(stored.task.parent, stored.root)
+    return {(name, " ".join(about.casefold().split())), (name, "of", owner)}
 
 
 def _possible(weak: WeakValue, stored: StoredTask, needed: float) -> PossibleValue:
@@ -48,7 +64,3 @@ def _possible(weak: WeakValue, stored: StoredTask, needed: float) -> PossibleVal
         confidence=weak.confidence,
         needed=needed,
     )
-
-
-def _by_confidence(values: Iterable[PossibleValue]) -> list[PossibleValue]:
-    return sorted(values, key=lambda each: -each.confidence)

@@ -52,3 +52,27 @@ def test_a_value_that_was_found_in_another_way_is_not_possible_any_more() -> Non
     assert possible_values([weak, stored], 0.7, is_answered=False) == ()
     assert possible_values([weak], 0.7, is_answered=True) == ()
     assert len(possible_values([weak], 0.7, is_answered=False)) == 1
+
+
+def test_another_value_of_the_same_name_does_not_hide_a_possible_one() -> None:
+    died = ExpectedEntity(name="value", description="the year in which the engineer died")
+    other = lookup_task("T2").model_copy(update={"expects": (died,), "result": {"value": "1950"}})
+    stored = StoredTask(
+        task=other.with_status(TaskStatus.DONE), position=1, attempt=1, root="T2", added_by_change=1
+    )
+
+    (one,) = possible_values([failed("T1", "1931", 0.5), stored], 0.7, is_answered=True)
+
+    assert one.value == "1931"
+
+
+def test_a_value_of_an_agent_and_of_its_step_is_one() -> None:
+    agent = failed("T1", "1931", 0.5)
+    bare = failed("T1.1", "1931", 0.5)
+    task = bare.task.with_parent("T1")
+    assert bare.failure is not None
+    weak = bare.failure.weak_values[0].model_copy(update={"description": ""})
+    failure = bare.failure.model_copy(update={"weak_values": (weak,)})
+    step = bare.model_copy(update={"task": task, "failure": failure})
+
+    assert len(possible_values([agent, step], 0.7, is_answered=True)) == 1
