@@ -6,6 +6,9 @@ from holdfast.models.evidence.evidence import Report, ReportConclusion, ReportSt
 from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.reports.evidence_table import confidence_line
 
+_LONGEST_LABEL = 3
+"""Words before a colon that are a label of the answer; more of them say something."""
+
 
 class ShortAnswer(NamedTuple):
     """The short answer, and the sentences that say more than the answer."""
@@ -37,7 +40,8 @@ def short_answer(report: Report) -> ShortAnswer:
 def _repeats(statement: ReportStatement, answer: str) -> bool:
     """True if the statement says the answer and no more, after a label at most."""
     said, asked = _bare(statement.text), _bare(answer)
-    return said == asked or said.rpartition(": ")[2] == asked
+    label, _, rest = said.rpartition(": ")
+    return said == asked or (rest == asked and len(label.split()) <= _LONGEST_LABEL)
 
 
 def _bare(text: str) -> str:

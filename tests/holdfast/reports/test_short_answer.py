@@ -58,8 +58,10 @@ def test_the_answer_stands_first_and_once(repeated: str) -> None:
 
 def test_a_sentence_that_says_more_than_the_answer_is_kept() -> None:
     text = to_markdown(report("1932", "It was Ada Marsh in 1932."))
+    doubt = to_markdown(report("1932", "The sources do not confirm: 1932."))
 
     assert "**1932**\n\n*Confidence: 80%.*\n\nIt was Ada Marsh in 1932. [1]\n" in text
+    assert "The sources do not confirm: 1932. [1]" in doubt
     assert "- Ada Marsh. [1] (confidence 80%; One source says so.)" in text
 
 
