@@ -11,7 +11,7 @@ from holdfast.jobs.job_lookup import report_of
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
 from holdfast.models.reports.provenance_views import LedgerCall, MarkedSentence, Provenance
-from holdfast.models.reports.report_writer_messages import SynthesiserAnswer
+from holdfast.models.reports.report_writer_messages import Statement, SynthesiserAnswer
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.planning.loop.loop_reply import answered_sentences
@@ -20,6 +20,10 @@ from holdfast.planning.reports.sentence_support import without_hedge
 from holdfast.planning.text.quote_location import locate_quote
 from holdfast.roles.dialogue.reply_reader import ReplyInvalid, read_reply
 from holdfast.roles.loop.loop_agent import ROLE as LOOP_AGENT
+from holdfast.roles.reports.sentence_corrector import (
+    SENTENCE_CORRECTOR,
+    SentenceCorrectorAnswer,
+)
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer
 from holdfast.storage.core.database import Database
@@ -168,7 +172,7 @@ def _matches_evidence(value: Any, quote: str, found: CitedEvidence) -> bool:  # 
 async def _sentences(
     holdfast: Holdfast, job_id: str, report: Report, mark: int
 ) -> tuple[MarkedSentence, ...]:
-    writers = [SYNTHESISER.name, LOOP_AGENT]
+    writers = [SYNTHESISER.name, SENTENCE_CORRECTOR.name, LOOP_AGENT]
     rows = await source_queries.model_calls_of(holdfast.db, job_id, writers)
     drafts = [(row, _texts(row)) for row in rows]
     return tuple(
@@ -201,10 +205,24 @@ def _texts(row: Any) -> frozenset[str]:  # noqa: ANN401 - a row
     if row.role == LOOP_AGENT:
         return frozenset(without_marks(each) for each in answered_sentences(row.response or ""))
     try:
-        answer = without_citation_marks(read_reply(row.response or "", SynthesiserAnswer))
+        draft = without_citation_marks(_draft(row))
     except ReplyInvalid:
         return frozenset()
-    return frozenset(each.text for part in statements_by_part(answer).values() for each in part)
+    return frozenset(each.text for part in statements_by_part(draft).values() for each in part)
+
+
+def _draft(row: Any) -> SynthesiserAnswer:  # noqa: ANN401 - a row
+    """The whole draft of the report, or one of the corrected sentences alone.
+
+    Raises:
+        ReplyInvalid: the recorded reply is not an answer of its role.
+    """
+    if row.role != SENTENCE_CORRECTOR.name:
+        return read_reply(row.response or "", SynthesiserAnswer)
+    answer = read_reply(row.response or "", SentenceCorrectorAnswer)
+    return SynthesiserAnswer(
+        summary=[Statement(text=e.text, evidence=e.evidence) for e in answer.sentences]
+    )
 
 
 def _tool_record(row: Any) -> LedgerCall:  # noqa: ANN401 - a row

@@ -23,6 +23,8 @@ from holdfast.models.evidence.source_checks import SourceDrift
 from holdfast.models.plans.research_plan import TaskInput
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
+from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.storage.evidence.source_queries import load_source_view
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
@@ -197,6 +199,35 @@ async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
         looks = [each.facts for each in events if each.kind == "sources.rechecked"]
         assert [each["found"]["gone"] for each in looks] == [0, 1, 2]
         assert looks[0]["by"] == "tester"
+
+
+@pytest.mark.conformance("BEY-07")
+async def test_a_sentence_that_was_mended_leads_to_the_call_that_mended_it(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    players: ScriptedRoles,
+) -> None:
+    kb = DocumentFolder(tmp_path, "kb")
+    kb.put("lamp", LAMP)
+    players.plan = plan(kb.task("T1", "lamp"), _final("T1"))
+    wrong, right = "Ada Brink lit the lamp in 1899 (E1).", "Ada Brink lit the lamp in 1871 (E1)."
+    players.parts[SYNTHESISER.name] = lambda _: {"summary": [{"text": wrong, "evidence": ["E1"]}]}
+    players.parts[SENTENCE_CORRECTOR.name] = lambda _: {
+        "sentences": [{"id": "S1", "text": right, "evidence": ["E1"]}]
+    }
+    async with engine_with(temporal, database_url, tmp_path, model, kb) as engine:
+        job = await engine.run("Who lit it?")
+        assert job.status == "done", job.message
+
+        found = await provenance_of(engine.holdfast, job.job_id, 1)
+
+        (sentence,) = found.sentences
+        assert sentence.text == "Ada Brink lit the lamp in 1871."
+        assert sentence.written_by
+        assert sentence.written_by.role == SENTENCE_CORRECTOR.name
+        assert found.writing.scheduled_event
 
 
 async def _rechecked(engine: RunningEngine, job_id: str) -> dict[int, SourceDrift]:
