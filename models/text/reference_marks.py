@@ -5,6 +5,7 @@ only a mark that the model writes itself may refer to anything. So values are sh
 marks, which are as long as the original and can be restored.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 
@@ -16,6 +17,8 @@ from holdfast.models.text.json_leaves import map_texts, texts_in
 # The group has none: Python 3.11.2 (Debian 12) finds nothing with a possessive group. It reads once
 # all the same, as each of its turns begins with a `<`, and stops at the next mark.
 _REFERENCE = re.compile(r"<JSON_PATH>([^<]*+(?:<(?!/?JSON_PATH>)[^<]*+)*)</JSON_PATH>")
+_STRING_OR_REFERENCE = re.compile(rf'"(?:[^"\\]|\\.)*"?|{_REFERENCE.pattern}', re.DOTALL)
+"""A JSON string, whole or cut off, or a reference that stands outside of strings."""
 _NAME = "JSON_PATH"
 _OPENING = f"<{_NAME}>"
 _TAG = re.compile(rf"<(\s*+(?:/\s*+)?{_NAME}\s*+)>")
@@ -47,6 +50,13 @@ def whole_reference(text: str) -> str | None:
 def replace_references(text: str, replacement: Callable[[str], str]) -> str:
     """The text with each reference replaced by `replacement(path)`."""
     return _REFERENCE.sub(lambda mark: replacement(mark.group(1).strip()), text)
+
+
+def quote_bare_references(text: str) -> str:
+    """The JSON text with quotation marks around the references outside of its strings."""
+    return _STRING_OR_REFERENCE.sub(
+        lambda mark: mark[0] if mark[1] is None else json.dumps(mark[0], ensure_ascii=False), text
+    )
 
 
 def foreign_marks(value: JsonValue) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Mapping
 
+from pydantic import JsonValue
+
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.plans.research_plan import EntityType, Plan, Task, TaskInput
+from holdfast.models.text.reference_marks import has_reference, quote_bare_references
 from holdfast.planning.plans.tool_parameters import takes_containers_only
 from holdfast.planning.results.value_types import parse_container
 
@@ -50,4 +53,16 @@ def _fitted_input(given: TaskInput, tool: ToolSignature | None) -> TaskInput:
         return given
     takes = takes_containers_only(tool, given.name) if tool else None
     is_text = not takes if takes is not None else given.type not in _CONTAINERS
-    return given if is_text else given.with_value(parse_container(given.value))
+    return given if is_text else given.with_value(_container_with_references(given.value))
+
+
+def _container_with_references(text: str) -> JsonValue:
+    """The object or list that the text is in JSON, also if its references lack quotation marks.
+
+    Models leave the marks out where the reference is to a number, which has none either.
+    """
+    container = parse_container(text)
+    if container != text or not has_reference(text):
+        return container
+    quoted = parse_container(quote_bare_references(text))
+    return text if isinstance(quoted, str) else quoted

@@ -101,6 +101,28 @@ def test_references_inside_json_text_stay_references_of_their_own() -> None:
     assert value_of(fitted, "filter") == {"author": author}
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"year": REF}', {"year": "REF"}),
+        ('{"years": [REF, 1890], "author": "REF"}', {"years": ["REF", 1890], "author": "REF"}),
+        ('{"note": "\\"by\\" REF", "year":REF}', {"note": '"by" REF', "year": "REF"}),
+    ],
+    ids=["a number", "with marks as well", "inside a text as well"],
+)
+def test_references_in_json_text_need_no_quotation_marks(
+    text: str, value: dict[str, object]
+) -> None:
+    """Without marks, a reference to a number looks as the number itself would."""
+    reference = result_reference("T1")
+    written = TaskInput(name="filter", value=text.replace("REF", reference), is_reference=True)
+
+    fitted = fit_to_tools(calling(FILTER.name, written), TOOLS)
+
+    expected = json.dumps(value).replace("REF", reference)
+    assert value_of(fitted, "filter") == json.loads(expected)
+
+
 def test_an_object_with_a_reference_is_checked_when_the_tool_is_called() -> None:
     year = TaskInput(name="filter", value={"year": result_reference("T1")}, is_reference=True)
     rules = PlanRules(tools=TOOLS | {lookup_task("T1").tool: ToolSignature(name="lab.search")})
@@ -118,8 +140,10 @@ def test_an_object_with_a_reference_is_checked_when_the_tool_is_called() -> None
         ("filter", EntityType.DICT, "the author's books"),
         ("filter", EntityType.DICT, '{"a": '),
         ("filter", EntityType.DICT, "[" * 100_000),
+        ("filter", EntityType.DICT, '{"year": <JSON_PATH>T1.value</JSON_PATH>'),
+        ("filter", EntityType.DICT, '{"<JSON_PATH>T1.value</JSON_PATH>' + '\\"' * 100_000),
     ],
-    ids=["a text parameter", "text for any", "prose", "cut", "too deep"],
+    ids=["a text parameter", "text for any", "prose", "cut", "too deep", "cut mark", "cut text"],
 )
 def test_other_text_stays_text(name: str, kind: EntityType, text: str) -> None:
     written = TaskInput(name=name, type=kind, value=text)
