@@ -25,7 +25,8 @@ Each task is of kind `tool` (one call of one tool; entities are then read from i
   <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*].
 - `expects` names what the task must find: a snake_case name that says what the value is, a type
   (string, number, integer, boolean, array, dict), and a description precise enough to tell the
-  right value from a near miss.
+  right value from a near miss. A unit that is not known yet, such as a currency, is an entity of
+  its own.
 - Descriptions are in plain words and use entity names, not references.
 - Tasks that do not need each other do not depend on each other: they run at the same time.
 - Put no knowledge of your own into values.

@@ -66,7 +66,7 @@ Use the `inputs` and the `context` and nothing else: no knowledge of your own, n
 assumptions. Write the steps, then each of the `outputs` with its declared name and type (else
 string). A conclusion is no surer than the least sure input that it needs. If an output cannot be
 concluded, its value is null, the status is `failed`, and `explanation` says what is missing. An
-output named `final_answer` is short and complete.
+output named `final_answer` is short and complete; its reader has not seen the inputs.
 """,
     foreign_fields=("inputs", "context"),
     task=ReasonerTask,

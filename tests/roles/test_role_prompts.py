@@ -18,6 +18,7 @@ from holdfast.roles.planning.replanner import (
     LOOP_TASK_REPLANNER,
     REPLANNER,
 )
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
@@ -90,6 +91,17 @@ def test_the_titles_of_a_collection_are_foreign_text(role: Role[Any, Any]) -> No
 @pytest.mark.parametrize("role", [PLANNER, AGENT_TASK_PLANNER])
 def test_a_planner_is_told_when_no_task_concludes(role: Role[Any, Any]) -> None:
     assert "Unless `concludes` is false" in role.instructions
+
+
+@pytest.mark.parametrize("role", [PLANNER, REPLANNER])
+def test_a_plan_asks_for_units_that_are_not_known(role: Role[Any, Any]) -> None:
+    """A deduction sees values alone: without its currency, a price is told without one."""
+    assert "A unit that is not known yet" in role.instructions
+
+
+def test_a_computed_figure_is_cited_with_what_it_was_computed_from() -> None:
+    """What a program answers, as `result = 3800.0`, shows no checker what the figure counts."""
+    assert "computed figure" in SYNTHESISER.instructions
 
 
 def test_the_checker_says_why_before_it_judges() -> None:
