@@ -121,11 +121,13 @@ class VerificationActivities:
             if len(task.results) > 1:
                 return await self._judge_one_by_one(order, inputs, task, caller.tokens)
             # Only this result has no verdict, for example one too long for the model's context.
-            return _without_answer(inputs, task, str(error), caller, VERIFIER.name)
+            return _without_answer(inputs, task, str(error), caller.model_of(VERIFIER.name), caller)
         if dialogue.answer is None and len(task.results) > 1:
             return await self._judge_one_by_one(order, inputs, task, caller.tokens)
         if dialogue.answer is None:
-            return _without_answer(inputs, task, "; ".join(dialogue.faults), caller)
+            return _without_answer(
+                inputs, task, "; ".join(dialogue.faults), caller.answered_by, caller
+            )
         verdicts = verdicts_by_result(dialogue.answer, task)
         return [
             verdict_from_answer(
@@ -188,10 +190,9 @@ class VerificationActivities:
 
 
 def _without_answer(
-    inputs: VerificationInputs, task: VerifierTask, why: str, caller: ModelCaller, role: str = ""
+    inputs: VerificationInputs, task: VerifierTask, why: str, model: str, caller: ModelCaller
 ) -> list[ResultVerdict]:
     """The verdicts of results on which the verifier said nothing valid."""
-    model = caller.model_of(role) if role else caller.answered_by
     return [
         verdict_without_answer(inputs.stored(each.id), why, model, 0 if at else caller.tokens)
         for at, each in enumerate(task.results)

@@ -57,12 +57,7 @@ def _sentences_line(summary: CheckSummary) -> str:
     line = f"{sentences} checked ({_judges(summary)}): {outcome}"
     if not summary.refused:
         return line
-    were = (
-        "1 sentence of the first draft was"
-        if summary.refused == 1
-        else (f"{summary.refused} sentences of the first draft were")
-    )
-    return f"{line}; {were} sent back to the writer"
+    return f"{line}; {summary.refused} of the first draft sent back to the writer"
 
 
 def _judges(summary: CheckSummary) -> str:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Citation, Report
+from holdfast.models.text.passage_titles import headings_below_title
 
 
 class CitedDocument(NamedTuple):
@@ -36,7 +37,6 @@ def document_place(citation: Citation) -> str:
 
 def passage_place(citation: Citation) -> str:
     """The passage's heading, and its characters in the document."""
-    # The first heading of most documents is their title, which stands before the place.
-    heading = f"{citation.heading} > ".removeprefix(f"{citation.title} > ").removesuffix(" > ")
+    heading = headings_below_title(citation.title, citation.heading)
     characters = f"characters {citation.start}-{citation.end}"
     return f"{heading}, {characters}" if heading else characters

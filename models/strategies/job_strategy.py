@@ -11,8 +11,10 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.wire.role_names import RoleName
 
 EXTRACTIVE_MODEL = "extractive"
-LEAST_TRANSCRIPT_TOKENS = 2_000
 """The name of the built-in model."""
+
+LEAST_TRANSCRIPT_TOKENS = 2_000
+"""The smallest `transcript_tokens`: the first prompt and one search answer fit."""
 
 GENERALIST = "generalist"
 """The agent with all tools."""

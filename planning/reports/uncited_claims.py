@@ -6,6 +6,7 @@ not known. Anything else is a claim, and a claim needs a citation.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from holdfast.models.text.words import words_of
 
@@ -39,9 +40,15 @@ def claims_without_source(sentence: str, known: Iterable[str]) -> bool:
     words = words_of(sentence)
     if words & _LIMIT_WORDS or _SHORT_NOT.search(sentence):
         return False
-    said = {_stem(word) for text in known for word in words_of(text, _MIN_LETTERS)}
+    said = _stems_of(tuple(known))
     own = {word for word in words if len(word) >= _MIN_LETTERS} - _WORDS_OF_REPORTS
     return not {_stem(word) for word in own} <= said
+
+
+@lru_cache(maxsize=4)
+def _stems_of(texts: tuple[str, ...]) -> frozenset[str]:
+    # All sentences of a report are compared with the same texts.
+    return frozenset(_stem(word) for text in texts for word in words_of(text, _MIN_LETTERS))
 
 
 def _stem(word: str) -> str:

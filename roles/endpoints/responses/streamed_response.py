@@ -9,13 +9,13 @@ from openai import APIStatusError
 from pydantic import BaseModel, TypeAdapter
 
 from holdfast.roles.endpoints.chat_replies import Otherwise, TextOrNone, parse_fields
-from holdfast.roles.endpoints.reply_errors import ReplyIncomplete, ReplyRefused
+from holdfast.roles.endpoints.reply_errors import ReplyIncomplete
 from holdfast.roles.endpoints.responses.response_objects import (
     ResponseObject,
     failed_status,
 )
 from holdfast.roles.endpoints.streaming.event_stream import ServerEvent
-from holdfast.roles.endpoints.streaming.streamed_reply import MAX_CHARACTERS
+from holdfast.roles.endpoints.streaming.streamed_reply import refuse_long_reply
 
 _LAST = {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 _ERROR = "error"
@@ -71,10 +71,7 @@ class StreamedResponse:
         if fields.type == _ERROR or event.is_error:
             raise self._failure(fields)
         self.characters += len(fields.delta)
-        if self.characters > MAX_CHARACTERS:
-            raise ReplyRefused(
-                f"its reply has more than {MAX_CHARACTERS:,} characters, which is the limit"
-            )
+        refuse_long_reply(self.characters)
         if fields.type in _LAST:
             self.response = fields.response
 

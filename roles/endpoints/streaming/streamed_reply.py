@@ -202,10 +202,7 @@ class StreamedReply:
 
     def _count(self, characters: int) -> None:
         self.characters += characters
-        if self.characters > MAX_CHARACTERS:
-            raise ReplyRefused(
-                f"its reply has more than {MAX_CHARACTERS:,} characters, which is the limit"
-            )
+        refuse_long_reply(self.characters)
 
     def _failure(self, chunk: _Chunk, text: str) -> APIStatusError:
         """Return the error as if the endpoint had answered with its status."""
@@ -217,3 +214,15 @@ class StreamedReply:
         message = error.message or text[:300]
         response = httpx2.Response(error.status, request=self.request)
         return APIStatusError(message, response=response, body=body | {"message": message})
+
+
+def refuse_long_reply(characters: int) -> None:
+    """Refuse a reply that has more than `MAX_CHARACTERS`.
+
+    Raises:
+        ReplyRefused: the reply is too long.
+    """
+    if characters > MAX_CHARACTERS:
+        raise ReplyRefused(
+            f"its reply has more than {MAX_CHARACTERS:,} characters, which is the limit"
+        )

@@ -93,7 +93,7 @@ def _conclusions(told: str, bearing: list[str], task: SynthesiserTask) -> list[C
 def _basis(bearing: list[str], task: SynthesiserTask) -> list[Statement]:
     """A sentence that names the sources of the answer."""
     titles = dict.fromkeys(
-        each.title.partition(" — ")[0] for each in task.evidence if each.id in set(bearing)
+        each.title.partition(" > ")[0] for each in task.evidence if each.id in set(bearing)
     )
     named = " and in ".join(f"“{title}”" for title in list(titles)[:_MOST_TITLES] if title)
     return [Statement(text=f"This stands in {named}.", evidence=bearing)] if named else []

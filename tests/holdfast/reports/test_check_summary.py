@@ -5,7 +5,7 @@ import pytest
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.reports.check_summary import author_line, check_summary_lines, delivery_check_lines
 
-SENT_BACK = "3 sentences of the first draft were sent back to the writer"
+SENT_BACK = "3 of the first draft sent back to the writer"
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,12 @@ def test_the_summary_is_the_answer_and_where_it_stands() -> None:
     assert report.conclusion is None
 
 
+def test_the_answer_stands_in_a_document_and_not_in_its_headings() -> None:
+    report = synthesise(task(evidence=(item(1, title="Selby Bridge > History"),)))
+
+    assert report.summary[-1].text == "This stands in “Selby Bridge”."
+
+
 def test_there_are_eight_findings_and_the_rest_is_analysis() -> None:
     many = tuple(item(n, f"{OPENED} Page {n}.") for n in range(1, 12))
 
