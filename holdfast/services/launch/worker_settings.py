@@ -34,10 +34,9 @@ def worker_environment(settings: Settings, endpoints: Endpoints) -> dict[str, st
     if endpoints.embedded_temporal:
         # A key, certificate or profile in the environment is meant for another server.
         env = {name: value for name, value in env.items() if not name.startswith("TEMPORAL_")}
-        env["TEMPORAL_ADDRESS"] = endpoints.temporal_address
-        env["TEMPORAL_NAMESPACE"] = endpoints.temporal_namespace
         env["TEMPORAL_CONFIG_FILE"] = os.devnull
-    if endpoints.temporal_ui:
+        # Each worker looks for the address in the home: Temporal may move to another port.
+    elif endpoints.temporal_ui:
         env["HOLDFAST_TEMPORAL_UI_URL"] = endpoints.temporal_ui
     if settings.config_file:
         env["HOLDFAST_CONFIG"] = str(settings.config_file)

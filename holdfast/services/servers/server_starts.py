@@ -46,6 +46,8 @@ def start_temporal(home: Path, state: ServiceState, say: StartupMessageCallback)
             f"Temporal's file was damaged and is kept as {kept.name};"
             " the worker continues each running job from PostgreSQL"
         )
+    if state.temporal_port:
+        temporal_server.wait_until_free(state.temporal_port)
     ports = temporal_server.Ports(
         state.temporal_port or temporal_server.DEFAULT_PORTS.frontend,
         state.ui_port or temporal_server.DEFAULT_PORTS.ui,

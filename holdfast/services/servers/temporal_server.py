@@ -18,6 +18,7 @@ from holdfast.services.service_state import RunningProcess
 HOST = "127.0.0.1"
 
 _START_TIMEOUT_S = 40.0
+_CLOSING_TIMEOUT_S = 2.0
 _POLL_INTERVAL_S = 0.02
 _STOP_SIGNALS = ((signal.SIGTERM, 15.0), (signal.SIGKILL, 5.0))
 
@@ -96,6 +97,16 @@ def _start_on(file: Path, port: int) -> tuple[RunningProcess, int]:
             raise _failure(file.parent)
     assert process is not None
     return process, port
+
+
+def wait_until_free(port: int) -> None:
+    """Wait for a port that a killed server used; return after two seconds in any case.
+
+    The threads of a killed process may hold its sockets for a moment after its end.
+    """
+    deadline = time.monotonic() + _CLOSING_TIMEOUT_S
+    while not _is_free(port) and time.monotonic() < deadline:
+        time.sleep(_POLL_INTERVAL_S)
 
 
 def is_temporal_answering(port: int) -> bool:

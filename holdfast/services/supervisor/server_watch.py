@@ -38,6 +38,8 @@ class ServerWatch:
 
     home: Path
     starter: int | None = None
+    workers_port: int | None = None
+    """The port of Temporal when the worker was started."""
     failures: int = 0
     not_before_s: float = 0.0
 
@@ -49,6 +51,18 @@ class ServerWatch:
             log.warning("supervisor.servers_died", servers=dead)
             command = [sys.executable, "-P", "-m", __name__, str(self.home), str(os.getpid())]
             self.starter = process_signals.spawn_process(command)
+
+    def note_worker_start(self) -> None:
+        """Take note of the port that the next worker connects to."""
+        self.workers_port = load_state(self.home).temporal_port
+
+    @property
+    def has_temporal_moved(self) -> bool:
+        """True if Temporal listens at another port than when the worker was started.
+
+        Another process may have taken the port of a Temporal that died.
+        """
+        return load_state(self.home).temporal_port != self.workers_port
 
     @property
     def pids(self) -> frozenset[int]:

@@ -76,6 +76,8 @@ class Supervisor:
         life = WorkerLaunch(
             supervisor=os.getpid(), pulse=self.pulse.descriptor, deaths=tuple(self.deaths)
         )
+        if self.servers:
+            self.servers.note_worker_start()
         try:
             pid = self._start(life)
         except OSError as error:
@@ -138,6 +140,12 @@ class Supervisor:
             if self.inbox.is_stopping and not was_stopping:
                 os.kill(pid, signal.SIGTERM)
             if was_still or self.inbox.is_stopping:
+                continue
+            if self.servers and self.servers.has_temporal_moved:
+                log.warning("supervisor.temporal_moved", pid=pid)
+                # A worker that cannot reach Temporal cannot end in order; the next takes over.
+                os.kill(pid, signal.SIGKILL)
+                self.servers.note_worker_start()
                 continue
             seen = observe(pid, self.pulse)
             if seen and watch.stands_still(seen):

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable
 
 import psutil
@@ -13,6 +14,7 @@ from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.services import attach_to_services, stop_services
 from holdfast.services.detached_processes import is_alive
 from holdfast.services.launch.worker_process import current_worker
+from holdfast.services.servers import temporal_server
 from holdfast.services.servers.ui_guard_process import is_guarding
 from holdfast.services.service_state import ServiceState, load_state
 from tests.support.services.service_installation import ServiceInstallation, kill
@@ -34,6 +36,19 @@ def is_complete(state: ServiceState) -> bool:
     return is_alive(state.postgres) and is_alive(state.temporal)
 
 
+async def work_on_a_job(installation: ServiceInstallation) -> None:
+    settings = installation.settings
+    async with open_client(settings, await attach_to_services(settings)) as client:
+        request = JobRequest(
+            question="Why?",
+            preset="kpi-chain",
+            model="extractive",
+            strategy=preset("kpi-chain").strategy,
+        )
+        job = await client.wait(await client.submit(request))
+    assert job.status in (JobStatus.DONE, JobStatus.FAILED)
+
+
 async def test_killed_servers_are_started_again_and_outlive_their_worker(
     running: ServiceInstallation,
 ) -> None:
@@ -47,7 +62,9 @@ async def test_killed_servers_are_started_again_and_outlive_their_worker(
     await until(lambda: is_complete(load_state(running.home)), running)
 
     after = load_state(running.home)
-    assert (after.temporal_port, after.worker) == (before.temporal_port, before.worker)
+    assert after.worker == before.worker
+    # The worker is another one if another process took Temporal's port meanwhile.
+    await until(lambda: current_worker(running.home) is not None, running)
     worker = current_worker(running.home)
     assert worker
     # The servers are the supervisor's children now; a worker's death must not take them along.
@@ -58,15 +75,7 @@ async def test_killed_servers_are_started_again_and_outlive_their_worker(
     assert after.temporal
     assert after.ui_port
     assert is_guarding(after.temporal, after.ui_port)
-    async with open_client(running.settings, await attach_to_services(running.settings)) as client:
-        request = JobRequest(
-            question="Why?",
-            preset="kpi-chain",
-            model="extractive",
-            strategy=preset("kpi-chain").strategy,
-        )
-        job = await client.wait(await client.submit(request))
-    assert job.status in (JobStatus.DONE, JobStatus.FAILED)
+    await work_on_a_job(running)
     assert stop_services(running.settings) == ["worker", "Temporal", "PostgreSQL"]
     assert running.processes() == []
 
@@ -85,3 +94,28 @@ async def test_a_stopped_worker_leaves_restarted_servers_alone(
     await until(lambda: not is_alive(before.worker), running)
 
     assert is_complete(load_state(running.home))
+
+
+async def test_the_worker_follows_temporal_to_another_port(running: ServiceInstallation) -> None:
+    await running.up(worker=True)
+    before = load_state(running.home)
+    worker = current_worker(running.home)
+    assert worker
+    assert before.temporal
+    assert before.worker
+    assert before.temporal_port
+    supervisor = psutil.Process(before.worker.pid)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        supervisor.suspend()
+        try:
+            kill(before.temporal.pid)
+            temporal_server.wait_until_free(before.temporal_port)
+            other.bind((temporal_server.HOST, before.temporal_port))
+            other.listen()
+        finally:
+            supervisor.resume()
+        await until(lambda: current_worker(running.home) not in (None, worker), running)
+
+        assert load_state(running.home).temporal_port != before.temporal_port
+        await work_on_a_job(running)
