@@ -134,7 +134,7 @@ class AgentActivities:
         """
         strategy = turn.strategy
         if works_as_loop(turn.view.task, strategy):
-            loop = await CitedLoop.open(self.services.db, turn, judge, request.collection)
+            loop = await CitedLoop.open(self.services.db, turn, judge, request)
             return await loop.decide()
         takes_steps = Horizon.STEP in (strategy.horizon, strategy.agent_horizon)
         return await (step_by_step_decision(turn) if takes_steps else plan_ahead_decision(turn))

@@ -20,6 +20,7 @@ from holdfast.activities.agents.shown_steps import content_of
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.models.calls.function_calls import FunctionCalls
 from holdfast.models.calls.model_requests import Message, ModelRequest
+from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.loop.loop_functions import AskArguments, LoopAnswer, SplitArguments
 from holdfast.models.loop.loop_messages import RefusalMessage
 from holdfast.models.loop.loop_results import LoopResult, TranscriptMessage
@@ -60,11 +61,11 @@ class CitedLoop:
 
     @classmethod
     async def open(
-        cls, db: Database, turn: AgentTurn, judge: ModelCaller | None, collection: str
+        cls, db: Database, turn: AgentTurn, judge: ModelCaller | None, request: JobRequest
     ) -> "CitedLoop":
         """The loop as far as its transcript is stored."""
         tools = LoopTools.of(turn.view.tools)
-        return cls(turn, await LoopTranscript.load(db, turn, tools, collection), judge)
+        return cls(turn, await LoopTranscript.load(db, turn, tools, request), judge)
 
     async def decide(self) -> TurnDecision:
         """Return the turn's decision: calls to make, a question, or the result.
@@ -157,6 +158,7 @@ class CitedLoop:
             self.judge,
             Promise(view.task.promised_values, view.given, view.given_confidence, threshold),
             is_last=self._was_sent_back,
+            shown_question=self.transcript.question,
         )
         by_rules = proving.by_rules(answer)
         if not by_rules.is_accepted and not self._was_sent_back:

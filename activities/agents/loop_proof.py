@@ -169,6 +169,8 @@ class LoopProof:
     promise: Promise = field(default_factory=Promise)
     is_last: bool = False
     """True if what is refused now is not sent back."""
+    shown_question: str = ""
+    """The question as the judge is asked it: of a follow-up, with the questions before it."""
     ground: ProofGround = field(init=False)
 
     def __post_init__(self) -> None:
@@ -211,7 +213,7 @@ class LoopProof:
             for n, each in values.items()
         ]
         task = AnswerJudgeTask(
-            question=self.question,
+            question=self.shown_question or self.question,
             answer=_answer_in_words(proof),
             sentences=tuple(sentences),
             open=tuple(_open_lines(proof.answer.open)),

@@ -24,6 +24,7 @@ from holdfast.activities.agents.shown_steps import (
     shown_passages,
 )
 from holdfast.models.calls.model_requests import Message
+from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.loop.loop_messages import (
     BriefMessage,
     LoopTask,
@@ -45,6 +46,7 @@ from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.plans import transcript_rows
 from holdfast.storage.plans.given_quote_queries import (
     GivenQuote,
+    quotes_of_report,
     quotes_of_tasks,
     replaced_tasks_of,
 )
@@ -58,22 +60,27 @@ class LoopTranscript:
     db: Database
     turn: AgentTurn
     tools: LoopTools
-    collection: str
-    """The name of the collection that can be searched."""
+    request: JobRequest
     stored: Transcript = field(default_factory=Transcript)
 
     @classmethod
     async def load(
-        cls, db: Database, turn: AgentTurn, tools: LoopTools, collection: str
+        cls, db: Database, turn: AgentTurn, tools: LoopTools, request: JobRequest
     ) -> "LoopTranscript":
         """The transcript as far as it is stored."""
-        return await cls(db, turn, tools, collection).reloaded()
+        return await cls(db, turn, tools, request).reloaded()
 
     async def reloaded(self) -> "LoopTranscript":
         """The transcript as it is stored now."""
         job_id = self.turn.order.job_id
         stored = await transcript_rows.load_transcript(self.db, job_id, self.place)
         return replace(self, stored=stored)
+
+    @property
+    def question(self) -> str:
+        """The question as models are asked it; the whole question with those that it follows."""
+        task = self.turn.view.task
+        return self.request.question_in_context if task.answers_whole_question else task.description
 
     @property
     def messages(self) -> tuple[TranscriptMessage, ...]:
@@ -124,20 +131,28 @@ class LoopTranscript:
     async def _given_quotes(self) -> list[GivenQuote]:
         """The quotes that show what the task was given, and what it continues.
 
-        A task that replaces a failed one may cite what that one has proven.
+        A task that replaces a failed one may cite what that one has proven, and a follow-up what
+        the report before it cites.
         """
         view, job_id = self.turn.view, self.turn.order.job_id
         names = [each.task.id for each in view.others] if view.task.include_context else []
         replaced = await replaced_tasks_of(self.db, job_id, view.stored)
-        return await quotes_of_tasks(self.db, job_id, [*names, *replaced])
+        quotes = await quotes_of_tasks(self.db, job_id, [*names, *replaced])
+        before = self.request.follow_up
+        if before is None or not view.task.answers_whole_question:
+            return quotes
+        # No step of this job has read these passages: they are under the loop's own task.
+        cited = await quotes_of_report(self.db, before.job)
+        task, attempt = self.place
+        return [*(e._replace(step_id=task, step_attempt=attempt) for e in cited), *quotes]
 
     async def _task(self, first: tuple[ShownCall, ...], must_answer: str) -> LoopTask:
         view = self.turn.view
         return LoopTask(
-            question=view.task.description,
+            question=self.question,
             criteria=view.task.criteria,
             today=datetime.now(UTC).date().isoformat(),
-            collection=await collection_in_words(self.db, self.collection),
+            collection=await collection_in_words(self.db, self.request.collection),
             expects=view.task.promised_values,
             given=view.given,
             hints=view.hints,
@@ -180,7 +195,7 @@ class LoopTranscript:
         visible = self._visible()
         kept = await keep_sentences(
             self.turn.model_caller,
-            self.turn.view.task.description,
+            self.question,
             tried,
             [each for each in self.passages if each.number in visible],
             self.passages,

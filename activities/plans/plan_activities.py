@@ -139,7 +139,7 @@ class PlanActivities:
         task = PlannerTask(
             collection=setting.collection,
             today=setting.today,
-            question=request.question,
+            question=request.question_in_context,
             tools=() if is_graph else signatures,
             agents=agents if is_graph else (),
             concludes=ground.needs_final,

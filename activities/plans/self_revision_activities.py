@@ -120,7 +120,7 @@ class _RevisionInputs:
 
     async def ask(self, model_caller: ModelCaller) -> tuple[ReviserAnswer | None, Sequence[str]]:
         task = ReviserTask(
-            question=self.request.question,
+            question=self.request.question_in_context,
             plan=shown_plan(self.plan.live),
             changeable=self.changeable,
             contradictions=tuple(

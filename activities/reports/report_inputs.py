@@ -79,7 +79,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
     # Of all tasks: a cancelled final task means that no answer was found.
     concludes = not any(task.is_final and not task.parent for task in plan.tasks)
     return SynthesiserTask(
-        question=material.job.request.question,
+        question=material.job.request.question_in_context,
         answer=None if concludes else material.job.answer,
         concludes=concludes,
         confidence=answer_confidence(material.tasks, material.verdicts),

@@ -34,7 +34,7 @@ async def run_reasoning_task(
     dialogue = await model_caller.ask(
         REASONER,
         ReasonerTask(
-            question=request.question,
+            question=request.question_in_context,
             description=task.description,
             inputs=inputs,
             context=context,

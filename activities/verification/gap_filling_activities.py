@@ -118,7 +118,7 @@ class GapActivities:
         return GapPlannerTask(
             collection=setting.collection,
             today=setting.today,
-            question=gaps.inputs.request.question,
+            question=gaps.inputs.request.question_in_context,
             sub_questions=tuple(
                 _seen_sub_question(
                     by_id[each.task_id], each, gaps.inputs.tried.get(each.task_id, ())

@@ -85,7 +85,7 @@ class VerificationActivities:
         """The verdicts of one round, which one call gives unless there is too much to read."""
         setting = await self.services.setting_of(inputs.request)
         tasks = verifier_tasks(
-            inputs.request.question,
+            inputs.request.question_in_context,
             setting,
             [inputs.result_of(stored) for stored in unverified],
             inputs.other_results(each.task.id for each in unverified),

@@ -28,8 +28,10 @@ from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence import source_queries
+from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.evidence.source_check_rows import latest_source_checks
 from holdfast.storage.evidence.source_queries import CitedEvidence
+from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.recorded_answers import recorded_answer
 
 _REPORT_ACTIVITY = "report"
@@ -87,7 +89,10 @@ async def provenance_of(holdfast: Holdfast, job_id: str, mark: int) -> Provenanc
         repeated=by_tool.earlier,
         extracted_by=extracted,
         working=await histories.place(place, worked.finished_at if worked else None),
-        notes=_notes(by_tool, extracted, written),
+        notes=(
+            *await _earlier_job_notes(holdfast.db, job_id, found),
+            *_notes(by_tool, extracted, written),
+        ),
     )
 
 
@@ -105,6 +110,21 @@ def _writing_activity(written: LedgerCall | None) -> str:
         return _REPORT_ACTIVITY
     turn = call_places.turn_of_loop(written.part)
     return stored_keys.agent_turn_activity(written.task_id, written.attempt, turn)
+
+
+async def _earlier_job_notes(db: Database, job_id: str, found: CitedEvidence) -> tuple[str, ...]:
+    """Name the job that read the passage, if the question follows that job."""
+    before = (await job_rows.load_job(db, job_id)).request.follow_up
+    # The passages that a follow-up begins with are under the task of its loop, not under a step.
+    if before is None or found.reading_step != found.task_id:
+        return ()
+    report = await load_report(db, before.job)
+    if report is None:
+        return (f"job {before.job}, which this job follows, read the passage; it was removed",)
+    marks = [each.mark for each in report.citations if each.source_id == found.source_id]
+    mark = f" {marks[0]}" if marks else ""
+    trace = f"`holdfast trace {before.job}{mark}`"
+    return (f"job {before.job}, which this job follows, read the passage: {trace}",)
 
 
 def _notes(

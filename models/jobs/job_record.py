@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.follow_up import FollowUp, question_in_context
 from holdfast.models.strategies.job_strategy import Strategy
 
 
@@ -62,6 +63,13 @@ class JobRequest(Frozen):
     servers: tuple[str, ...] = ()
     """The names of the tool servers that the job may use; empty for all."""
     owner: str = ""
+    follow_up: FollowUp | None = None
+    """The job that the question follows; None: the question stands alone."""
+
+    @property
+    def question_in_context(self) -> str:
+        """The question as models are asked it: with the questions that it follows."""
+        return question_in_context(self.question, self.follow_up.earlier if self.follow_up else ())
 
 
 class Job(Frozen):

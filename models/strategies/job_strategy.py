@@ -245,6 +245,11 @@ class Strategy(Frozen):
         return self.agent_method is AgentMethod.LOOP and len(self.agents) == 1
 
     @property
+    def begins_as_loop(self) -> bool:
+        """True if a cited loop works on the whole question first, or alone."""
+        return self.is_one_loop or self.begins_with is Beginning.LOOP
+
+    @property
     def has_fixed_plan(self) -> bool:
         """True if the strategy has a fixed plan, without planner and replanner."""
         return bool(self.agents)

@@ -87,6 +87,8 @@ class JobView(Frozen):
     config_hash: str
     created_at: datetime
     seconds: float | None
+    follows: str | None = None
+    """The job that the question follows."""
     temporal: TemporalView
 
 

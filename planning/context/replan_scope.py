@@ -137,7 +137,9 @@ def find_replan_target(
         may_be_empty=is_graph and request.strategy.agent_method is AgentMethod.LOOP,
         agents=frozenset(agent.name for agent in able),
     )
-    task = _replanner_task(request.question, ground, known, failed, replaced, able, guidance)
+    task = _replanner_task(
+        request.question_in_context, ground, known, failed, replaced, able, guidance
+    )
     task = task.model_copy(update=setting.model_dump())
     kind = ReplanKind.AGENT_TASKS if is_graph else ReplanKind.PLAN
     return ReplanTarget(parent, plan, extent, "", kind, task, ground, tried)

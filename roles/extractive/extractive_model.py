@@ -10,6 +10,7 @@ from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelUnusable
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.follow_up import without_context
 from holdfast.models.reports.report_writer_messages import SynthesiserTask
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
@@ -79,8 +80,14 @@ class RoleRules(Generic[TaskT]):
             ValidationError: it is no task of this role.
         """
         if task is None:
-            return self.rules(self.task.model_validate_json(prompt))
-        return self.rules(self.task.model_validate(dict(task)))
+            return self.rules(_alone(self.task.model_validate_json(prompt)))
+        return self.rules(_alone(self.task.model_validate(dict(task))))
+
+
+def _alone(task: TaskT) -> TaskT:
+    """The task without the questions that its question follows: rules take one question apart."""
+    question = getattr(task, "question", "")
+    return task.model_copy(update={"question": without_context(question)}) if question else task
 
 
 _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {

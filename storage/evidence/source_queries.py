@@ -90,6 +90,7 @@ class CitedEvidence:
         self.reading_step: str = row.reading_step
         """The step that read the passage; of most evidence its own task."""
         self.reading_attempt: int = row.reading_attempt
+        self.source_id: int = row.source_id
         self.entity: str = row.entity
         self.status: str = row.status
         self.start: int = row.start_char

@@ -12,6 +12,7 @@ from sqlalchemy import Row, func, select, update
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.follow_up import FollowUp
 from holdfast.models.jobs.job_record import (
     FINAL_JOB_STATUSES,
     Job,
@@ -72,6 +73,7 @@ def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
         "collection": request.collection,
         "servers": list(request.servers),
         "owner": request.owner,
+        "follow_up": content["follow_up"],
         "config_hash": config_hash(request.preset, request.model, content["strategy"]),
         "request_key": key,
         # Default values are left out, so that a key outlives new settings of a release.
@@ -203,6 +205,7 @@ def _job(row: Row[Any]) -> Job:
         collection=row.collection,
         servers=tuple(row.servers),
         owner=row.owner,
+        follow_up=FollowUp.model_validate(row.follow_up) if row.follow_up else None,
     )
     return Job(
         id=row.id,

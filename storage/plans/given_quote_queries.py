@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Row, Select, and_, func, or_, select
 
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.evidence import EvidenceStatus
@@ -15,6 +15,7 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.evidence_tables import evidence, sources
 from holdfast.storage.core.tables.loop_tables import loop_passages
 from holdfast.storage.core.tables.plan_tables import tasks
+from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.evidence.reading_steps import (
     PASSAGE_OF_EVIDENCE,
     READING_ATTEMPT,
@@ -42,7 +43,29 @@ async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> li
     They come in the order of the tasks: tasks that ran side by side found theirs in any order.
     """
     query = (
+        _quotes(job_id)
+        .where(is_of_present_attempt())
+        .where(or_(tasks.c.id.in_(names), tasks.c.parent.in_(names)))
+    )
+    rows = await _rows(db, query)
+    return _each_once(sorted(rows, key=lambda row: names.index(row.owner)))
+
+
+async def quotes_of_report(db: Database, job_id: str) -> list[GivenQuote]:
+    """Return the active quotes that the job's report cites, in the order of their marks.
+
+    None if the job has no report, or was removed.
+    """
+    report = await load_report(db, job_id)
+    cited = [each.evidence_id for each in report.citations] if report else []
+    rows = await _rows(db, _quotes(job_id).where(evidence.c.id.in_(cited)))
+    return _each_once(sorted(rows, key=lambda row: cited.index(row.evidence_id)))
+
+
+def _quotes(job_id: str) -> Select[Any]:
+    return (
         select(
+            evidence.c.id.label("evidence_id"),
             evidence.c.start_char,
             evidence.c.end_char,
             func.coalesce(func.nullif(tasks.c.parent, ""), tasks.c.id).label("owner"),
@@ -53,15 +76,18 @@ async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> li
         .join(tasks, and_(tasks.c.job_id == evidence.c.job_id, tasks.c.id == evidence.c.task_id))
         .join(sources, sources.c.id == evidence.c.source_id)
         .outerjoin(loop_passages, PASSAGE_OF_EVIDENCE)
-        .where(evidence.c.job_id == job_id, is_of_present_attempt())
-        .where(or_(tasks.c.id.in_(names), tasks.c.parent.in_(names)))
-        .where(evidence.c.status == EvidenceStatus.ACTIVE.value)
+        .where(evidence.c.job_id == job_id, evidence.c.status == EvidenceStatus.ACTIVE.value)
         .order_by(evidence.c.id)
         .limit(_MOST_QUOTES)
     )
+
+
+async def _rows(db: Database, query: Select[Any]) -> list[Row[Any]]:
     async with db.reading() as connection:
-        rows = (await connection.execute(query)).all()
-    rows = sorted(rows, key=lambda row: names.index(row.owner))
+        return list((await connection.execute(query)).all())
+
+
+def _each_once(rows: Sequence[Row[Any]]) -> list[GivenQuote]:
     found = {(row.address, row.source_start, row.start_char, row.end_char): row for row in rows}
     return [
         GivenQuote(

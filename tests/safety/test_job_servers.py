@@ -35,6 +35,7 @@ def test_a_request_has_no_place_for_a_command_a_path_or_an_address() -> None:
         "collection",
         "servers",
         "owner",
+        "follow_up",
     }
     texts = {
         name for name, each in Strategy.model_fields.items() if each.annotation in (str, str | None)

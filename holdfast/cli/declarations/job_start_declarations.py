@@ -7,6 +7,7 @@ import typer
 from holdfast.cli.declarations.option_types import (
     CollectionOption,
     DocsOption,
+    FollowsOption,
     JobArgument,
     JsonOption,
     ModelOption,
@@ -25,6 +26,7 @@ def run(
     preset: PresetOption = None,
     model: ModelOption = None,
     servers: ServersOption = None,
+    follows: FollowsOption = None,
     settings: SettingsOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only plan, and estimate the cost of the rest.")
@@ -42,7 +44,9 @@ def run(
     from holdfast.cli.options.run_options import RunOptions, check_run
 
     changes = _setting_changes(settings, plan_only=dry_run, review=review and not dry_run)
-    checked = check_run(RunOptions(question, docs, collection, preset, model, changes, servers))
+    checked = check_run(
+        RunOptions(question, docs, collection, preset, model, changes, servers, follows)
+    )
     if dry_run:
         from holdfast.cli.commands.jobs.dry_run_commands import dry_run_command
 
@@ -63,6 +67,7 @@ def submit(
     preset: PresetOption = None,
     model: ModelOption = None,
     servers: ServersOption = None,
+    follows: FollowsOption = None,
     settings: SettingsOption = None,
     review: ReviewOption = False,
     key: Annotated[
@@ -75,7 +80,9 @@ def submit(
 
     key = checked_request_key(key)
     changes = _setting_changes(settings, review=review)
-    checked = check_run(RunOptions(question, docs, collection, preset, model, changes, servers))
+    checked = check_run(
+        RunOptions(question, docs, collection, preset, model, changes, servers, follows)
+    )
     from holdfast.cli.commands.jobs.run_commands import submit_command
 
     raise typer.Exit(submit_command(checked, key, json_output=json_output))

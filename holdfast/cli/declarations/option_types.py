@@ -33,6 +33,12 @@ ServersOption = Annotated[
         metavar="NAME,...", help="Use only the tools of these tool servers; by default of all."
     ),
 ]
+FollowsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JOB", help="An ended job: start from what its report cites, and read the same."
+    ),
+]
 SettingsOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one setting.")
 ]

@@ -19,6 +19,8 @@ from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.settings import Settings
 
+_FOLLOWING_PRESET = "loop"
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -32,6 +34,8 @@ class RunOptions:
     settings: Sequence[str] = field(default_factory=tuple)
     servers: str | None = None
     """Names of tool servers, with commas between them."""
+    follows: str | None = None
+    """The job that the question follows."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class CheckedRun:
     request: JobRequest
     docs: Path | None
     """The documents to read into the request's collection, or into one named after the path."""
+    follows: str = ""
+    """The job that the question follows; empty: the question stands alone."""
     note: str = ""
     """What the user should know of the settings; empty: nothing."""
 
@@ -53,9 +59,10 @@ def check_run(options: RunOptions) -> CheckedRun:
         BadInput: the question, the documents, the preset, the model or a setting cannot be used.
         BadConfiguration: an environment variable cannot be used.
     """
+    _check_follows(options)
     settings = load_command_settings()
     question = checked_question(options.question)
-    name = options.preset or settings.preset
+    name = options.preset or _default_preset(settings, follows=options.follows is not None)
     changes = parse_setting_changes(options.settings)
     strategy = with_settings(preset(name).strategy, changes)
     model = checked_model_name(options.model or settings.model)
@@ -79,7 +86,35 @@ def check_run(options: RunOptions) -> CheckedRun:
         servers=_server_names(options.servers),
         owner=current_user(),
     )
-    return CheckedRun(settings, request, options.docs, note)
+    return CheckedRun(settings, request, options.docs, options.follows or "", note)
+
+
+def _default_preset(settings: Settings, *, follows: bool) -> str:
+    """The preset of the settings; `loop` for a follow-up if that preset cannot follow a job."""
+    can_follow = preset(settings.preset).strategy.begins_as_loop
+    return _FOLLOWING_PRESET if follows and not can_follow else settings.preset
+
+
+def _check_follows(options: RunOptions) -> None:
+    """Refuse other documents and servers than those of the job that the question follows.
+
+    Raises:
+        BadInput: the options name some, or no job.
+    """
+    if options.follows is None:
+        return
+    if not options.follows.strip():
+        raise BadInput("--follows names no job; `holdfast list` lists the jobs")
+    given = {
+        "--docs": options.docs,
+        "--collection": options.collection,
+        "--servers": options.servers,
+    }
+    if named := [name for name, value in given.items() if value is not None]:
+        raise BadInput(
+            f"{' and '.join(named)} cannot be used with --follows: the new job reads what "
+            "the job before it read"
+        )
 
 
 def check_docs(path: Path) -> None:

@@ -13,6 +13,7 @@ from holdfast.models.calls.function_calls import FunctionCall, FunctionCalls
 from holdfast.models.calls.model_requests import ModelRequest
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
+from holdfast.models.jobs.follow_up import without_context
 from holdfast.models.loop.loop_functions import ANSWER, MOST_QUERIES, SEARCH
 from holdfast.models.loop.loop_messages import RefusalMessage, ShownPassage
 from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity
@@ -74,7 +75,7 @@ def _role_task(
     task = dialogue.task
     return AgentRoleTask(
         node=_NODE,
-        specification=task.question,
+        specification=without_context(task.question),
         expects=task.expects or (_FINAL,),
         given=task.given,
         instructions=task.instructions,

@@ -30,6 +30,11 @@ jobs = Table(
         comment="tool servers that the job may use; empty: all",
     ),
     Column("owner", StorableText, nullable=False, server_default=EMPTY),
+    Column(
+        "follow_up",
+        JSONB(none_as_null=True),
+        comment="the job that the question follows, and the questions before it; null: none",
+    ),
     Column("config_hash", StorableText, nullable=False),
     Column(
         "request_key",

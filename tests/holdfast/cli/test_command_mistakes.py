@@ -52,6 +52,14 @@ def running() -> Iterator[CommandShell]:
             ["run", QUESTION, "--docs", b"caf\xe9"], ["word 4", "not valid UTF-8"], id="odd-docs"
         ),
         pytest.param(
+            ["run", QUESTION, "--follows", "job-1", "--docs", ".", "--servers", "web"],
+            ["--docs and --servers cannot be used with --follows", "job before it read"],
+            id="follows-with-docs",
+        ),
+        pytest.param(
+            ["run", QUESTION, "--follows", " "], ["--follows names no job"], id="follows-none"
+        ),
+        pytest.param(
             ["run", QUESTION, "--preset", "kpi"],
             ["'kpi'", "kpi-chain", "full-horizon"],
             id="preset",

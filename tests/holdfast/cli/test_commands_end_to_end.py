@@ -51,6 +51,21 @@ def test_run_without_a_terminal_prints_plain_lines_and_the_report(home: CommandS
     assert "\x1b[" not in ran.out + ran.err
 
 
+@pytest.mark.conformance("REP-08")
+def test_a_question_follows_a_job_and_reads_its_collection(home: CommandShell) -> None:
+    first = newest(home)
+
+    ran = home.holdfast("run", "When was the Gannet Stair Light lit?", "--follows", first[:8])
+
+    assert ran.code == 0, ran.err
+    assert f"follows job {first}" in ran.err
+    assert "(gannet-stair-light.md" in ran.out
+    shown = json.loads(home.holdfast("show", newest(home), "--json").out)
+    assert shown["follows"] == first
+    unknown = home.holdfast("run", QUESTION, "--follows", "nowhere")
+    assert "there is no job 'nowhere'" in unknown.err
+
+
 def test_show_has_the_documented_names_and_the_address_in_the_temporal_ui(
     home: CommandShell,
 ) -> None:

@@ -12,6 +12,7 @@ from holdfast.cli.service_start import start_installation
 from holdfast.client import Holdfast, open_client
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions
+from holdfast.jobs.follow_up_request import follow_up_request
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.settings import Settings
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -35,7 +36,7 @@ async def _prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
         await check_server_names(request.servers, settings)
         endpoints = await start_installation(settings)
         async with open_client(settings, endpoints) as holdfast:
-            request = await _with_documents(holdfast, checked)
+            request = await _with_reading(holdfast, checked)
             is_prepared = True
             return await submission(holdfast, request)
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -43,6 +44,16 @@ async def _prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
             raise
         print_progress("\ninterrupted: no job was submitted; the same command starts again")
         return EXIT_INTERRUPTED
+
+
+async def _with_reading(holdfast: Holdfast, checked: CheckedRun) -> JobRequest:
+    """The request with what it reads: documents, or what the job before it read."""
+    if not checked.follows:
+        return await _with_documents(holdfast, checked)
+    request = await follow_up_request(holdfast, checked.follows, checked.request)
+    if request.follow_up:
+        print_progress(f"follows job {request.follow_up.job}: what its report cites is known")
+    return request
 
 
 async def _with_documents(holdfast: Holdfast, checked: CheckedRun) -> JobRequest:

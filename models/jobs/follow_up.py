@@ -1,0 +1,49 @@
+"""Define what a follow-up question takes from the job before it (REP-08; VMAO section 3.2)."""
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.text.terminal_text import shorten_text
+
+MOST_EARLIER = 4
+"""Earlier questions that a prompt shows; the newest count."""
+_LONGEST_QUESTION = 400
+_LONGEST_ANSWER = 600
+_BEGIN = "\n\nAsked after:\n"
+
+
+class EarlierQuestion(Frozen):
+    """A question of the same conversation, and the short answer of its report."""
+
+    question: str = Field(min_length=1)
+    answer: str = ""
+    """Empty: the report has no answer."""
+
+    @property
+    def in_words(self) -> str:
+        """The question and its answer in one line, shortened."""
+        asked = shorten_text(" ".join(self.question.split()), _LONGEST_QUESTION)
+        told = shorten_text(" ".join(self.answer.split()), _LONGEST_ANSWER)
+        return f"- {asked} Answer: {told or 'none was found.'}"
+
+
+class FollowUp(Frozen):
+    """The job that a question follows, as it was when the question was submitted."""
+
+    job: str = Field(min_length=1)
+    """The quotes that this job's report cites are where the new job starts."""
+    earlier: tuple[EarlierQuestion, ...] = ()
+    """The conversation so far, the newest question last."""
+
+
+def question_in_context(question: str, earlier: Iterable[EarlierQuestion]) -> str:
+    """Return the question as a model is asked it: with the earlier questions below it."""
+    lines = [each.in_words for each in list(earlier)[-MOST_EARLIER:]]
+    return question + _BEGIN + "\n".join(lines) if lines else question
+
+
+def without_context(question: str) -> str:
+    """Return the question without the earlier questions of `question_in_context`."""
+    return question.partition(_BEGIN)[0]
