@@ -7,9 +7,7 @@ nothing, and a thread that holds the interpreter counts as well.
 import asyncio
 import gzip
 import json
-import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 
 import pytest
 from pydantic import SecretStr
@@ -28,6 +26,7 @@ from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.loop_stall import measured_stall
 
 LONGEST_STALL_S = 1.0
 """Twice what is promised: on a busy machine the same work takes up to twice the CPU time."""
@@ -46,24 +45,6 @@ async def endpoint(server: ScriptedModel) -> AsyncIterator[EndpointModel]:
     model = EndpointModel(base_url=server.url)
     yield model
     await model.aclose()
-
-
-@asynccontextmanager
-async def longest_stall() -> AsyncIterator[list[float]]:
-    """The longest stall of the loop while the block lasts, as the list's only item."""
-    longest = [0.0]
-
-    async def turn() -> None:
-        before = time.process_time()
-        while True:
-            await asyncio.sleep(0.001)
-            longest[0] = max(longest[0], (now := time.process_time()) - before)
-            before = now
-
-    turning = asyncio.create_task(turn())
-    yield longest
-    await asyncio.sleep(0.002)
-    turning.cancel()
 
 
 async def plan_by(endpoint: EndpointModel) -> DialogueResult[PlanDraft]:
@@ -145,7 +126,7 @@ async def test_no_reply_occupies_the_loop_or_ends_in_anything_but_a_fault(
 ) -> None:
     server.push(reply)
 
-    async with longest_stall() as stall:
+    async with measured_stall() as stall:
         try:
             faults = (await plan_by(endpoint)).faults
         except HoldfastError as error:
@@ -153,7 +134,7 @@ async def test_no_reply_occupies_the_loop_or_ends_in_anything_but_a_fault(
 
     assert faults
     assert all(len(fault) < 500 for fault in faults)
-    assert stall[0] < LONGEST_STALL_S
+    assert stall.longest_s < LONGEST_STALL_S
 
 
 @pytest.mark.conformance("SAF-03")
@@ -208,22 +189,22 @@ async def test_an_answer_with_too_many_values_is_refused_before_its_faults_are_l
 ) -> None:
     text = f'{{"new_sub_questions": [{",".join([one] * count)}]}}'
 
-    async with longest_stall() as stall:
+    async with measured_stall() as stall:
         with pytest.raises(ReplyInvalid, match="more than 50,000 values; answer more briefly"):
             await asyncio.to_thread(read_reply, text, GAP_PLANNER.answer)
 
-    assert stall[0] < LONGEST_STALL_S
+    assert stall.longest_s < LONGEST_STALL_S
 
 
 @pytest.mark.parametrize("one", ["{}", '{"a":0}'])
 async def test_the_faults_of_as_many_values_as_are_read_stall_nothing(one: str) -> None:
     text = f'{{"new_sub_questions": [{",".join([one] * 24_990)}]}}'
 
-    async with longest_stall() as stall:
+    async with measured_stall() as stall:
         with pytest.raises(ReplyInvalid, match=r"new_sub_questions\.0\.id: Field required"):
             await asyncio.to_thread(read_reply, text, GAP_PLANNER.answer)
 
-    assert stall[0] < LONGEST_STALL_S
+    assert stall.longest_s < LONGEST_STALL_S
 
 
 @pytest.mark.slow

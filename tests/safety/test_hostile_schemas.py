@@ -1,11 +1,9 @@
 """Tests that no schema of a tool server, and no answer under a schema, occupies the event loop.
 
 Each pair makes a usual check of JSON Schema slow: exponential, quadratic, or with much work within
-one step. The clock is that of this thread's CPU, so a busy machine changes nothing.
+one step.
 """
 
-import contextlib
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +15,9 @@ from holdfast.models.errors import ToolFailed
 from holdfast.models.plans.research_plan import Plan, Task, TaskInput, TaskKind
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from holdfast.planning.schemas.allowed_texts import allowed_texts
+from holdfast.roles.dialogue.reply_reader import MAX_CHARS, MAX_VALUES
 from holdfast.tools.mcp.tool_schema_checks import CheckedTool
+from tests.support.services.processor_time import processor_s
 
 LONGEST_STALL_S = 0.5
 MANY = 100_000
@@ -137,14 +137,6 @@ PAIRS: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
-def stall_s(work: Callable[[], object]) -> float:
-    """The CPU seconds of the work; a typed refusal is a fine end of it."""
-    start = time.thread_time()
-    with contextlib.suppress(ToolFailed):
-        work()
-    return time.thread_time() - start
-
-
 @pytest.mark.conformance("SAF-02")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("schema", "value"), PAIRS.values(), ids=PAIRS)
@@ -156,22 +148,32 @@ def test_an_answer_is_checked_or_refused_in_bounded_time(
         answer = CallToolResult.model_construct(structured_content=value, is_error=False)
         return tool.fault or tool.check_answer("lab.t", answer)
 
-    assert stall_s(check) < LONGEST_STALL_S
+    assert processor_s(check, ToolFailed) < LONGEST_STALL_S
 
 
-def value_count(value: object) -> int:
-    """How many values a JSON value consists of; it may be nested too deep for a recursion."""
-    count, left = 0, [value]
+def size(value: object) -> tuple[int, int]:
+    """Values and characters of a JSON value; it may be nested too deep for a recursion."""
+    count = chars = 0
+    left = [value]
     while left:
         count += 1
         each = left.pop()
         if isinstance(each, dict | list):
             left += each.values() if isinstance(each, dict) else each
-    return count
+        elif isinstance(each, str):
+            chars += len(each)
+        elif isinstance(each, int):
+            chars += each.bit_length() // 4
+    return count, chars
 
 
-IN_PLANS = {name: pair for name, pair in PAIRS.items() if value_count(pair[1]) <= 30_000}
-"""The values that a model's reply has room for."""
+def copies(value: object) -> int:
+    """How many of the value one reply of a model has room for, up to nine."""
+    count, chars = size(value)
+    return min(9, MAX_VALUES // count, MAX_CHARS // max(1, chars))
+
+
+IN_PLANS = {name: pair for name, pair in PAIRS.items() if copies(pair[1])}
 
 
 @pytest.mark.conformance("SAF-02")
@@ -183,10 +185,12 @@ def test_a_plan_for_a_hostile_tool_is_checked_in_bounded_time(
     root = {"type": "object", "properties": {"q": schema}, "$defs": schema.get("$defs", {})}
     tool = ToolSignature.model_construct(name="lab.t", description="", input_schema=root)
     given = TaskInput.model_construct(name="q", value=value, is_reference=False)
-    task = Task(id="T1", kind=TaskKind.TOOL, description="", tool="lab.t").with_inputs((given,) * 3)
-    plan = Plan.model_construct(tasks=(task,) * 3)
+    task = Task(id="T1", kind=TaskKind.TOOL, description="", tool="lab.t").with_inputs((given,))
+    plan = Plan.model_construct(tasks=(task,) * copies(value))
 
-    assert stall_s(lambda: plan_faults(plan, PlanRules({"lab.t": tool}))) < LONGEST_STALL_S
+    took_s = processor_s(lambda: plan_faults(plan, PlanRules({"lab.t": tool})))
+
+    assert took_s < LONGEST_STALL_S
 
 
 ALTERNATIVES: dict[str, Any] = {
@@ -197,5 +201,7 @@ ALTERNATIVES: dict[str, Any] = {
 
 @pytest.mark.conformance("SAF-02")
 def test_the_texts_that_a_schema_allows_are_found_in_bounded_time() -> None:
-    assert stall_s(lambda: allowed_texts(ALTERNATIVES, ALTERNATIVES)) < LONGEST_STALL_S
+    took_s = processor_s(lambda: allowed_texts(ALTERNATIVES, ALTERNATIVES))
+
+    assert took_s < LONGEST_STALL_S
     assert allowed_texts(ALTERNATIVES, ALTERNATIVES) == ()

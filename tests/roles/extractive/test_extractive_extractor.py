@@ -1,7 +1,6 @@
 """Tests for the built-in extractor: typed values near the asked relation, each with its sentence."""
 
 import itertools
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -21,6 +20,7 @@ from tests.roles.extractive.extractive_samples import (
     extracted_entity,
     role_answer,
 )
+from tests.support.services.processor_time import processor_s
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,6 @@ def test_sentences_are_pieces_of_the_text_in_order(text: str) -> None:
 )
 def test_a_megabyte_is_read_in_bounded_time(piece: str) -> None:
     huge = Fragment(title="Huge", text=piece * (1_000_000 // len(piece)))
-    started = time.process_time()
+    question = "date: When was the office lease signed?"
 
-    extracted_entity("date: When was the office lease signed?", huge, huge, LEASE)
-
-    assert time.process_time() - started < 10
+    assert processor_s(lambda: extracted_entity(question, huge, huge, LEASE)) < 10

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +15,7 @@ from holdfast.tools.documents.document_reader import (
     MAX_DOCUMENT_BYTES,
     read_document,
 )
+from tests.support.services.processor_time import processor_s
 
 _PAGE = """<html><head><title>Light &amp; shade</title><script>var x = 1</script></head><body>
 <nav>Home</nav><main><h1>The light</h1><p>It was first lit in 1884, after two winters of work.</p>
@@ -108,12 +108,9 @@ def test_a_page_with_a_control_character_keeps_its_text() -> None:
 
 @pytest.mark.parametrize("piece", ["<div>", "<a ", "<!--", "<ul><li>", "<nav>", "<tr><td>x", "&"])
 def test_a_hostile_page_is_read_or_refused_in_bounded_time(piece: str) -> None:
-    start = time.process_time()
+    page = (piece * 200_000).encode()
 
-    with contextlib.suppress(BadInput):
-        read_document("a.html", (piece * 200_000).encode())
-
-    assert time.process_time() - start < 10
+    assert processor_s(lambda: read_document("a.html", page), BadInput) < 10
 
 
 def test_a_very_long_page_is_read() -> None:
