@@ -83,6 +83,12 @@ class LoopTranscript:
         return self.request.question_in_context if task.answers_whole_question else task.description
 
     @property
+    def first_query(self) -> str:
+        """What the first search looks for; "it" in a follow-up finds nothing by itself."""
+        task = self.turn.view.task
+        return self.request.query_in_context if task.answers_whole_question else task.description
+
+    @property
     def messages(self) -> tuple[TranscriptMessage, ...]:
         """The messages since the last compaction."""
         return self.stored.messages
@@ -125,7 +131,9 @@ class LoopTranscript:
         shown = await self._shown(first_steps, numbers)
         first = tuple(shown.step(each).model_copy(update={"call": ""}) for each in first_steps)
         task = await self._task(first, await self._reason_to_answer([]))
-        task = task.model_copy(update={"kept": given.shown})
+        whole = {each.n for call in first for each in call.passages if each.text}
+        kept = tuple(each for each in given.shown if each.n not in whole)
+        task = task.model_copy(update={"kept": kept})
         return await self.with_messages(_opening(task), [*given.read, *shown.read_passages()])
 
     async def _given_quotes(self) -> list[GivenQuote]:
@@ -141,10 +149,18 @@ class LoopTranscript:
         before = self.request.follow_up
         if before is None or not view.task.answers_whole_question:
             return quotes
-        # No step of this job has read these passages: they are under the loop's own task.
         cited = await quotes_of_report(self.db, before.job)
+        return [*map(self._whole_passage, cited), *quotes]
+
+    def _whole_passage(self, cited: GivenQuote) -> GivenQuote:
+        """The passage around a quote of another job.
+
+        A new question asks for what stands around the quote. No step of this job has read the
+        passage: it is under the loop's own task.
+        """
         task, attempt = self.place
-        return [*(e._replace(step_id=task, step_attempt=attempt) for e in cited), *quotes]
+        end = len(cited.passage.text)
+        return cited._replace(start=0, end=end, step_id=task, step_attempt=attempt)
 
     async def _task(self, first: tuple[ShownCall, ...], must_answer: str) -> LoopTask:
         view = self.turn.view

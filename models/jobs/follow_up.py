@@ -1,6 +1,6 @@
 """Define what a follow-up question takes from the job before it (REP-08; VMAO section 3.2)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ MOST_EARLIER = 4
 """Earlier questions that a prompt shows; the newest count."""
 _LONGEST_QUESTION = 400
 _LONGEST_ANSWER = 600
+_LONGEST_QUERY = 600
 _BEGIN = "\n\nAsked after:\n"
 
 
@@ -33,7 +34,7 @@ class FollowUp(Frozen):
     """The job that a question follows, as it was when the question was submitted."""
 
     job: str = Field(min_length=1)
-    """The quotes that this job's report cites are where the new job starts."""
+    """The passages that this job's report cites are where the new job starts."""
     earlier: tuple[EarlierQuestion, ...] = ()
     """The conversation so far, the newest question last."""
 
@@ -42,6 +43,14 @@ def question_in_context(question: str, earlier: Iterable[EarlierQuestion]) -> st
     """Return the question as a model is asked it: with the earlier questions below it."""
     lines = [each.in_words for each in list(earlier)[-MOST_EARLIER:]]
     return question + _BEGIN + "\n".join(lines) if lines else question
+
+
+def query_in_context(question: str, earlier: Sequence[EarlierQuestion]) -> str:
+    """Return the words of a search for the question: with the last question and its answer."""
+    if not earlier:
+        return question
+    words = f"{question} {earlier[-1].question} {earlier[-1].answer}".split()
+    return shorten_text(" ".join(words), max(_LONGEST_QUERY, len(question)))
 
 
 def without_context(question: str) -> str:

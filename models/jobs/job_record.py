@@ -6,7 +6,12 @@ from enum import StrEnum
 from pydantic import Field
 
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.jobs.follow_up import FollowUp, question_in_context
+from holdfast.models.jobs.follow_up import (
+    EarlierQuestion,
+    FollowUp,
+    query_in_context,
+    question_in_context,
+)
 from holdfast.models.strategies.job_strategy import Strategy
 
 
@@ -69,7 +74,16 @@ class JobRequest(Frozen):
     @property
     def question_in_context(self) -> str:
         """The question as models are asked it: with the questions that it follows."""
-        return question_in_context(self.question, self.follow_up.earlier if self.follow_up else ())
+        return question_in_context(self.question, self._earlier)
+
+    @property
+    def query_in_context(self) -> str:
+        """The words of a search for the question: with the last question that it follows."""
+        return query_in_context(self.question, self._earlier)
+
+    @property
+    def _earlier(self) -> tuple[EarlierQuestion, ...]:
+        return self.follow_up.earlier if self.follow_up else ()
 
 
 class Job(Frozen):

@@ -24,10 +24,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.conformance("REP-08")]
 
 FIRST = "Who designed the Teal Bridge?"
 SECOND = "And where did she study?"
-BRIDGE = "The Teal Bridge was designed by Ada Lindqvist, who studied in Lund."
-QUOTE = "The Teal Bridge was designed by Ada Lindqvist, who studied in Lund."
-DESIGNED = sentence("Ada Lindqvist designed the Teal Bridge.", 1, QUOTE)
-STUDIED = sentence("Ada Lindqvist studied in Lund.", 1, QUOTE)
+DESIGN = "The Teal Bridge was designed by Ada Lindqvist."
+STUDY = "Ada Lindqvist studied in Lund."
+BRIDGE = f"{DESIGN} It opened in 1902. {STUDY}"
+DESIGNED = sentence("Ada Lindqvist designed the Teal Bridge.", 1, DESIGN)
+STUDIED = sentence("Ada Lindqvist studied in Lund.", 1, STUDY)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,7 @@ async def follow(
 
 
 async def test_the_evidence_of_the_earlier_job_answers_a_follow_up(
-    engine: RunningEngine, players: ScriptedRoles
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
     before = await first_job(engine, players)
 
@@ -71,14 +72,28 @@ async def test_the_evidence_of_the_earlier_job_answers_a_follow_up(
     assert (job.status, job.answer) == ("done", "Lund"), job.message
     assert (job.question, job.follows) == (SECOND, before.job_id)
     assert first["question"] == f"{SECOND}\n\nAsked after:\n- {FIRST} Answer: Ada Lindqvist"
-    assert [each["sentences"] for each in first["kept"]] == [[BRIDGE]]
+    (kept,) = first["kept"]
+    assert " ".join(kept["sentences"]) == BRIDGE, "the whole passage, not only what was cited"
+    assert tools.called[-1] == ("wikipedia_search", f"{SECOND} {FIRST} Ada Lindqvist")
     assert "passages" not in first["first_search"][0]
     assert job.calls.model == 2, "the answer and its judgement"
     (citation,) = report.citations
-    assert citation.quote == QUOTE
+    assert citation.quote == STUDY
     trace = await provenance_of(engine.holdfast, job.job_id, citation.mark)
     assert trace.resolves
     assert f"`holdfast trace {before.job_id} 1`" in trace.notes[0]
+
+
+async def test_a_cited_passage_that_the_first_search_finds_is_shown_once(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda query: BRIDGE
+    before = await first_job(engine, players)
+
+    job, _, first = await follow(engine, players, before, [[answer("Lund", STUDIED)]])
+
+    assert job.answer == "Lund"
+    assert json.dumps(first).count(STUDY) == 1
 
 
 async def test_the_judge_knows_what_the_question_follows(
