@@ -11,12 +11,14 @@ from holdfast.models.loop.loop_results import TranscriptMessage
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.agent_role_task import AnsweredQuestion
 from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.reference_marks import disarm_references
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.loop.passage_numbers import PassageNumbers
 from holdfast.storage.plans.transcript_rows import ReadPassage
 
 _MAX_FAILURE = 400
+_MAX_NOTE = 300
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class ShownSteps:
             return ShownCall(call=call, note=f"failed: {shorten_text(why, _MAX_FAILURE)}")
         answer = self.answers.get(step.task.id)
         texts, above = self.numbers.show(answer.passages if answer else ())
-        note = "" if texts or above else "nothing found"
+        notes = (_note_of(answer), "" if texts or above else "nothing found")
+        note = "; ".join(filter(None, notes))
         return ShownCall(call=call, passages=texts, shown_above=above, note=note)
 
     def step_or_note(self, step: StoredTask | None, name: str) -> ShownCall:
@@ -57,6 +60,13 @@ class ShownSteps:
     def _has(self, step: StoredTask, passage: object) -> bool:
         answer = self.answers.get(step.task.id)
         return answer is not None and passage in answer.passages
+
+
+def _note_of(answer: ToolAnswer | None) -> str:
+    """Return what a tool says of its passages, such as which words are nowhere; empty for none."""
+    structured = answer.structured if answer else None
+    note = structured.get("note") if isinstance(structured, dict) else None
+    return shorten_text(str(disarm_references(note)), _MAX_NOTE) if isinstance(note, str) else ""
 
 
 def answered_question(answers: Sequence[AnsweredQuestion]) -> ShownCall:

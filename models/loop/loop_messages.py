@@ -36,7 +36,7 @@ class ShownCall(BriefMessage):
     shown_above: tuple[int, ...] = ()
     """Passages that were found too, and whose text is in an earlier message or result."""
     note: str = ""
-    """Why there are no passages."""
+    """What the tool says of its passages, or why there are none."""
 
 
 class ResultMessage(BriefMessage):

@@ -43,6 +43,15 @@ _KEYS = text("""
 select distinct key from documents, jsonb_object_keys(metadata) as key
 where collection = :collection order by key limit 100
 """)
+# The parts of a word with a hyphen are looked up, not the whole: "lamp oil" answers "lamp-oil".
+_ABSENT_WORDS = text("""
+select token from ts_debug('english', :query) with ordinality as asked
+    (alias, description, token, dictionaries, dictionary, lexemes, place)
+where lexemes <> '{}' and alias not in ('asciihword', 'hword', 'numhword')
+    and not exists (select from collection_words where collection = :collection
+                    and word = any(lexemes) and passages > 0)
+order by place
+""")
 _LOCK = text("select pg_advisory_lock(hashtextextended('holdfast corpus ' || :name, 0))")
 _UNLOCK = text("select pg_advisory_unlock(hashtextextended('holdfast corpus ' || :name, 0))")
 # PostgreSQL keeps new words in a list that every search reads: 29 ms a search after an ingest of
@@ -114,6 +123,20 @@ class CorpusStore:
         """
         values = _query(query) | _vector(vector)
         return await self._ranked(hybrid_statement(where), collection, limit, where, values)
+
+    async def absent_words(self, collection: str, query: str) -> tuple[str, ...]:
+        """Return the words of the query that no passage of the collection has in any form.
+
+        Each is written as in the query, once, in its order. Words that no search looks for, such
+        as "the", are not among them.
+        """
+        values = {"collection": storable_text(collection), **_query(query)}
+        async with self.database.reading() as connection:
+            words = (await connection.execute(_ABSENT_WORDS, values)).scalars().all()
+        first: dict[str, str] = {}
+        for word in words:
+            first.setdefault(word.lower(), word)
+        return tuple(first.values())
 
     async def dimension_of(self, collection: str, model: str) -> int:
         """Return the dimension of the collection's vectors of the model, or 0 without any."""

@@ -115,6 +115,7 @@ async def test_a_search_goes_by_both_where_there_are_vectors(
     assert len(meaning.passages) == 2
     assert sorted(_addresses(chosen)) == ["keeper.md", "lens.md"]
     assert both.structured["note"] == words.structured["note"] == ""
+    assert meaning.structured["note"] == ""
     assert both.passages[0].text in _TEXTS.values()
 
 
@@ -363,3 +364,22 @@ async def test_a_search_that_cannot_be_is_refused_with_its_reason(
     async with _hub(corpus, None) as hub:
         with pytest.raises(ToolFailed, match=reason):
             await _search(hub, "lamp", **arguments)
+
+
+@pytest.mark.conformance("MOD-09")
+async def test_a_search_tells_which_words_are_nowhere(
+    corpus: CorpusStore, endpoint: HashingEmbeddings, embedders: Embedders
+) -> None:
+    model = embedders(endpoint.url)
+    async with _hub(corpus, model) as hub:
+        by_words = await _search(hub, "Did Zanzibar pay the Keepers with zanzibar gold in 1904?")
+        long = await _search(hub, " ".join(f"x{n}{'y' * 60}" for n in range(20)))
+        await embed_collection(corpus.database, "c", model)
+        by_both = await _search(hub, "lamp Zanzibar")
+        by_meaning = await _search(hub, "lamp Zanzibar", mode="semantic")
+
+    assert by_words.structured["note"] == "no passage has “Zanzibar”, “pay”, “1904”"
+    assert len(long.structured["note"]) < 400
+    assert long.structured["note"].endswith("”, ...")
+    assert by_both.structured["note"] == "no passage has “Zanzibar”"
+    assert by_meaning.structured["note"] == ""

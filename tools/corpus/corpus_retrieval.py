@@ -14,6 +14,8 @@ _NO_EMBEDDINGS = (
     "no embedding model is configured: add a table [embeddings] to holdfast.toml, as "
     "docs/corpus.md says"
 )
+_MOST_WORDS = 8
+_LONGEST_WORD = 40
 
 
 class CorpusPassage(ToolPassage):
@@ -52,6 +54,10 @@ class PassageStore(Protocol):
         """As `search`, by both."""
         ...
 
+    async def absent_words(self, collection: str, query: str) -> Sequence[str]:
+        """Return the words of the query that no passage has, in the order of the query."""
+        ...
+
     async def dimension_of(self, collection: str, model: str) -> int:
         """Return the dimension of the collection's vectors of the model; 0 if it has none."""
         ...
@@ -75,7 +81,7 @@ class QueryEmbedder(Protocol):
 
 
 class RetrievalResult(NamedTuple):
-    """The hits of a search, its mode, and a note on its restrictions."""
+    """The hits of a search, its mode, and a note: its restrictions, and words that are nowhere."""
 
     hits: ScoredPassages
     mode: SearchMode
@@ -122,13 +128,24 @@ class CorpusRetrieval:
                 await self.store.nearest(collection, vector, limit, where=where), mode
             )
         hits = await self.store.fused(collection, query, vector, limit, where=where)
-        return RetrievalResult(hits, SearchMode.HYBRID)
+        return RetrievalResult(hits, SearchMode.HYBRID, await self._absent(collection, query))
 
     async def _by_words(
         self, collection: str, query: str, limit: int, where: MetadataFilter, note: str
     ) -> RetrievalResult:
         hits = await self.store.search(collection, query, limit, where=where)
-        return RetrievalResult(hits, SearchMode.KEYWORD, note)
+        notes = (note, await self._absent(collection, query))
+        return RetrievalResult(hits, SearchMode.KEYWORD, "; ".join(filter(None, notes)))
+
+    async def _absent(self, collection: str, query: str) -> str:
+        """Return which words of the query are nowhere, so that the next query does without them.
+
+        How many passages have one of the words would say little: nearly all have one.
+        """
+        words = await self.store.absent_words(collection, query)
+        shown = [f"“{word[:_LONGEST_WORD]}”" for word in words[:_MOST_WORDS]]
+        more = ["..."] if len(words) > _MOST_WORDS else []
+        return f"no passage has {', '.join([*shown, *more])}" if words else ""
 
     async def _embedded(self, collection: str, query: str) -> QueryVector:
         """Return the query's vector, of the same model and dimension as the collection's."""

@@ -54,7 +54,7 @@ class CorpusPassages(Frozen):
 
     passages: tuple[CorpusPassage, ...]
     note: str = ""
-    """Restrictions of the search; empty if there are none."""
+    """Restrictions of the search, and words that no passage has; empty if there are none."""
 
 
 def corpus_server(store: PassageStore, embedder: QueryEmbedder | None = None) -> MCPServer:

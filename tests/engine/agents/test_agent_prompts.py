@@ -123,7 +123,7 @@ async def test_a_replanner_is_told_that_an_empty_answer_was_a_repetition(
     assert "was called with these arguments before in this job" in second
 
 
-@pytest.mark.conformance("MOD-08")
+@pytest.mark.conformance("MOD-08", "MOD-09")
 async def test_a_deduction_is_told_what_its_values_are_and_how_sure(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -131,12 +131,15 @@ async def test_a_deduction_is_told_what_its_values_are_and_how_sure(
     first = lookup_task("T1", query="a").model_copy(update={"expects": (author,)})
     players.plan = plan(first, final_task("T2", "T1"))
     tools.answers = {"a": "Ada"}
+    await engine.add_document("lights", "The lamp was lit.", kind="txt")
 
-    await engine.run("Who?")
+    await engine.run("Who?", collection="lights")
 
     (given,) = players.tasks(REASONER)[0]["inputs"]
     assert (given["description"], given["confidence"]) == ("who wrote it", 0.9)
-    assert DATE.fullmatch(players.tasks(PLANNER)[0]["today"])
+    planned = players.tasks(PLANNER)[0]
+    assert DATE.fullmatch(planned["today"])
+    assert planned["collection"] == "1 document (txt), 1 passage: lights.md"
     assert players.tasks(EXTRACTOR)[0]["least_confidence"] == 0.7
 
 

@@ -293,3 +293,22 @@ async def test_words_of_the_user_appear_in_the_next_turn(
     assert "Only books before 1920" not in told[0]
     assert json.loads(told[1])["guidance"] == ["Only books before 1920"]
     assert "Only books" not in told[2]
+
+
+@pytest.mark.conformance("MOD-09")
+async def test_the_agent_learns_what_the_collection_has_and_which_words_it_lacks(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    await engine.add_document("bridges", BRIDGE, kind="md", date="1911-05", modified="2026-01-01")
+    players.loop.turns = [[search("Lindqvist in Zanzibar")], [answer("", open=["her birthplace"])]]
+
+    await engine.run(QUESTION, preset_name="loop", collection="bridges", servers=("corpus",))
+
+    first = json.loads(players.loop.asked[0].turns[1]["content"])
+    assert first["collection"] == "1 document (md), 1 passage, 1 document dated 1911-05: bridges.md"
+    assert first["first_search"][0]["note"] == "no passage has “city”, “born”"
+    assert results(players.loop.asked[1])[0][0] == {
+        "call": "Lindqvist in Zanzibar",
+        "shown_above": [1],
+        "note": "no passage has “Zanzibar”",
+    }

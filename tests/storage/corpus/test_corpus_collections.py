@@ -296,7 +296,7 @@ async def test_the_server_answers_with_passages(corpus: CorpusStore) -> None:
         passage
         == ToolPassage(address="a.md", title="Log", text="The lens.", start=11, end=20).model_dump()
     )
-    assert none.structured_content == {"passages": [], "note": ""}
+    assert none.structured_content == {"passages": [], "note": "no passage has “whale”"}
     assert whole.structured_content
     assert [p["text"] for p in whole.structured_content["passages"]] == ["The lamp.", "The lens."]
 

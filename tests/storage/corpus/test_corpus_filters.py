@@ -181,3 +181,41 @@ async def test_common_words_are_not_looked_up_where_rarer_ones_are(corpus: Corpu
 
     assert first.passage.text == rare
     assert len(only_common) == 6
+
+
+@pytest.mark.parametrize(
+    ("query", "absent"),
+    [
+        ("the lamps", ()),
+        ("LAMP lamp Reef reef REEF", ("Reef",)),
+        ("a lamp-oil and oil-lamp", ("oil",)),
+        ("?! the of", ()),
+        (
+            "the 3.5 lamps at https://example.org/lamp",
+            ("3.5", "example.org/lamp", "example.org", "/lamp"),
+        ),
+        ("<JSON_PATH>T1.x</JSON_PATH> \x00 'lamp' & | !", ("T1.x",)),
+    ],
+)
+async def test_words_that_no_passage_has_are_found(
+    filled: CorpusStore, query: str, absent: tuple[str, ...]
+) -> None:
+    assert await filled.absent_words("c", query) == absent
+
+
+async def test_a_word_is_absent_again_when_its_document_is_gone(corpus: CorpusStore) -> None:
+    await _store(corpus, _document("a", "The lamp."), _document("b", "The reef."))
+    assert await corpus.absent_words("c", "lamp reef") == ()
+
+    async with corpus.writing("c") as writer:
+        await writer.remove("b")
+
+    assert await corpus.absent_words("c", "lamp reef") == ("reef",)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(query=st.text(max_size=200))
+async def test_any_text_is_looked_up(filled: CorpusStore, query: str) -> None:
+    assert all(word in query for word in await filled.absent_words("c", query))

@@ -18,6 +18,8 @@ from holdfast.models.views.job_views import JobView
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.settings import Endpoints, Settings
 from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import job_rows
 from holdfast.temporal.workflow_start import start_workflow
 from holdfast.worker import build_worker, open_services
@@ -59,6 +61,13 @@ class RunningEngine:
         queue = self.holdfast.settings.task_queue
         await start_workflow(self.temporal, queue, job_id, request, delay=start_delay)
         return job_id
+
+    async def add_document(self, collection: str, text: str, **metadata: str) -> None:
+        """Store one document of one passage in a collection, under the collection's name."""
+        name, whole = f"{collection}.md", [("", 0, len(text))]
+        document = NewDocument(name, name, text, "x", len(text), whole, metadata=metadata)
+        async with CorpusStore(self.db).writing(collection) as writer:
+            await writer.put(document)
 
     async def run(self, question: str, *, within_s: float = 60, **options: Any) -> JobView:
         """Submit a job and wait for its end."""
