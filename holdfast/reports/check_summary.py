@@ -50,6 +50,8 @@ def check_summary_lines(summary: CheckSummary) -> list[str]:
 
 
 def _sentences_line(summary: CheckSummary) -> str:
+    if not summary.checked:
+        return "No sentence was written, so none was checked"
     hedged = f", {summary.hedged} hedged" if summary.hedged else ""
     counts = f"{summary.kept} kept{hedged}, {summary.dropped} dropped"
     outcome = "all kept" if summary.kept == summary.checked else counts

@@ -57,6 +57,7 @@ def test_a_check_with_a_count_or_a_fault_is_told(name: str, detail: str, has_pas
 @pytest.mark.parametrize(
     ("summary", "line"),
     [
+        (CheckSummary(checked=0), "No sentence was written, so none was checked"),
         (CheckSummary(checked=6, kept=6), "6 sentences checked (by rules, no model): all kept"),
         (
             CheckSummary(checked=1, judged=1, dropped=1, checked_by="strict"),
