@@ -73,10 +73,10 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
 
 def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":
     """The comparison, checked as far as that is possible before a service is started."""
-    from holdfast.cli.options.model_options import check_models
     from holdfast.cli.options.setting_options import parse_setting_changes
     from holdfast.evals.measures.question_files import read_questions
     from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
+    from holdfast.jobs.model_checks import check_models
 
     if not options.presets:
         raise BadInput("--presets is empty; name some, as in --presets kpi-chain,full-horizon")

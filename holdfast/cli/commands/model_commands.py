@@ -9,7 +9,6 @@ import typer
 from pydantic import JsonValue
 
 from holdfast.cli.options.command_settings import load_command_settings
-from holdfast.cli.options.model_options import checked_model_name
 from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
@@ -17,6 +16,7 @@ from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.configuration.known_models import KnownModels, known_models
 from holdfast.configuration.price_settings import read_prices
 from holdfast.configuration.role_settings import RoleTables, read_role_tables
+from holdfast.jobs.model_checks import checked_model_name
 from holdfast.models.budget.token_prices import Price, PriceList
 from holdfast.models.calls.model_checks import RungCheck, RungState
 from holdfast.models.calls.model_config import ModelConfig

@@ -55,9 +55,9 @@ def steer(
     json_output: JsonOption = False,
 ) -> None:
     """Give guidance for a job's next planning."""
-    from holdfast.cli.options.text_options import checked_guidance
+    from holdfast.cli.options.text_options import read_guidance
 
-    guidance = checked_guidance(guidance)
+    guidance = read_guidance(guidance)
     from holdfast.cli.commands.jobs.job_control_commands import steer_command
 
     steer_command(job, guidance, json_output=json_output)

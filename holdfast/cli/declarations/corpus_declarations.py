@@ -41,7 +41,8 @@ def add(
     json_output: JsonOption = False,
 ) -> None:
     """Read new and changed documents; embed them if [embeddings] names a model."""
-    from holdfast.cli.options.corpus_options import check_path, checked_collection_name, parse_pairs
+    from holdfast.cli.options.corpus_options import check_path, parse_pairs
+    from holdfast.corpus.collection_names import checked_collection_name
 
     metadata = parse_pairs("--meta", meta or ())
     collection = None if collection is None else checked_collection_name(collection)

@@ -76,7 +76,8 @@ def submit(
     json_output: JsonOption = False,
 ) -> None:
     """Submit a question and print the job's id at once."""
-    from holdfast.cli.options.run_options import RunOptions, check_run, checked_request_key
+    from holdfast.cli.options.run_options import RunOptions, check_run
+    from holdfast.jobs.job_submission import checked_request_key
 
     key = checked_request_key(key)
     changes = _setting_changes(settings, review=review)

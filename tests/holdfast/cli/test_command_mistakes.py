@@ -53,11 +53,11 @@ def running() -> Iterator[CommandShell]:
         ),
         pytest.param(
             ["run", QUESTION, "--follows", "job-1", "--docs", ".", "--servers", "web"],
-            ["--docs and --servers cannot be used with --follows", "job before it read"],
+            ["docs and servers cannot be given with `follows`", "job before it read"],
             id="follows-with-docs",
         ),
         pytest.param(
-            ["run", QUESTION, "--follows", " "], ["--follows names no job"], id="follows-none"
+            ["run", QUESTION, "--follows", " "], ["`follows` names no job"], id="follows-none"
         ),
         pytest.param(
             ["run", QUESTION, "--preset", "kpi"],
@@ -85,7 +85,9 @@ def running() -> Iterator[CommandShell]:
         ),
         pytest.param(["run", QUESTION, "--set", "slots"], ["key=value", "'slots'"], id="no-sign"),
         pytest.param(["run", QUESTION, "--model", "my model"], ["'my model'"], id="model-name"),
-        pytest.param(["submit", QUESTION, "--id", " "], ["--id is empty"], id="empty-id"),
+        pytest.param(
+            ["submit", QUESTION, "--id", " "], ["the id of the request is empty"], id="empty-id"
+        ),
         pytest.param(["list", "--status", "broken"], ["'broken'", "queued, running"], id="status"),
         pytest.param(["list", "--preset", "kpi"], ["'kpi'", "kpi-chain"], id="list-preset"),
         pytest.param(["report", "job-1", "--format", "pdf"], ["'pdf'", "md, json"], id="format"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.options.server_options import check_server_names
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
+from holdfast.jobs.server_checks import check_server_names
 from holdfast.models.errors import BadConfiguration, BadInput, PartMissing
 from holdfast.services.checks.health_checks import HealthCheckResult, _builtin, _web, _wikipedia
 from holdfast.settings import Settings

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from holdfast.cli.options.model_options import with_role_models
 from holdfast.configuration.configuration_check import check_configuration
 from holdfast.configuration.known_models import known_models
 from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.model_settings import read_models
 from holdfast.configuration.price_settings import read_prices
 from holdfast.configuration.role_settings import read_role_tables
+from holdfast.jobs.model_checks import with_role_models
 from holdfast.models.budget.token_prices import Price
 from holdfast.models.errors import BadConfiguration, BadInput
 from holdfast.models.strategies.job_strategy import Strategy

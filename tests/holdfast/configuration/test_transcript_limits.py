@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.options.model_options import transcript_note
+from holdfast.jobs.model_checks import transcript_note
 from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadInput
 from holdfast.planning.strategies.strategy_presets import preset

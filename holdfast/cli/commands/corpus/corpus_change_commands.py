@@ -14,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from holdfast.cli.commands.jobs.job_preparation import EXIT_INTERRUPTED
 from holdfast.cli.installation_access import run_with_client
 from holdfast.cli.options.command_settings import load_command_settings
-from holdfast.cli.options.corpus_options import check_collection
 from holdfast.cli.render.terminal_output import (
     count_with_noun,
     print_json,
@@ -23,6 +22,7 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.cli.service_start import start_installation
 from holdfast.client import Holdfast, open_client
+from holdfast.corpus.collection_names import check_collection
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ProgressCallback
 from holdfast.corpus.passage_embedding import EmbeddingResult

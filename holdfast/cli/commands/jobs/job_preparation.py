@@ -4,18 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from holdfast.cli.options.corpus_options import check_collection
 from holdfast.cli.options.run_options import CheckedRun
-from holdfast.cli.options.server_options import check_server_names
 from holdfast.cli.render.terminal_output import print_progress
 from holdfast.cli.service_start import start_installation
 from holdfast.client import Holdfast, open_client
+from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions
-from holdfast.jobs.follow_up_request import follow_up_request
+from holdfast.jobs.request_completion import completed_request
+from holdfast.jobs.server_checks import check_server_names
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.settings import Settings
-from holdfast.storage.corpus.corpus_store import CorpusStore
 
 EXIT_INTERRUPTED = 130
 
@@ -29,11 +28,12 @@ def prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
 
 
 async def _prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
-    settings, request, is_prepared = checked.settings, checked.request, False
-    if checked.note:
-        print_progress(f"note: {checked.note}")
+    settings, is_prepared = checked.settings, False
+    if checked.submission.note:
+        print_progress(f"note: {checked.submission.note}")
+    configure_quiet_logs()
     try:
-        await check_server_names(request.servers, settings)
+        await check_server_names(checked.submission.request.servers, settings)
         endpoints = await start_installation(settings)
         async with open_client(settings, endpoints) as holdfast:
             request = await _with_reading(holdfast, checked)
@@ -47,24 +47,16 @@ async def _prepare_and_run(checked: CheckedRun, submission: Submission) -> int:
 
 
 async def _with_reading(holdfast: Holdfast, checked: CheckedRun) -> JobRequest:
-    """The request with what it reads: documents, or what the job before it read."""
-    if not checked.follows:
-        return await _with_documents(holdfast, checked)
-    request = await follow_up_request(holdfast, checked.follows, checked.request)
+    """The request with what it reads: documents, a collection, or what the earlier job read."""
+    submission, settings = checked.submission, checked.settings
+    if checked.docs is not None:
+        wanted = submission.request.collection or None
+        collection = await _ingest(holdfast, checked.docs, wanted, settings)
+        submission = submission.with_collection(collection)
+    request = await completed_request(holdfast, submission)
     if request.follow_up:
         print_progress(f"follows job {request.follow_up.job}: what its report cites is known")
-    return request
-
-
-async def _with_documents(holdfast: Holdfast, checked: CheckedRun) -> JobRequest:
-    """The request with its collection, once the documents have been read into it."""
-    request, settings = checked.request, checked.settings
-    if checked.docs is not None:
-        collection = await _ingest(holdfast, checked.docs, request.collection or None, settings)
-        return request.model_copy(update={"collection": collection})
-    if request.collection:
-        check_collection(request.collection, await CorpusStore(holdfast.db).collections())
-    elif settings.config_file is None and settings.uses_embedded_temporal:
+    elif not (request.collection or settings.config_file) and settings.uses_embedded_temporal:
         print_progress("note: no documents were given, so there is nothing to search; use --docs")
     return request
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from holdfast.cli.commands.jobs.plan_editor import edit_in_editor, plan_to_yaml, read_plan_file
 from holdfast.cli.installation_access import run_with_job
 from holdfast.cli.options.current_user import current_user
-from holdfast.cli.options.text_options import checked_answer
+from holdfast.cli.options.text_options import read_answer
 from holdfast.cli.render.question_lines import answered_question_lines, open_question_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
@@ -73,7 +73,7 @@ async def _read_choice(
     """The choice and its text; an edited plan comes from the named file or from the editor."""
     if words[0] == AnswerChoice.EDIT and AnswerChoice.EDIT in question.choices:
         return AnswerChoice.EDIT, await _edited_plan(holdfast, question, words[1:])
-    return parse_answer(question.kind, checked_answer(" ".join(words)))
+    return parse_answer(question.kind, read_answer(" ".join(words)))
 
 
 async def _edited_plan(holdfast: Holdfast, question: UserQuestion, files: Sequence[str]) -> str:

@@ -1,9 +1,8 @@
-"""Check that the tool servers named with `--servers` exist."""
+"""Check that the tool servers that a job names exist."""
 
 from collections.abc import Sequence
 
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers, unconnected_corpus
-from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.models.errors import BadInput, PartMissing
 from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import read_servers
@@ -23,7 +22,6 @@ async def check_server_names(names: Sequence[str], settings: Settings) -> None:
     """
     if not names or not settings.uses_embedded_temporal:
         return
-    configure_quiet_logs()
     own = read_servers(settings.config_file) if settings.config_file else {}
     async with open_builtin_servers(settings, unconnected_corpus()) as builtin:
         missing = {n: each for n, each in builtin.items() if isinstance(each, MissingServer)}

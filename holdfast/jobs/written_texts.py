@@ -1,0 +1,52 @@
+"""Check the texts that a person writes: the question, the guidance and the answer."""
+
+from holdfast.models.errors import BadInput
+
+MAX_TEXT_LENGTH = 20_000
+"""Characters; a longer text is a document and belongs into a collection."""
+
+
+def checked_question(text: str) -> str:
+    """The question, without NUL and white space around it.
+
+    Raises:
+        BadInput: the question is empty or too long.
+    """
+    question = _checked_text("question", text)
+    if not question:
+        raise BadInput('the question is empty; ask one, as in `holdfast run "Who built ...?"`')
+    return question
+
+
+def checked_guidance(text: str) -> str:
+    """The guidance for the next planning.
+
+    Raises:
+        BadInput: the guidance is empty or too long.
+    """
+    guidance = _checked_text("guidance", text)
+    if not guidance:
+        raise BadInput("the guidance is empty; say what the next planning must take into account")
+    return guidance
+
+
+def checked_answer(text: str) -> str:
+    """A person's answer.
+
+    Raises:
+        BadInput: the answer is empty or too long.
+    """
+    answer = _checked_text("answer", text)
+    if not answer:
+        raise BadInput("the answer is empty")
+    return answer
+
+
+def _checked_text(name: str, text: str) -> str:
+    text = text.replace("\x00", "").strip()
+    if len(text) > MAX_TEXT_LENGTH:
+        raise BadInput(
+            f"the {name} has {len(text):,} characters, the limit is {MAX_TEXT_LENGTH:,}; put "
+            "long material into a collection: --docs reads a folder"
+        )
+    return text

@@ -1,0 +1,38 @@
+"""Define how collections and documents are listed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from holdfast.models.frozen_model import Frozen
+
+
+class VectorLine(Frozen):
+    """The number of passages that have a vector of a model."""
+
+    model: str
+    dimension: int
+    passages: int
+
+
+class CollectionLine(Frozen):
+    """A collection in the list."""
+
+    name: str
+    documents: int
+    passages: int
+    size_bytes: int
+    vectors: tuple[VectorLine, ...]
+    first_added_at: datetime
+    last_added_at: datetime
+
+
+class DocumentLine(Frozen):
+    """A document in the list of a collection."""
+
+    address: str
+    title: str
+    passages: int
+    size_bytes: int
+    added_at: datetime
+    metadata: Mapping[str, str | list[str]]
+    origin: str
