@@ -29,8 +29,10 @@ def home() -> Iterator[CommandShell]:
         yield here
 
 
-def newest(here: CommandShell) -> str:
-    return str(json.loads(here.holdfast("list", "--json").out)[0]["job_id"])
+def newest(here: CommandShell, question: str = "") -> str:
+    """Return the newest job, or the newest with this question."""
+    jobs = json.loads(here.holdfast("list", "--json").out)
+    return str(next(job["job_id"] for job in jobs if question in job["question"]))
 
 
 def worker_of(here: CommandShell) -> psutil.Process:
@@ -69,7 +71,7 @@ def test_a_question_follows_a_job_and_reads_its_collection(home: CommandShell) -
 def test_show_has_the_documented_names_and_the_address_in_the_temporal_ui(
     home: CommandShell,
 ) -> None:
-    shown = json.loads(home.holdfast("show", newest(home), "--json").out)
+    shown = json.loads(home.holdfast("show", newest(home, QUESTION), "--json").out)
 
     assert set(shown) >= {
         "job_id",

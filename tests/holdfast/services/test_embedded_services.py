@@ -4,6 +4,8 @@ end."""
 import asyncio
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -23,6 +25,7 @@ from holdfast.services.checks.health_checks import run_health_checks
 from holdfast.services.detached_processes import is_alive
 from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.servers.postgres_files import socket_folder
+from holdfast.services.servers.temporal_server import DEFAULT_PORTS
 from holdfast.services.service_state import load_state
 from holdfast.settings import Settings
 from holdfast.temporal.temporal_connection import connect, missing_search_attributes, ui_url
@@ -51,6 +54,18 @@ async def client_of(installation: ServiceInstallation) -> Client:
 
 def connection(endpoints: Endpoints) -> psycopg.Connection:
     return psycopg.connect(endpoints.database_url.replace("+psycopg", ""), autocommit=True)
+
+
+@contextmanager
+def default_ports_taken() -> Iterator[None]:
+    """Take the default ports of Temporal and its UI, or leave them to who has them already."""
+    with socket.socket() as frontend, socket.socket() as ui:
+        for taken, port in ((frontend, DEFAULT_PORTS.frontend), (ui, DEFAULT_PORTS.ui)):
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if taken.connect_ex(("127.0.0.1", port)) != 0:
+                taken.bind(("127.0.0.1", port))
+                taken.listen()
+        yield
 
 
 async def test_up_attach_down_leaves_nothing_running(installation: ServiceInstallation) -> None:
@@ -99,14 +114,7 @@ async def test_two_ups_at_once_start_one_of_each(installation: ServiceInstallati
 
 
 async def test_taken_ports_lead_to_free_ones(installation: ServiceInstallation) -> None:
-    with socket.socket() as frontend, socket.socket() as ui:
-        for taken, port in ((frontend, 7233), (ui, 8233)):
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            # Where something else on this machine has the port already, that is as good.
-            if taken.connect_ex(("127.0.0.1", port)) != 0:
-                taken.bind(("127.0.0.1", port))
-                taken.listen()
-
+    with default_ports_taken():
         endpoints = await installation.up()
 
     assert endpoints.temporal_address != "127.0.0.1:7233"
@@ -143,15 +151,17 @@ async def test_workflows_outlive_a_killed_temporal(running: ServiceInstallation)
     assert description.status.name == "RUNNING"
 
 
-async def test_data_outlive_down_and_up(running: ServiceInstallation) -> None:
-    started = await start_workflow(running)
-    address = (await attach_to_services(running.settings)).temporal_address
+async def test_data_outlive_down_and_up(installation: ServiceInstallation) -> None:
+    # Other tests take the default ports as soon as these are free, so this installation has others.
+    with default_ports_taken():
+        before = await installation.up()
+    started = await start_workflow(installation)
 
-    stop_services(running.settings)
-    endpoints = await running.up()
+    stop_services(installation.settings)
+    after = await installation.up()
 
-    assert endpoints.temporal_address == address
-    assert await (await client_of(running)).get_workflow_handle(started).describe()
+    assert after.temporal_address == before.temporal_address
+    assert await (await client_of(installation)).get_workflow_handle(started).describe()
 
 
 async def test_a_lost_state_file_leaves_nothing_behind(running: ServiceInstallation) -> None:
