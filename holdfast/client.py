@@ -10,6 +10,7 @@ from uuid import uuid4
 from holdfast.configuration.price_settings import read_prices
 from holdfast.job_view_assembly import JobRecords, job_line, job_view
 from holdfast.models.errors import ServiceDown
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest, JobStatus
 from holdfast.models.views.job_views import JobLine, JobView, TemporalView
 from holdfast.settings import Endpoints, Settings
@@ -76,9 +77,13 @@ class Holdfast:
         )
         return job_view(records, temporal, read_prices(self.settings.config_file).currency)
 
-    async def list_jobs(self, limit: int, status: str | None, preset: str | None) -> list[JobLine]:
-        """The newest jobs first, of this status and preset if they are given."""
-        jobs = await job_rows.load_newest_jobs(self.db, limit, status, preset)
+    async def list_jobs(self, which: JobFilter) -> list[JobLine]:
+        """The jobs of the filter, the newest first.
+
+        Raises:
+            NotFound: there is no job `which.after`.
+        """
+        jobs = await job_rows.load_newest_jobs(self.db, which)
         return [job_line(job) for job in jobs]
 
     async def wait(

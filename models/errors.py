@@ -159,6 +159,14 @@ class NotFound(BadInput):
     """Nothing of that name exists; the message names similar or known names."""
 
 
+class RequestKeyTaken(BadInput):
+    """The name of a request, which makes repeating it safe, belongs to another request."""
+
+
+class PlanMoved(BadInput):
+    """The plan has changed since the caller read it."""
+
+
 class PartMissing(BadInput):
     """The input needs an optional part of Holdfast; the message has the command to install it."""
 

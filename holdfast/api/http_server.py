@@ -8,7 +8,10 @@ from types import FrameType
 
 import uvicorn
 
-from holdfast.api.api_routes import JobApi, build_application
+from holdfast.api.access.authentication import Authentication
+from holdfast.api.access.installation_token import make_token
+from holdfast.api.api_context import ApiContext
+from holdfast.api.application import build_application
 from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
 from holdfast.api.server_sent_events import READER_TIMEOUT
 from holdfast.client import Holdfast
@@ -81,9 +84,9 @@ def build_server(
 ) -> tuple[ApiServer, EventFeed]:
     """Build a server of this installation; start it with `serve(sockets=[listening])`."""
     following = EventFeed(holdfast.db, look_every=look_every)
-    app = build_application(
-        JobApi(holdfast, following, reads_within), _allowed_host_names(listening)
-    )
+    authentication = Authentication(make_token(holdfast.settings.home))
+    context = ApiContext(holdfast, following, authentication, reads_within)
+    app = build_application(context, _allowed_host_names(listening))
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -13,7 +13,10 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Any
 
+from pydantic import computed_field
+
 from holdfast.client import Holdfast
+from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.evidence.report_provenance import find_fetch_call
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.calls.tool_signatures import SourcePassage
@@ -25,10 +28,12 @@ from holdfast.models.jobs.job_record import Job
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.text.quote_comparison import find_quote_drift
 from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.evidence import source_queries
 from holdfast.storage.evidence.source_check_rows import keep_source_checks
 from holdfast.storage.jobs import job_rows
 from holdfast.tools.mcp.answers.answer_passages import without_server_prefix
+from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
 
 _CONCURRENT_CALLS = 4
@@ -52,6 +57,7 @@ class RecheckResult(Frozen):
     job_id: str
     checks: tuple[CitationCheck, ...]
 
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
     @property
     def counts(self) -> dict[str, int]:
         seen = Counter(each.verdict.value for each in self.checks)
@@ -112,6 +118,22 @@ class _ServerReader:
             except HoldfastError as error:
                 return _source_check(SourceDrift.UNREADABLE, str(error))
         return answer.passages
+
+
+async def recheck_job(holdfast: Holdfast, job_id: str, *, by: str) -> RecheckResult:
+    """Read the job's cited sources again with the installation's tool servers.
+
+    Raises:
+        NotFound: there is no such job, or the job has no report.
+        BadConfiguration: `holdfast.toml` has a fault.
+    """
+    settings = holdfast.settings
+    servers = read_servers(settings.config_file) if settings.config_file else {}
+    async with (
+        open_builtin_servers(settings, CorpusStore(holdfast.db)) as builtin,
+        Hub(servers, builtin) as hub,
+    ):
+        return await recheck_sources(holdfast, hub, job_id, by=by)
 
 
 async def recheck_sources(holdfast: Holdfast, hub: Hub, job_id: str, *, by: str) -> RecheckResult:

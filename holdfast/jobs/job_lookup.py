@@ -4,6 +4,7 @@ from holdfast.client import Holdfast
 from holdfast.jobs.job_filter_check import check_job_filters
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.evidence.evidence import Report
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import Job, StopReason
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.views.job_views import JobLine
@@ -33,17 +34,15 @@ async def find_job_id(db: Database, prefix: str) -> str:
     return ids[0]
 
 
-async def newest_jobs(
-    holdfast: Holdfast, limit: int, status: str | None, preset: str | None
-) -> list[JobLine]:
-    """The newest jobs first, of this status and preset if they are given.
+async def newest_jobs(holdfast: Holdfast, which: JobFilter) -> list[JobLine]:
+    """The jobs of the filter, the newest first.
 
     Raises:
         BadInput: there is no such status.
-        NotFound: there is no such preset.
+        NotFound: there is no such preset, or no job `which.after`.
     """
-    check_job_filters(status, preset)
-    return await holdfast.list_jobs(limit, status, preset)
+    check_job_filters(which.status, which.preset)
+    return await holdfast.list_jobs(which)
 
 
 async def plan_of(holdfast: Holdfast, job_id: str) -> Plan:
@@ -54,6 +53,15 @@ async def plan_of(holdfast: Holdfast, job_id: str) -> Plan:
     """
     await job_rows.load_job(holdfast.db, job_id)
     return await task_queries.load_plan(holdfast.db, job_id)
+
+
+async def plan_revision_of(holdfast: Holdfast, job_id: str) -> int:
+    """The number of the plan's last change; 0 before planning.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    return await job_rows.load_plan_revision(holdfast.db, job_id)
 
 
 async def report_of(holdfast: Holdfast, job_id: str) -> Report:

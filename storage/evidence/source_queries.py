@@ -25,23 +25,27 @@ from holdfast.storage.evidence.source_check_rows import latest_source_checks
 from holdfast.storage.evidence.source_passages import PASSAGE_COLUMNS, passage_of_row
 
 
-async def load_source_view(db: Database, source_id: int) -> SourceView:
-    """Return the source and all evidence that quotes it.
+async def load_source_view(
+    db: Database, source_id: int, *, job_id: str | None = None
+) -> SourceView:
+    """Return the source and all evidence that quotes it; with `job_id` only that of this job.
 
     Raises:
-        NotFound: there is no source of that number.
+        NotFound: there is no source of that number, or the job quotes none.
     """
     query = (
         select(evidence)
         .where(evidence.c.source_id == source_id)
         .order_by(evidence.c.start_char, evidence.c.id)
     )
+    if job_id is not None:
+        query = query.where(evidence.c.job_id == job_id)
     async with db.reading() as connection:
         row = (
             await connection.execute(select(sources).where(sources.c.id == source_id))
         ).one_or_none()
         uses = (await connection.execute(query)).all()
-    if row is None:
+    if row is None or (job_id is not None and not uses):
         raise NotFound(
             f"there is no source {source_id}; `holdfast report JOB` names the source of each mark"
         )

@@ -7,12 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import ColumnElement, Row, Text, and_, func, literal_column, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import canonical_hash
-from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.errors import BadInput, NotFound, RequestKeyTaken
 from holdfast.models.jobs.follow_up import FollowUp
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import (
     FINAL_JOB_STATUSES,
     Job,
@@ -39,7 +41,7 @@ async def submit_job(
     The same `key` with the same request returns the existing job.
 
     Raises:
-        BadInput: the key was used before, for another request.
+        RequestKeyTaken: the key was used before, for another request.
     """
     row = _row(job_id, request, key)
     async with db.new_job(row) as write:
@@ -56,7 +58,7 @@ async def _existing_job_id(db: Database, key: str | None, row: dict[str, Any]) -
     if found is None:
         raise BadInput(f"job id {row['id']!r} is taken")
     if found.request_hash != row["request_hash"]:
-        raise BadInput(
+        raise RequestKeyTaken(
             f"id {key!r} belongs to job {found.id!r}, which asked something else; take another id"
         )
     return str(found.id)
@@ -96,8 +98,12 @@ async def load_job(db: Database, job_id: str) -> Job:
     async with db.reading() as connection:
         row = (await connection.execute(select(jobs).where(jobs.c.id == job_id))).one_or_none()
     if row is None:
-        raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
+        raise _missing_job(job_id)
     return _job(row)
+
+
+def _missing_job(job_id: str) -> NotFound:
+    return NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
 
 
 async def job_ids_with_prefix(db: Database, prefix: str, limit: int) -> list[str]:
@@ -137,17 +143,63 @@ async def unchanged_job(db: Database, job: Job) -> AsyncIterator[JobTransaction]
         yield write
 
 
-async def load_newest_jobs(
-    db: Database, limit: int, status: str | None, preset: str | None
-) -> list[Job]:
-    """Return jobs, the newest first."""
-    query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
-    if status:
-        query = query.where(jobs.c.status == status)
-    if preset:
-        query = query.where(jobs.c.preset == preset)
+async def load_newest_jobs(db: Database, which: JobFilter) -> list[Job]:
+    """Return the jobs of the filter, the newest first.
+
+    Raises:
+        NotFound: there is no job `which.after`.
+    """
+    query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(which.limit)
+    wanted = {"status": which.status, "preset": which.preset, "owner": which.owner}
+    query = query.where(
+        *(jobs.c[name] == value for name, value in wanted.items() if value is not None)
+    )
+    if which.words:
+        query = query.where(_has_words(which.words))
     async with db.reading() as connection:
+        if which.after is not None:
+            query = query.where(await _is_older(connection, which.after))
         return [_job(row) for row in (await connection.execute(query)).all()]
+
+
+def _has_words(words: str) -> ColumnElement[bool]:
+    """True for jobs whose question or answer contains the text, in any case."""
+    answer = func.coalesce(jobs.c.answer.op("#>>", return_type=Text())(literal_column("'{}'")), "")
+    return jobs.c.question.icontains(words, autoescape=True) | answer.icontains(
+        words, autoescape=True
+    )
+
+
+async def _is_older(connection: AsyncConnection, job_id: str) -> ColumnElement[bool]:
+    """True for jobs that follow this job in a list of the newest."""
+    query = select(jobs.c.created_at).where(jobs.c.id == job_id)
+    created_at = (await connection.execute(query)).scalar_one_or_none()
+    if created_at is None:
+        raise NotFound(f"there is no job {job_id!r} that a list could continue after")
+    is_later_id = and_(jobs.c.created_at == created_at, jobs.c.id > job_id)
+    return or_(jobs.c.created_at < created_at, is_later_id)
+
+
+async def find_job_owner(db: Database, job_id: str) -> str | None:
+    """Return the owner of the job; None if there is no such job."""
+    async with db.reading() as connection:
+        query = select(jobs.c.owner).where(jobs.c.id == job_id)
+        owner: str | None = (await connection.execute(query)).scalar_one_or_none()
+    return owner
+
+
+async def load_plan_revision(db: Database, job_id: str) -> int:
+    """Return the number of changes that the job's plan has had.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    async with db.reading() as connection:
+        query = select(jobs.c.plan_changes).where(jobs.c.id == job_id)
+        revision: int | None = (await connection.execute(query)).scalar_one_or_none()
+    if revision is None:
+        raise _missing_job(job_id)
+    return revision
 
 
 async def begin_job_run(db: Database, job_id: str, run_id: str, after_epoch: int = 0) -> int:

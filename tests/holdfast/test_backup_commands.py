@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.services import start_services
 from holdfast.services.servers.postgres_account import postgres_program
 from holdfast.services.servers.postgres_server import plain_url
@@ -134,7 +135,7 @@ async def test_the_documented_commands_of_postgresql_restore_every_job(
     await store_ended_job(idle_engine.db, "job-2", earlier_request(_QUESTION), tasks)
     _run_with_postgresql(tmp_path, database_url, "## Your own servers", "### Restore")
 
-    jobs = await job_rows.load_newest_jobs(idle_engine.db, 10, None, None)
+    jobs = await job_rows.load_newest_jobs(idle_engine.db, JobFilter())
     assert [job.id for job in jobs] == ["job-1"]
 
 

@@ -20,8 +20,8 @@ def serve_command(host: str, port: int, *, json_output: bool) -> None:
 
 async def _run_server(listening: socket.socket, *, json_output: bool) -> None:
     async with open_installation(needs_temporal=False) as holdfast:
-        _print_address(listening, json_output=json_output)
         serving, _ = build_server(holdfast, listening)
+        _print_address(listening, json_output=json_output)
         await serving.serve(sockets=[listening])
 
 
@@ -29,8 +29,8 @@ def _print_address(listening: socket.socket, *, json_output: bool) -> None:
     address = address_of(listening)
     if not is_loopback(listening):
         print_progress(
-            "warning: other computers can reach this address, and everybody who reaches it can "
-            "read every job without a password"
+            "warning: other computers can reach this address, and keys pass the network "
+            "unencrypted; put a proxy with TLS in front of it"
         )
     if json_output:
         print_json({"url": address})

@@ -1,13 +1,13 @@
 """Implement `holdfast models`: list the models of an installation, and check what they can do."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import typer
-from pydantic import JsonValue
 
+from holdfast.capabilities.model_lines import ModelLine, model_lines
 from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.plain_table import plain_table
@@ -15,58 +15,16 @@ from holdfast.cli.render.terminal_output import console, print_json, print_progr
 from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.configuration.known_models import KnownModels, known_models
 from holdfast.configuration.price_settings import read_prices
-from holdfast.configuration.role_settings import RoleTables, read_role_tables
 from holdfast.jobs.model_checks import checked_model_name
 from holdfast.models.budget.token_prices import Price, PriceList
 from holdfast.models.calls.model_checks import RungCheck, RungState
-from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
-from holdfast.roles.endpoints.endpoint_address import address_without_secrets
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.activities.runtime.activity_services import ModelRegistry
-
-_PARAMETERS = {
-    "temperature",
-    "top_p",
-    "seed",
-    "reasoning_effort",
-    "max_output_tokens",
-    "context_tokens",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "calls_at_once",
-    "timeout_s",
-    "api",
-    "background",
-    "stream",
-    "first_byte_s",
-    "silence_s",
-}
-
-
-class ModelLine(Frozen):
-    """A model of the installation."""
-
-    name: str
-    """The name that jobs use."""
-    id: str
-    """The name at the endpoint."""
-    address: str
-    """The endpoint; empty for the built-in model."""
-    key_variable: str | None
-    is_key_set: bool
-    parameters: Mapping[str, JsonValue]
-    price: Price | None
-    roles: tuple[str, ...]
-    """The roles that `holdfast.toml` gives to the model; `vmao: planner` for one preset."""
-    is_default: bool
-    """True for the model of jobs that name none."""
-    fault: str
-    """Why no job can use the model, and what to do; empty if one can."""
 
 
 class ModelCheck(Frozen):
@@ -101,43 +59,6 @@ def list_models_command(*, json_output: bool) -> None:
                 print_progress(f"note: {line.fault}")
     if any(line.fault for line in lines):
         raise typer.Exit(1)
-
-
-def model_lines(settings: Settings) -> list[ModelLine]:
-    """Return the built-in model, the models with a table, and the model of jobs that name none.
-
-    Raises:
-        BadConfiguration: `holdfast.toml` is wrong.
-    """
-    known = known_models(settings)
-    prices = read_prices(settings.config_file)
-    tables = read_role_tables(settings.config_file)
-    names = [EXTRACTIVE_MODEL, *known.configured, settings.model, *sorted(tables.models)]
-    return [_line(name, known, prices, tables) for name in dict.fromkeys(names)]
-
-
-def _line(name: str, known: KnownModels, prices: PriceList, tables: RoleTables) -> ModelLine:
-    config = known.configured.get(name, ModelConfig())
-    is_built_in = name == EXTRACTIVE_MODEL
-    set_here = config.model_dump(include=_PARAMETERS, exclude_unset=True)
-    return ModelLine(
-        name=name,
-        id=config.id or name,
-        address="" if is_built_in else address_without_secrets(known.url(config)),
-        key_variable=None if is_built_in else config.key_variable,
-        is_key_set=not is_built_in and known.key(config) is not None,
-        parameters=set_here | dict(config.extra_body),
-        price=prices.of(name),
-        roles=tuple(_roles(name, tables)),
-        is_default=name == known.settings.model,
-        fault=known.fault(name),
-    )
-
-
-def _roles(name: str, tables: RoleTables) -> Iterable[str]:
-    yield from (role.value for role, model in tables.installation.items() if model == name)
-    for preset, roles in tables.presets.items():
-        yield from (f"{preset}: {role.value}" for role, model in roles.items() if model == name)
 
 
 def _row(line: ModelLine, currency: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free port.")] = 8765,
     json_output: JsonOption = False,
 ) -> None:
-    """Serve the jobs and their logs over HTTP, read-only."""
+    """Serve the HTTP API: submit, follow, steer and read jobs."""
     from holdfast.cli.commands.api_commands import serve_command
 
     serve_command(host, port, json_output=json_output)

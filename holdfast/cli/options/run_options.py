@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.cli.options.command_settings import load_command_settings
-from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.setting_options import parse_setting_changes
 from holdfast.cli.options.text_options import read_question
+from holdfast.jobs.current_user import current_user
 from holdfast.jobs.job_submission import (
     CheckedSubmission,
     JobSubmission,

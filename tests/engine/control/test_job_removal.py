@@ -9,6 +9,7 @@ from sqlalchemy import text
 from holdfast.cli.commands.jobs.removal_commands import parse_age
 from holdfast.jobs.job_removal import remove_ended_job, remove_ended_jobs
 from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.storage.core.tables.metadata import metadata
 from holdfast.storage.jobs import job_removal, job_rows
 from holdfast.temporal.workflow_handle import find_open_workflow
@@ -102,7 +103,7 @@ async def test_only_jobs_that_ended_before_the_given_time_are_pruned(
     removed = await remove_ended_jobs(engine.holdfast, found)
 
     assert [job.job_id for job in removed] == [old.job_id]
-    left = await job_rows.load_newest_jobs(engine.db, 10, None, None)
+    left = await job_rows.load_newest_jobs(engine.db, JobFilter())
     assert [job.id for job in left] == [new.job_id]
 
 

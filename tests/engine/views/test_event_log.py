@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.views.job_views import EventView
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
@@ -104,7 +105,7 @@ async def test_looking_needs_no_right_to_write(
     await task_queries.load_plan(reader, job_id)
     await plan_change_rows.load_plan_changes(reader, job_id)
     await statistics_queries.run_statistics(reader, job_id)
-    await holdfast.list_jobs(10, None, None)
+    await holdfast.list_jobs(JobFilter(limit=10))
     report = await load_report(reader, job_id)
     await reader.close()
 

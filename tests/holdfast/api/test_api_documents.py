@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_lookup import newest_jobs, plan_of, report_of
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.reports.markdown_and_json_rendering import to_json
 from holdfast.settings import Endpoints
 from tests.support.endpoints.scripted_roles import ScriptedRoles
@@ -46,7 +47,7 @@ async def test_every_document_is_the_one_that_its_command_prints(
         )
     }
 
-    lines = await newest_jobs(engine.holdfast, 20, None, None)
+    lines = await newest_jobs(engine.holdfast, JobFilter())
     assert found["/jobs"] == [line.model_dump(mode="json") for line in lines]
     assert found[job] == (await engine.holdfast.show(job_id)).model_dump(mode="json")
     tasks = (await plan_of(engine.holdfast, job_id)).tasks
@@ -82,13 +83,16 @@ async def test_a_report_that_is_not_written_yet_is_not_found(
     assert job_id in answer.json()["message"]
 
 
-async def test_nothing_can_be_changed(engine: RunningEngine, serving: HttpService) -> None:
+async def test_a_method_that_a_resource_does_not_have_is_refused(
+    engine: RunningEngine, serving: HttpService
+) -> None:
     async with serving.client() as client:
-        answers = [await client.request(m, "/jobs") for m in ("POST", "PUT", "DELETE", "PATCH")]
+        answers = [await client.request(m, "/presets") for m in ("POST", "PUT", "DELETE", "PATCH")]
 
     assert {answer.status_code for answer in answers} == {405}
     assert {answer.json()["error"] for answer in answers} == {"BadInput"}
-    assert "GET" in answers[0].headers["allow"]
+    assert answers[0].headers["allow"] == "GET"
+    assert "use GET" in answers[0].json()["detail"]
 
 
 async def test_a_database_that_is_away_is_said_to_be(engine: RunningEngine) -> None:

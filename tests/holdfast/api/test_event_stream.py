@@ -212,7 +212,7 @@ async def test_a_head_request_starts_no_stream(
     async with serving.client() as client:
         answer = await client.head(f"/jobs/{job_id}/events")
 
-    assert answer.status_code == 200
+    assert answer.status_code == 405
     assert serving.following.readers == {}
 
 
@@ -243,10 +243,13 @@ async def test_a_reader_that_takes_nothing_is_cut_off_and_can_come_back(
     job_id = await ended(engine, players)
     await grown(engine, job_id, 4000)
 
-    with HttpService(engine.holdfast, timedelta(milliseconds=300)) as serving:
+    with HttpService(engine.holdfast, reads_within=timedelta(milliseconds=300)) as serving:
         host, _, port = serving.url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port))) as reader:
-            reader.sendall(f"GET /jobs/{job_id}/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            reader.sendall(
+                f"GET /v1/jobs/{job_id}/events HTTP/1.1\r\nHost: {host}\r\n"
+                f"Authorization: Bearer {serving.token}\r\n\r\n".encode()
+            )
             # It has begun once an entry can be seen, which is not taken by that.
             await until(lambda: b"id: " in reader.recv(4096, socket.MSG_PEEK))
             await until(lambda: serving.following.readers == {})

@@ -1,6 +1,6 @@
 """Tests for refused HTTP requests, and for the host names that the service answers to."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -26,9 +26,9 @@ def serving(idle_engine: RunningEngine) -> Iterator[HttpService]:
         ("/jobs/job-x/events", 404, "NotFound", "there is no job 'job-x'"),
         ("/jobs/a%00b", 404, "NotFound", "there is no job"),
         ("/jobs/%ff/events", 404, "NotFound", "there is no job"),
-        ("/elsewhere", 404, "NotFound", "there is no resource at '/elsewhere'"),
-        ("/jobs?limit=0", 400, "BadInput", "limit is a number from 1 to 1000"),
-        ("/jobs?limit=99999999", 400, "BadInput", "limit is a number from 1 to 1000"),
+        ("/elsewhere", 404, "NotFound", "there is no resource at '/v1/elsewhere'"),
+        ("/jobs?limit=0", 422, "BadInput", "query.limit: input should be greater"),
+        ("/jobs?limit=9999", 422, "BadInput", "query.limit: input should be less"),
         ("/jobs?status=odd", 400, "BadInput", "no status 'odd'"),
         ("/jobs?preset=odd", 404, "NotFound", "'odd'"),
     ],
@@ -56,3 +56,15 @@ async def test_a_page_that_has_its_own_name_lead_here_reads_nothing(
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:80", "LOCALHOST:8765"])
 async def test_it_may_be_called_by_each_of_its_names(host: str, serving: HttpService) -> None:
     assert (await serving.get("/jobs", Host=host)).json() == []
+
+
+async def test_a_body_that_names_no_length_is_bounded_too(serving: HttpService) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b" " * 100_000
+
+    async with serving.client() as client:
+        answer = await client.post("/jobs", content=parts())
+
+    assert answer.status_code == 413
+    assert "at most 2,000,000 bytes" in answer.json()["message"]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
+from holdfast.api.access.installation_token import read_token
 from holdfast.api.http_server import listening_socket
 from tests.support.services.command_shell import CommandShell, command_shell
 
@@ -34,12 +35,17 @@ def serving(
         process.communicate()
 
 
+def key_of(here: CommandShell) -> dict[str, str]:
+    """The header that a local client sends."""
+    return {"Authorization": f"Bearer {read_token(here.home)}"}
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_at_the_address_that_it_prints_until_a_signal(
     sent: signal.Signals, here: CommandShell, database_url: str
 ) -> None:
     with serving(here, database_url) as (process, url):
-        answer = httpx2.get(f"{url}/jobs", trust_env=False)
+        answer = httpx2.get(f"{url}/v1/jobs", headers=key_of(here), trust_env=False)
         process.send_signal(sent)
         out, err = process.communicate(timeout=30)
 
@@ -55,7 +61,9 @@ def test_it_warns_where_others_can_reach_it(here: CommandShell, database_url: st
     with serving(here, database_url, "--host", "0.0.0.0") as (process, url):
         port = url.rpartition(":")[2]
         answer = httpx2.get(
-            f"http://127.0.0.1:{port}/jobs", headers={"Host": "research.example"}, trust_env=False
+            f"http://127.0.0.1:{port}/v1/jobs",
+            headers={"Host": "research.example", **key_of(here)},
+            trust_env=False,
         )
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=30)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.commands.agent_commands import agent_lines, agents_command
+from holdfast.capabilities.agent_lines import agent_lines
+from holdfast.cli.commands.agent_commands import agents_command
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import BadConfiguration

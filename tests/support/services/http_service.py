@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import httpx2
 
+from holdfast.api.access.installation_token import make_token
 from holdfast.api.event_feed import EventFeed
 from holdfast.api.http_server import ApiServer, address_of, build_server, listening_socket
 from holdfast.client import Holdfast, open_client
@@ -21,9 +22,10 @@ _LOOK_EVERY = timedelta(milliseconds=50)
 
 @dataclass
 class HttpService:
-    """A server over this installation, which PostgreSQL lets write nothing."""
+    """A server over this installation, which PostgreSQL lets write nothing unless `writes`."""
 
     holdfast: Holdfast
+    writes: bool = False
     reads_within: timedelta = timedelta(seconds=60)
     _server: ApiServer = field(init=False)
     _thread: threading.Thread = field(init=False)
@@ -51,7 +53,8 @@ class HttpService:
 
     async def _serve(self, is_there: threading.Event) -> None:
         known = self.holdfast.endpoints
-        url = f"{known.database_url}&options=-c%20default_transaction_read_only%3Don"
+        reads_only = "&options=-c%20default_transaction_read_only%3Don"
+        url = known.database_url + ("" if self.writes else reads_only)
         endpoints = known.model_copy(update={"database_url": url})
         async with open_client(self.holdfast.settings, endpoints) as holdfast:
             self._server, self.following = build_server(
@@ -60,12 +63,19 @@ class HttpService:
             is_there.set()
             await self._server.serve(sockets=[self._listening])
 
+    @property
+    def token(self) -> str:
+        return make_token(self.holdfast.settings.home)
+
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         async with self.client() as client:
             return await client.get(path, headers=headers)
 
     def client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=30)
+        """A client that has the installation's token."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        base_url = f"{self.url}/v1"
+        return httpx2.AsyncClient(base_url=base_url, headers=headers, trust_env=False, timeout=30)
 
     @asynccontextmanager
     async def events(

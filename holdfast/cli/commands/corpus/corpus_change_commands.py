@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -22,12 +22,11 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.cli.service_start import start_installation
 from holdfast.client import Holdfast, open_client
-from holdfast.corpus.collection_names import check_collection
+from holdfast.corpus.collection_removal import document_addresses, remove_documents
 from holdfast.corpus.corpus_update import add_documents, ingestion_lines
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ProgressCallback
 from holdfast.corpus.passage_embedding import EmbeddingResult
-from holdfast.models.errors import BadInput, NotFound
-from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.models.errors import BadInput
 
 _MAX_PROGRESS_LINES = 20
 """Without a terminal."""
@@ -69,17 +68,13 @@ def remove_documents_command(
     """Remove the collection or one document of it, once the user has confirmed it."""
 
     async def remove(holdfast: Holdfast) -> int:
-        corpus = CorpusStore(holdfast.db)
-        check_collection(collection, await corpus.collections())
-        documents = [document.address for document in await corpus.documents(collection)]
-        _check_document(collection, address, documents)
+        addresses = await document_addresses(holdfast, collection, address)
         if not is_sure:
             part = (
-                repr(address) if address else f"all {count_with_noun(len(documents), 'document')}"
+                repr(address) if address else f"all {count_with_noun(len(addresses), 'document')}"
             )
             await asyncio.to_thread(_confirm, f"remove {part} of collection {collection!r}?")
-        async with corpus.writing(collection) as writer:
-            return await (writer.remove(address) if address else writer.keep_only(()))
+        return await remove_documents(holdfast, collection, address)
 
     removed = run_with_client(remove)
     if json_output:
@@ -87,14 +82,6 @@ def remove_documents_command(
     else:
         print_text(
             f"removed {count_with_noun(removed, 'document')}; jobs keep what they found there"
-        )
-
-
-def _check_document(collection: str, address: str | None, documents: Sequence[str]) -> None:
-    if address is not None and address not in documents:
-        raise NotFound(
-            f"there is no document {address!r} in collection {collection!r}; "
-            f"`holdfast corpus list {collection}` lists its documents"
         )
 
 

@@ -1,11 +1,11 @@
 """Implement `holdfast retract`: retract evidence and print everything that depends on it."""
 
 from holdfast.cli.installation_access import run_with_job
-from holdfast.cli.options.current_user import current_user
 from holdfast.cli.render.evidence.retraction_lines import retraction_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.evidence.evidence_retraction import retract_job_evidence
+from holdfast.jobs.current_user import current_user
 from holdfast.models.evidence.evidence import Retraction
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import TypeVar
 
 from holdfast.cli.installation_access import run_with_job
-from holdfast.cli.options.current_user import current_user
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
 from holdfast.client import Holdfast
+from holdfast.jobs.current_user import current_user
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.questions.control_requests import RerunScope

@@ -8,6 +8,7 @@ from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_lookup import newest_jobs
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.views.job_views import JobView
 
@@ -16,7 +17,8 @@ def list_jobs_command(
     limit: int, status: str | None, preset: str | None, *, json_output: bool
 ) -> None:
     """Print the newest jobs."""
-    jobs = run_with_client(lambda holdfast: newest_jobs(holdfast, limit, status, preset))
+    which = JobFilter(limit=limit, status=status, preset=preset)
+    jobs = run_with_client(lambda holdfast: newest_jobs(holdfast, which))
     if json_output:
         print_json(jobs)
     elif not jobs:

@@ -8,11 +8,11 @@ from holdfast.cli.commands.jobs.dry_run_commands import print_plan_with_estimate
 from holdfast.cli.commands.jobs.job_preparation import EXIT_INTERRUPTED, prepare_and_run
 from holdfast.cli.commands.jobs.job_watch import watch_job
 from holdfast.cli.commands.jobs.plan_editor import edit_in_editor, plan_to_yaml
-from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.run_options import CheckedRun
 from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import print_json, print_progress
 from holdfast.client import Holdfast
+from holdfast.jobs.current_user import current_user
 from holdfast.jobs.dry_run_estimate import dry_run_of
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.open_questions import open_questions_of, wait_for_approval_question

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from holdfast.cli.commands.jobs.plan_editor import edit_in_editor, plan_to_yaml, read_plan_file
 from holdfast.cli.installation_access import run_with_job
-from holdfast.cli.options.current_user import current_user
 from holdfast.cli.options.text_options import read_answer
 from holdfast.cli.render.question_lines import answered_question_lines, open_question_lines
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
+from holdfast.jobs.current_user import current_user
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.open_questions import find_open_question, open_questions_of
 from holdfast.models.questions.user_questions import UserQuestion

@@ -1,0 +1,1 @@
+"""Say who sends a request, and what the sender may do."""

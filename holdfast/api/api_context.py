@@ -1,0 +1,115 @@
+"""Give each route the installation, the caller, and the job that the caller may see."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from holdfast.api.access.access_errors import AccessRefused
+from holdfast.api.access.authentication import Authentication
+from holdfast.api.access.callers import Caller, Scope
+from holdfast.api.event_feed import EventFeed
+from holdfast.client import Holdfast
+from holdfast.jobs.job_controller import JobController
+from holdfast.models.errors import NotFound
+from holdfast.storage.jobs import job_rows
+
+_MAX_ID_LENGTH = 200
+_BEARER = HTTPBearer(auto_error=False, description="An API key, or the installation's own token.")
+
+
+@dataclass(frozen=True)
+class ApiContext:
+    """What all routes of one server share."""
+
+    holdfast: Holdfast
+    following: EventFeed
+    authentication: Authentication
+    reads_within: timedelta
+
+
+@dataclass(frozen=True)
+class CallerSession:
+    """A request whose sender is known and has the scope that the route needs."""
+
+    context: ApiContext
+    caller: Caller
+
+    @property
+    def holdfast(self) -> Holdfast:
+        return self.context.holdfast
+
+
+@dataclass(frozen=True)
+class JobSession:
+    """A request about a job that its sender may see."""
+
+    context: ApiContext
+    caller: Caller
+    id: str
+
+    @property
+    def holdfast(self) -> Holdfast:
+        return self.context.holdfast
+
+    @property
+    def controller(self) -> JobController:
+        return JobController(self.holdfast, self.caller.name)
+
+
+def context_of(request: Request) -> ApiContext:
+    """The context of the server that answers the request."""
+    context: ApiContext = request.app.state.context
+    return context
+
+
+def _session(scope: Scope) -> Callable[..., Coroutine[Any, Any, CallerSession]]:
+    async def session(
+        request: Request,
+        given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+    ) -> CallerSession:
+        context = context_of(request)
+        caller = await context.authentication.caller_of(given.credentials if given else "")
+        if not caller.may(scope):
+            raise AccessRefused(
+                f"this key has no scope {scope.value!r}; its scopes: "
+                f"{', '.join(sorted(caller.scopes)) or 'none'}"
+            )
+        return CallerSession(context, caller)
+
+    return session
+
+
+async def check_visible_job(session: CallerSession, job_id: str) -> None:
+    """Refuse a job that does not exist or belongs to another owner.
+
+    Raises:
+        NotFound: the caller sees no such job.
+    """
+    # PostgreSQL refuses a text with NUL, even in a query.
+    is_id = job_id.isprintable() and len(job_id) <= _MAX_ID_LENGTH
+    owner = await job_rows.find_job_owner(session.holdfast.db, job_id) if is_id else None
+    if owner is None or session.caller.visible_owner not in (None, owner):
+        raise NotFound(f"there is no job {job_id[:_MAX_ID_LENGTH]!r}; /v1/jobs lists the jobs")
+
+
+def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]:
+    async def job_session(
+        session: Annotated[CallerSession, Depends(_session(scope))],
+        job: Annotated[str, Path(description="The id of a job.")],
+    ) -> JobSession:
+        await check_visible_job(session, job)
+        return JobSession(session.context, session.caller, job)
+
+    return job_session
+
+
+Reader = Annotated[CallerSession, Depends(_session(Scope.READ))]
+Asker = Annotated[CallerSession, Depends(_session(Scope.ASK))]
+Administrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN))]
+ReadJob = Annotated[JobSession, Depends(_job_session(Scope.READ))]
+SteeredJob = Annotated[JobSession, Depends(_job_session(Scope.STEER))]
+"""A job that the request changes."""

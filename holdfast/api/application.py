@@ -1,0 +1,65 @@
+"""Build the application of the HTTP API from its routes."""
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from holdfast.api.api_context import ApiContext
+from holdfast.api.host_name_filter import HostNameFilter
+from holdfast.api.problem_documents import (
+    PROBLEM_RESPONSE,
+    on_any_error,
+    on_holdfast_error,
+    on_http_error,
+    on_validation_error,
+)
+from holdfast.api.request_limits import RequestLimits
+from holdfast.api.routes import (
+    collection_routes,
+    evidence_routes,
+    installation_routes,
+    job_control_routes,
+    job_submission_routes,
+    job_view_routes,
+)
+from holdfast.models.errors import HoldfastError
+
+_ROUTERS = (
+    job_submission_routes.router,
+    job_view_routes.router,
+    job_control_routes.router,
+    evidence_routes.router,
+    collection_routes.router,
+    installation_routes.router,
+)
+
+
+def build_application(context: ApiContext, names: frozenset[str] | None) -> FastAPI:
+    """Build the application; with `names`, it serves only requests to these host names."""
+    app = FastAPI(
+        title="Holdfast",
+        version=version("holdfast"),
+        description="Submit research questions, follow their jobs, and read cited reports.",
+        # Their pages load scripts from elsewhere; `/openapi.json` describes the same.
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+        responses={"default": PROBLEM_RESPONSE},
+        exception_handlers={
+            HoldfastError: on_holdfast_error,
+            RequestValidationError: on_validation_error,
+            HTTPException: on_http_error,
+            Exception: on_any_error,
+        },
+    )
+    app.state.context = context
+    v1 = APIRouter(prefix="/v1")
+    for router in _ROUTERS:
+        v1.include_router(router)
+    app.include_router(v1)
+    app.add_middleware(RequestLimits)
+    if names is not None:
+        app.add_middleware(HostNameFilter, names=names)
+    return app

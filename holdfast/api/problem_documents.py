@@ -1,0 +1,148 @@
+"""Turn errors into problem documents (RFC 9457) that say what to do.
+
+Each document has `type`, `title`, `status` and `detail`, and also `error`, the name of the error,
+and `message`, which is the detail once more: the command line prints errors with these two names.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, TypeAdapter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast.api.access.access_errors import AccessRefused, KeyMissing, TooManyRequests
+from holdfast.models.errors import (
+    BadInput,
+    HoldfastError,
+    NotFound,
+    PlanMoved,
+    RequestKeyTaken,
+    ServiceDown,
+    StorageAway,
+)
+
+log = structlog.get_logger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+_MAX_FAULTS = 20
+
+
+class FieldFault(NamedTuple):
+    """A field of a request that cannot be used."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """The body of an answer to a request that failed."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    error: str
+    message: str
+    errors: list[dict[str, str]] = []
+
+
+PROBLEM_RESPONSE: dict[str, Any] = {
+    "description": "A problem document (RFC 9457): what is wrong, and what to do.",
+    "content": {MEDIA_TYPE: {"schema": TypeAdapter(Problem).json_schema()}},
+}
+_STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
+    # The first match counts, because most of these are a BadInput too.
+    (KeyMissing, 401),
+    (AccessRefused, 403),
+    (NotFound, 404),
+    (PlanMoved, 412),
+    (RequestKeyTaken, 422),
+    (TooManyRequests, 429),
+    (BadInput, 400),
+    (ServiceDown, 503),
+    (StorageAway, 503),
+    (HoldfastError, 500),
+)
+
+
+def problem_response(error: HoldfastError, status: int | None = None) -> Response:
+    """Return the response for an error of Holdfast, by default with the status of its kind."""
+    status = status or next(number for kind, number in _STATUS if isinstance(error, kind))
+    headers: dict[str, str] = {}
+    if isinstance(error, KeyMissing):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.after_s)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = "5"
+    return _problem(status, type(error).__name__, str(error), headers)
+
+
+async def on_holdfast_error(_: Request, error: Exception) -> Response:
+    if not isinstance(error, HoldfastError):
+        raise error
+    return problem_response(error)
+
+
+async def on_validation_error(_: Request, error: Exception) -> Response:
+    """Name each field of a request that cannot be used, and why."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [_fault(each) for each in list(error.errors())[:_MAX_FAULTS]]
+    detail = "; ".join(f"{fault.field}: {fault.message}" for fault in faults)
+    return _problem(422, "BadInput", detail, faults=faults)
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    """Answer a request with an unknown path or method, or with an unreadable body."""
+    if not isinstance(error, HTTPException):
+        raise error
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return problem_response(
+            NotFound(f"there is no resource at {request.url.path!r}; /openapi.json lists them")
+        )
+    detail = str(error.detail)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = (error.headers or {}).get("Allow", "another method")
+        detail = f"{request.method} is not supported here; use {allowed}"
+    return _problem(error.status_code, "BadInput", detail, error.headers)
+
+
+async def on_any_error(request: Request, error: Exception) -> Response:
+    """Answer a defect of the server; its text may contain private data and is only logged."""
+    log.error("request.failed", path=request.url.path, exc_info=error)
+    return _problem(500, "HoldfastError", "the request failed; the server's log says why")
+
+
+def _fault(error: Mapping[str, object]) -> FieldFault:
+    # Not the value that was sent: it may be a secret, or very long.
+    place = error.get("loc", ())
+    names = [str(part) for part in place] if isinstance(place, Sequence) else []
+    return FieldFault(field=".".join(names)[:200], message=str(error.get("msg", ""))[:500].lower())
+
+
+def _problem(
+    status: int,
+    name: str,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    faults: Sequence[FieldFault] = (),
+) -> Response:
+    title = HTTPStatus(status).phrase
+    problem = Problem(
+        type="about:blank",
+        title=title,
+        status=status,
+        detail=detail,
+        error=name,
+        message=detail,
+        errors=[fault._asdict() for fault in faults],
+    )
+    content = problem.model_dump(mode="json", exclude_defaults=True)
+    return JSONResponse(content, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)

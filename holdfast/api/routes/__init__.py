@@ -1,0 +1,1 @@
+"""Define the routes of the HTTP API by subject; each calls one use case."""

@@ -1,0 +1,83 @@
+"""Define the routes that submit jobs and list them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from holdfast.api.api_context import Asker, Reader, check_visible_job
+from holdfast.api.owned_collections import OwnedCollections
+from holdfast.jobs.job_lookup import newest_jobs
+from holdfast.jobs.job_submission import JobSubmission, check_submission, checked_request_key
+from holdfast.jobs.request_completion import completed_request
+from holdfast.jobs.server_checks import check_server_names
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_filter import MAX_LISTED_JOBS, JobFilter
+from holdfast.models.views.job_views import JobLine
+
+_KEY = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="A name of your own: submitting again with it gives the same job.",
+    ),
+]
+
+router = APIRouter(tags=["jobs"])
+
+
+class SubmittedJob(Frozen):
+    """A stored job, and what its sender should know."""
+
+    job_id: str
+    note: str = ""
+
+
+@router.post("/jobs", status_code=202)
+async def submit_job(
+    submission: JobSubmission, session: Asker, response: Response, key: _KEY = None
+) -> SubmittedJob:
+    """Submit a question; its job runs on, whether or not the caller stays.
+
+    With `plan_only` the job only plans; `/v1/jobs/JOB/estimate` then says what the rest takes.
+    """
+    holdfast, caller = session.holdfast, session.caller
+    key = checked_request_key(key)
+    if submission.follows is not None:
+        await check_visible_job(session, submission.follows)
+    if submission.collection is not None:
+        name = OwnedCollections(caller).readable_name(submission.collection)
+        submission = submission.model_copy(update={"collection": name})
+    checked = check_submission(submission, holdfast.settings, caller.owner)
+    await check_server_names(checked.request.servers, holdfast.settings)
+    request = await completed_request(holdfast, checked)
+    job_id = await holdfast.submit(request, key=caller.own_name(key) if key else None)
+    response.headers["Location"] = f"/v1/jobs/{job_id}"
+    return SubmittedJob(job_id=job_id, note=checked.note)
+
+
+@router.get("/jobs")
+async def list_jobs(
+    session: Reader,
+    request: Request,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED_JOBS)] = 20,
+    status: Annotated[str | None, Query(description="Only jobs of this status.")] = None,
+    preset: Annotated[str | None, Query(description="Only jobs of this preset.")] = None,
+    after: Annotated[str | None, Query(description="The last job of the list before.")] = None,
+    q: Annotated[str, Query(max_length=200, description="Words of question or answer.")] = "",
+) -> list[JobLine]:
+    """List jobs, the newest first; the header `Link` has the address of the next part."""
+    which = JobFilter(
+        limit=limit,
+        status=status,
+        preset=preset,
+        owner=session.caller.visible_owner,
+        after=after,
+        words=q,
+    )
+    lines = await newest_jobs(session.holdfast, which)
+    if len(lines) == limit:
+        next_part = request.url.include_query_params(after=lines[-1].job_id)
+        response.headers["Link"] = f'<{next_part.path}?{next_part.query}>; rel="next"'
+    return lines

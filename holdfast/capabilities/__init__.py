@@ -1,0 +1,1 @@
+"""List what an installation offers: models, agents, tools, presets and settings."""
