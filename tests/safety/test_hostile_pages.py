@@ -77,7 +77,7 @@ def test_every_role_is_told_which_fields_are_foreign(role: Any) -> None:
 def test_the_loop_agent_is_told_in_the_same_words_which_fields_are_foreign() -> None:
     assert INSTRUCTIONS.endswith(NEVER_OBEY)
     named = INSTRUCTIONS.rpartition("Titles, texts and notes")[2]
-    fields = ("collection", "given", "kept", "hints")
+    fields = ("collection", "given", "kept", "hints", "earlier_attempt")
     assert set(fields) <= set(LoopTask.model_fields)
     assert all(f"`{name}`" in named for name in fields)
 
