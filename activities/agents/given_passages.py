@@ -1,13 +1,12 @@
 """Show an agent the quotes of the tasks that it depends on, under numbers that it may cite."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.models.loop.loop_messages import CompactedPassage
 from holdfast.models.text.reference_marks import disarm_references
 from holdfast.planning.loop.passage_numbers import PassageNumbers, passage_title
 from holdfast.planning.loop.quote_context import widened_quotes
-from holdfast.planning.text.bounded_entries import first_that_fit
 from holdfast.storage.plans.given_quote_queries import GivenQuote
 from holdfast.storage.plans.transcript_rows import ReadPassage
 
@@ -20,8 +19,6 @@ class GivenPassages(NamedTuple):
 
     shown: tuple[CompactedPassage, ...]
     read: tuple[ReadPassage, ...]
-    left_out: int = 0
-    """Passages that have no room."""
 
 
 def given_passages(quotes: Sequence[GivenQuote], numbers: PassageNumbers) -> GivenPassages:
@@ -34,8 +31,7 @@ def given_passages(quotes: Sequence[GivenQuote], numbers: PassageNumbers) -> Giv
         read.setdefault(number, step)
         spans.setdefault(number, []).append((quote.start, quote.end))
     shown = [_shown(each, spans[number]) for number, each in read.items()]
-    fitting = first_that_fit(shown, _MAX_CHARACTERS, lambda each: sum(map(len, each.sentences)))
-    return GivenPassages(fitting.shown, tuple(read.values()), fitting.left_out)
+    return GivenPassages(tuple(_that_fit(shown)), tuple(read.values()))
 
 
 def _shown(each: ReadPassage, spans: Iterable[tuple[int, int]]) -> CompactedPassage:
@@ -44,3 +40,11 @@ def _shown(each: ReadPassage, spans: Iterable[tuple[int, int]]) -> CompactedPass
     return CompactedPassage(
         n=each.number, title=passage_title(each.passage)[:200], sentences=sentences
     )
+
+
+def _that_fit(shown: Iterable[CompactedPassage]) -> Iterator[CompactedPassage]:
+    room = _MAX_CHARACTERS
+    for each in shown:
+        room -= sum(map(len, each.sentences))
+        if room >= 0:
+            yield each

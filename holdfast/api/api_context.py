@@ -10,10 +10,13 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.access.authentication import Authentication
-from holdfast.api.access.callers import Caller, Scope
+from holdfast.api.access.callers import Caller
+from holdfast.api.access.request_audit import record_foreign_read, record_request
+from holdfast.api.access.request_rates import RequestRates
 from holdfast.api.event_feed import EventFeed
 from holdfast.client import Holdfast
 from holdfast.jobs.job_controller import JobController
+from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import NotFound
 from holdfast.storage.jobs import job_rows
 
@@ -28,6 +31,7 @@ class ApiContext:
     holdfast: Holdfast
     following: EventFeed
     authentication: Authentication
+    rates: RequestRates
     reads_within: timedelta
 
 
@@ -66,13 +70,18 @@ def context_of(request: Request) -> ApiContext:
     return context
 
 
-def _session(scope: Scope) -> Callable[..., Coroutine[Any, Any, CallerSession]]:
+def _session(
+    scope: Scope, *, is_recorded: bool = True
+) -> Callable[..., Coroutine[Any, Any, CallerSession]]:
     async def session(
         request: Request,
         given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> CallerSession:
         context = context_of(request)
         caller = await context.authentication.caller_of(given.credentials if given else "")
+        request.state.rate_limit = context.rates.count(caller.key_id)
+        if is_recorded:
+            await record_request(context.holdfast.db, request, caller)
         if not caller.may(scope):
             raise AccessRefused(
                 f"this key has no scope {scope.value!r}; its scopes: "
@@ -83,8 +92,8 @@ def _session(scope: Scope) -> Callable[..., Coroutine[Any, Any, CallerSession]]:
     return session
 
 
-async def check_visible_job(session: CallerSession, job_id: str) -> None:
-    """Refuse a job that does not exist or belongs to another owner.
+async def check_visible_job(session: CallerSession, job_id: str) -> str:
+    """Refuse a job that does not exist or belongs to another owner; return its owner.
 
     Raises:
         NotFound: the caller sees no such job.
@@ -94,14 +103,17 @@ async def check_visible_job(session: CallerSession, job_id: str) -> None:
     owner = await job_rows.find_job_owner(session.holdfast.db, job_id) if is_id else None
     if owner is None or session.caller.visible_owner not in (None, owner):
         raise NotFound(f"there is no job {job_id[:_MAX_ID_LENGTH]!r}; /v1/jobs lists the jobs")
+    return owner
 
 
 def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]:
     async def job_session(
+        request: Request,
         session: Annotated[CallerSession, Depends(_session(scope))],
         job: Annotated[str, Path(description="The id of a job.")],
     ) -> JobSession:
-        await check_visible_job(session, job)
+        owner = await check_visible_job(session, job)
+        await record_foreign_read(session.holdfast.db, request, session.caller, owner)
         return JobSession(session.context, session.caller, job)
 
     return job_session
@@ -110,6 +122,8 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
 Reader = Annotated[CallerSession, Depends(_session(Scope.READ))]
 Asker = Annotated[CallerSession, Depends(_session(Scope.ASK))]
 Administrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN))]
+KeyAdministrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_recorded=False))]
+"""A request about keys, whose changes are recorded in their own transaction."""
 ReadJob = Annotated[JobSession, Depends(_job_session(Scope.READ))]
 SteeredJob = Annotated[JobSession, Depends(_job_session(Scope.STEER))]
 """A job that the request changes."""

@@ -6,6 +6,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from holdfast.api.access.request_audit import RefusalAudit
+from holdfast.api.access.request_rates import RateLimitHeaders
 from holdfast.api.api_context import ApiContext
 from holdfast.api.host_name_filter import HostNameFilter
 from holdfast.api.problem_documents import (
@@ -17,6 +19,7 @@ from holdfast.api.problem_documents import (
 )
 from holdfast.api.request_limits import RequestLimits
 from holdfast.api.routes import (
+    access_routes,
     collection_routes,
     evidence_routes,
     installation_routes,
@@ -33,6 +36,7 @@ _ROUTERS = (
     evidence_routes.router,
     collection_routes.router,
     installation_routes.router,
+    access_routes.router,
 )
 
 
@@ -59,6 +63,8 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
     for router in _ROUTERS:
         v1.include_router(router)
     app.include_router(v1)
+    app.add_middleware(RefusalAudit)
+    app.add_middleware(RateLimitHeaders)
     app.add_middleware(RequestLimits)
     if names is not None:
         app.add_middleware(HostNameFilter, names=names)

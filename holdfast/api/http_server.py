@@ -10,6 +10,7 @@ import uvicorn
 
 from holdfast.api.access.authentication import Authentication
 from holdfast.api.access.installation_token import make_token
+from holdfast.api.access.request_rates import RequestRates
 from holdfast.api.api_context import ApiContext
 from holdfast.api.application import build_application
 from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
@@ -84,8 +85,8 @@ def build_server(
 ) -> tuple[ApiServer, EventFeed]:
     """Build a server of this installation; start it with `serve(sockets=[listening])`."""
     following = EventFeed(holdfast.db, look_every=look_every)
-    authentication = Authentication(make_token(holdfast.settings.home))
-    context = ApiContext(holdfast, following, authentication, reads_within)
+    authentication = Authentication(holdfast.db, make_token(holdfast.settings.home))
+    context = ApiContext(holdfast, following, authentication, RequestRates(), reads_within)
     app = build_application(context, _allowed_host_names(listening))
     config = uvicorn.Config(
         app,

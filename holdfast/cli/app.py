@@ -3,6 +3,7 @@
 import typer
 
 from holdfast.cli.declarations import (
+    access_declarations,
     backup_declarations,
     control_declarations,
     corpus_declarations,
@@ -60,6 +61,8 @@ app.command()(installation_declarations.down)
 app.command()(installation_declarations.doctor)
 app.command()(backup_declarations.backup)
 app.command()(backup_declarations.restore)
+app.command()(access_declarations.audit)
+app.add_typer(access_declarations.app, name="keys")
 app.add_typer(corpus_declarations.app, name="corpus")
 app.add_typer(model_declarations.app, name="models")
 app.command("eval")(evaluation_declarations.evaluate)

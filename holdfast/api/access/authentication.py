@@ -3,29 +3,41 @@
 import secrets
 from dataclasses import dataclass
 
+from holdfast.access.api_keys import key_of
 from holdfast.api.access.access_errors import KeyMissing
-from holdfast.api.access.callers import Caller, Scope
+from holdfast.api.access.callers import Caller
 from holdfast.jobs.current_user import current_user
+from holdfast.models.access.access_scopes import Scope
+from holdfast.storage.core.database import Database
 
 
 @dataclass(frozen=True)
 class Authentication:
-    """Knows the installation's token."""
+    """Knows the installation's token, and looks up keys."""
 
+    db: Database
     token: str
 
     async def caller_of(self, given: str) -> Caller:
         """The sender of a request with this key or token; empty: the request has none.
 
         Raises:
-            KeyMissing: the request has no key, or a wrong one.
+            KeyMissing: the request has no key, or one that is not valid.
+            StorageAway: PostgreSQL does not answer.
         """
         if not given:
             raise KeyMissing(
-                "this API needs a key: send the header `Authorization: Bearer KEY`; the "
-                "installation's own token lies in the file api_token of its home folder"
+                "this API needs a key: send the header `Authorization: Bearer KEY`; `holdfast keys "
+                "create NAME` makes one, and the file api_token of the home folder has the "
+                "installation's own"
             )
         if secrets.compare_digest(given.encode(), self.token.encode()):
             user = current_user()
             return Caller(user, user, frozenset(Scope))
-        raise KeyMissing("this key is not known; the file api_token of the home folder has one")
+        key = await key_of(self.db, given)
+        if key is None:
+            raise KeyMissing(
+                "this key is not known, has expired, or was revoked; `holdfast keys list` shows "
+                "which keys there are"
+            )
+        return Caller(key.sender, key.owner, frozenset(key.scopes), key.id)

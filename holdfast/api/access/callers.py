@@ -1,20 +1,8 @@
-"""Define who sends a request, and the scopes that the sender has."""
+"""Define who sends a request."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Scope(StrEnum):
-    """What a sender may do."""
-
-    READ = "read"
-    """See jobs, reports, collections and the installation's settings."""
-    ASK = "ask"
-    """Submit jobs, and add documents."""
-    STEER = "steer"
-    """Pause, resume, cancel, retry, steer and answer jobs; retract and recheck evidence."""
-    ADMIN = "admin"
-    """See and change the work of all owners; remove jobs and collections."""
+from holdfast.models.access.access_scopes import Scope
 
 
 @dataclass(frozen=True)
@@ -31,6 +19,11 @@ class Caller:
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
     @property
+    def is_installation(self) -> bool:
+        """True if the request has the installation's token."""
+        return not self.key_id
+
+    @property
     def sees_all(self) -> bool:
         """True if the caller sees the work of every owner."""
         return Scope.ADMIN in self.scopes
@@ -42,4 +35,4 @@ class Caller:
 
     def own_name(self, name: str) -> str:
         """The name as the installation knows it: two owners may use the same name."""
-        return f"{self.owner}/{name}" if self.key_id else name
+        return name if self.is_installation else f"{self.owner}/{name}"

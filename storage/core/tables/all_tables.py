@@ -1,6 +1,7 @@
 """Import all table modules, so that the metadata is complete; migrations create these tables."""
 
 from holdfast.storage.core.tables import (
+    access_tables,
     call_tables,
     corpus_tables,
     evidence_tables,
@@ -16,6 +17,7 @@ from holdfast.storage.core.tables import (
 from holdfast.storage.core.tables.metadata import metadata
 
 __all__ = [
+    "access_tables",
     "call_tables",
     "corpus_tables",
     "evidence_tables",

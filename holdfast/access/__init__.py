@@ -1,0 +1,1 @@
+"""Make, check, rotate and revoke API keys."""

@@ -1,0 +1,1 @@
+"""Define API keys, their scopes, and the entries of the audit."""

@@ -1,0 +1,1 @@
+"""Store API keys and the audit."""

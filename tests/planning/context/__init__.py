@@ -1,1 +1,0 @@
-"""Tests of what the roles of an agent are shown."""
