@@ -175,7 +175,7 @@ class CitedLoop:
             not_following=proof.why_not,
             correct=_GO_ON if proof.why_not else correct,
         )
-        message = Message(role="user", content=told.model_dump_json())
+        message = Message(role="user", content=told.model_dump_json(exclude_defaults=True))
         told_loop = replace(self, transcript=await self.transcript.with_messages([message]))
         return await told_loop.ask_model()
 

@@ -1,12 +1,13 @@
 """Show an agent the quotes of the tasks that it depends on, under numbers that it may cite."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.models.loop.loop_messages import CompactedPassage
 from holdfast.models.text.reference_marks import disarm_references
 from holdfast.planning.loop.passage_numbers import PassageNumbers, passage_title
 from holdfast.planning.loop.quote_context import widened_quotes
+from holdfast.planning.text.bounded_entries import first_that_fit
 from holdfast.storage.plans.given_quote_queries import GivenQuote
 from holdfast.storage.plans.transcript_rows import ReadPassage
 
@@ -19,6 +20,8 @@ class GivenPassages(NamedTuple):
 
     shown: tuple[CompactedPassage, ...]
     read: tuple[ReadPassage, ...]
+    left_out: int = 0
+    """Passages that have no room."""
 
 
 def given_passages(quotes: Sequence[GivenQuote], numbers: PassageNumbers) -> GivenPassages:
@@ -31,7 +34,8 @@ def given_passages(quotes: Sequence[GivenQuote], numbers: PassageNumbers) -> Giv
         read.setdefault(number, step)
         spans.setdefault(number, []).append((quote.start, quote.end))
     shown = [_shown(each, spans[number]) for number, each in read.items()]
-    return GivenPassages(tuple(_that_fit(shown)), tuple(read.values()))
+    fitting = first_that_fit(shown, _MAX_CHARACTERS, lambda each: sum(map(len, each.sentences)))
+    return GivenPassages(fitting.shown, tuple(read.values()), fitting.left_out)
 
 
 def _shown(each: ReadPassage, spans: Iterable[tuple[int, int]]) -> CompactedPassage:
@@ -40,11 +44,3 @@ def _shown(each: ReadPassage, spans: Iterable[tuple[int, int]]) -> CompactedPass
     return CompactedPassage(
         n=each.number, title=passage_title(each.passage)[:200], sentences=sentences
     )
-
-
-def _that_fit(shown: Iterable[CompactedPassage]) -> Iterator[CompactedPassage]:
-    room = _MAX_CHARACTERS
-    for each in shown:
-        room -= sum(map(len, each.sentences))
-        if room >= 0:
-            yield each

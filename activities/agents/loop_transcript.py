@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from holdfast.activities.agents.agent_turn_rules import AgentTurn
+from holdfast.activities.agents.earlier_attempts import ROOM_FOR_CALLS, load_earlier_attempts
 from holdfast.activities.agents.given_passages import given_passages
 from holdfast.activities.agents.loop_compaction import keep_sentences
 from holdfast.activities.agents.shown_steps import (
@@ -37,6 +38,7 @@ from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_limits import reason_to_answer
 from holdfast.planning.loop.loop_tools import LoopTools
 from holdfast.planning.loop.passage_numbers import PassageNumbers
+from holdfast.planning.text.bounded_entries import left_out_in_words, newest_that_fit
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.loop.loop_agent import INSTRUCTIONS
 from holdfast.storage.core.database import Database
@@ -127,13 +129,22 @@ class LoopTranscript:
     async def opened(self, first_steps: Sequence[StoredTask]) -> "LoopTranscript":
         """The transcript with its first message, which has the first search."""
         numbers = PassageNumbers()
-        given = given_passages(await self._given_quotes(), numbers)
+        before = await load_earlier_attempts(self.db, self.turn, self.tools.search_name)
+        given = given_passages([*before.quotes, *await self._given_quotes()], numbers)
         shown = await self._shown(first_steps, numbers)
         first = tuple(shown.step(each).model_copy(update={"call": ""}) for each in first_steps)
         task = await self._task(first, await self._reason_to_answer([]))
         whole = {each.n for call in first for each in call.passages if each.text}
         kept = tuple(each for each in given.shown if each.n not in whole)
-        task = task.model_copy(update={"kept": kept})
+        values = self.turn.view.bounded_given.left_out
+        left_out = {"given": values, "kept": given.left_out, **before.left_out}
+        task = task.model_copy(
+            update={
+                "kept": kept,
+                "earlier_attempt": before.shown,
+                "left_out": left_out_in_words(left_out),
+            }
+        )
         return await self.with_messages(_opening(task), [*given.read, *shown.read_passages()])
 
     async def _given_quotes(self) -> list[GivenQuote]:
@@ -170,7 +181,7 @@ class LoopTranscript:
             today=datetime.now(UTC).date().isoformat(),
             collection=await collection_in_words(self.db, self.request.collection),
             expects=view.task.promised_values,
-            given=view.given,
+            given=view.bounded_given.shown,
             hints=view.hints,
             tools=self.tools.lines,
             instructions="" if view.task.answers_whole_question else view.agent.instructions,
@@ -207,7 +218,9 @@ class LoopTranscript:
         self, told: ResultMessage, read: Sequence[ReadPassage]
     ) -> "LoopTranscript":
         """The transcript after a compaction: kept sentences, and the newest results whole."""
+        before = await load_earlier_attempts(self.db, self.turn, self.tools.search_name)
         tried = [call_in_words(each, self.tools.search_name) for each in self.turn.view.steps]
+        newest = newest_that_fit(tried, ROOM_FOR_CALLS, len)
         visible = self._visible()
         kept = await keep_sentences(
             self.turn.model_caller,
@@ -221,7 +234,17 @@ class LoopTranscript:
         )
         news = _without_lost_numbers(told, {each.n for each in kept})
         task = (await self._task(news, told.must_answer)).model_copy(
-            update={"kept": kept, "tried": tuple(tried)}
+            update={
+                "kept": kept,
+                "tried": newest.shown,
+                "earlier_attempt": before.shown,
+                "left_out": left_out_in_words(
+                    {
+                        "given": self.turn.view.bounded_given.left_out,
+                        "tried": newest.left_out + before.left_out.get("tried", 0),
+                    }
+                ),
+            }
         )
         stored = self.stored.model_copy(update={"compactions": self.stored.compactions + 1})
         return await replace(self, stored=stored).with_messages(_opening(task), read)
@@ -317,4 +340,4 @@ def _without_lost_numbers(told: ResultMessage, kept: Set[int]) -> tuple[ShownCal
 
 def _user_message(content: BriefMessage) -> Message:
     role: Literal["user"] = "user"
-    return Message(role=role, content=content.model_dump_json())
+    return Message(role=role, content=content.model_dump_json(exclude_defaults=True))

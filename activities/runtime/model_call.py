@@ -42,6 +42,7 @@ from holdfast.planning.text.token_estimates import request_tokens
 from holdfast.roles.dialogue.model_dialogue import DialogueResult, ask_role, hold_dialogue
 from holdfast.roles.dialogue.recorded_content import (
     asks_the_same,
+    has_same_content,
     recorded_task,
     with_release_fields_of,
 )
@@ -186,6 +187,17 @@ class ModelCaller:
         )
         recorded = None if words is None else recorded_task(role, words)
         return task if recorded is None else with_release_fields_of(task, recorded)
+
+    async def task_before_guidance(
+        self, role: Role[TaskT, AnswerT], task: TaskT, *, place: str = ""
+    ) -> TaskT:
+        """Reuse the prompt of the crashed attempt, if only the guidance has changed since.
+
+        Other changes, such as evidence that was retracted meanwhile, have to be judged.
+        """
+        recorded = await self.recorded_task(role, task, place=place)
+        guided = recorded.model_copy(update={"guidance": getattr(task, "guidance", ())})
+        return recorded if has_same_content(guided, task) else task
 
     async def written_by(self) -> str:
         """Return the model of the last answer, with the others if a fallback was used."""

@@ -33,7 +33,6 @@ from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
 from holdfast.planning.verification.gap_plan_rules import GapRules, open_contradiction
 from holdfast.planning.verification.verdict_and_retry_rules import may_add, tasks_to_retry
-from holdfast.roles.dialogue.recorded_content import has_same_content
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows
@@ -60,7 +59,9 @@ class GapActivities:
         answer = GapPlannerAnswer()
         faults: tuple[str, ...] = ()
         if gaps.has_gaps:
-            task = await self._recorded_task(model_caller, await self._task(order, gaps))
+            # The task of a round that was deleted, because a person had tasks run again, differs.
+            told = await self._task(order, gaps)
+            task = await model_caller.task_before_guidance(GAP_PLANNER, told)
             try:
                 dialogue = await model_caller.ask(GAP_PLANNER, task, check=gaps.rules.faults)
             except (ModelRefused, BadConfiguration) as error:
@@ -72,17 +73,6 @@ class GapActivities:
                 answer, faults = dialogue.answer or GapPlannerAnswer(), dialogue.faults
         plan = _GapPlan(gaps, answer, faults, model_caller.tokens)
         return partial(_record_gap_plan, order, plan)
-
-    async def _recorded_task(
-        self, model_caller: ModelCaller, task: GapPlannerTask
-    ) -> GapPlannerTask:
-        """The task of the crashed attempt, if only the guidance or the release has changed since.
-
-        The task of a round that was deleted, because a person had tasks run again, does not count.
-        """
-        recorded = await model_caller.recorded_task(GAP_PLANNER, task)
-        is_same = has_same_content(recorded.model_copy(update={"guidance": task.guidance}), task)
-        return recorded if is_same else task
 
     async def _load_open_gaps(self, order: VerificationRoundOrder) -> OpenGaps:
         request = await self.services.requests.of(order)

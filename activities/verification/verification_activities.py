@@ -46,6 +46,7 @@ from holdfast.planning.verification.verifier_answer_to_verdict import (
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows
+from holdfast.storage.jobs.job_control_rows import guidance_of
 from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.plans import attempt_result_rows
 from holdfast.storage.questions import escalation_rows
@@ -89,6 +90,7 @@ class VerificationActivities:
             setting,
             [inputs.result_of(stored) for stored in unverified],
             inputs.other_results(each.task.id for each in unverified),
+            await guidance_of(self.services.db, order.job_id),
         )
         batches = await gather_bounded(
             [
@@ -108,6 +110,7 @@ class VerificationActivities:
     ) -> list[ResultVerdict]:
         # One caller per call: they run in parallel, and a caller keeps who answered.
         caller = self._model_caller(order, inputs.request)
+        task = await caller.task_before_guidance(VERIFIER, task, place=place)
         try:
             dialogue = await caller.ask(
                 VERIFIER,

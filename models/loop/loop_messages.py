@@ -59,6 +59,17 @@ class CompactedPassage(BriefMessage):
     sentences: tuple[str, ...] = ()
 
 
+class EarlierAttempt(BriefMessage):
+    """What earlier attempts at the task found, tried, and could not find."""
+
+    found: tuple[NamedValue, ...] = ()
+    """Their values; the quotes that show them are in `kept`, and may be cited."""
+    tried: tuple[str, ...] = ()
+    """Their queries and other calls; the newest, if there are many."""
+    not_found: tuple[str, ...] = ()
+    """What the last answer left open."""
+
+
 class LoopTask(BriefMessage):
     """The first message of a loop."""
 
@@ -74,6 +85,7 @@ class LoopTask(BriefMessage):
     """What the tasks that it depends on found."""
     hints: tuple[str, ...] = ()
     """What an earlier attempt at the task left open."""
+    earlier_attempt: EarlierAttempt | None = None
     tools: tuple[str, ...] = ()
     """Signature lines of the tools for `use`."""
     instructions: str = ""
@@ -81,10 +93,12 @@ class LoopTask(BriefMessage):
     guidance: tuple[str, ...] = ()
     first_search: tuple[ShownCall, ...] = ()
     kept: tuple[CompactedPassage, ...] = ()
-    """What was read before, word for word: by the tasks that it depends on, or before a
-    compaction."""
+    """What was read before, word for word: by the tasks that it depends on, by earlier attempts,
+    or before a compaction."""
     tried: tuple[str, ...] = ()
-    """After a compaction: the queries so far."""
+    """After a compaction: the queries so far; the newest, if there are many."""
+    left_out: str = ""
+    """How many entries of which field have no room."""
     must_answer: str = ""
 
 

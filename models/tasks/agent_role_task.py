@@ -58,6 +58,9 @@ class AgentRoleTask(Frozen):
     earlier: FromRelease[tuple[TraceStep, ...]] = Field(
         default=(), description="steps that were replaced, and those of earlier attempts"
     )
+    left_out: FromRelease[str] = Field(
+        default="", description="how many entries of which field have no room in the prompt"
+    )
     answers: tuple[AnsweredQuestion, ...] = Field(
         default=(), description="what the job's own work says to the questions of this agent"
     )

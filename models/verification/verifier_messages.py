@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, model_validator
 
 from holdfast.models.answer_draft import Confidence, Draft
-from holdfast.models.calls.job_setting import Today
+from holdfast.models.calls.job_setting import Collection, Today
 from holdfast.models.calls.release_fields import FromRelease
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
@@ -66,8 +66,12 @@ class ResultToVerify(Frozen):
 class VerifierTask(Frozen):
     """What the verifier is given: the results of a round that have no verdict yet."""
 
+    collection: Collection = ""
     today: Today = ""
     question: str = Field(description="the user's question; the sub-questions serve it")
+    guidance: tuple[str, ...] = Field(
+        default=(), description="what the person who asked has said since"
+    )
     results: tuple[ResultToVerify, ...]
     others: tuple[OtherResult, ...] = Field(
         default=(), description="further results, which have their verdict"

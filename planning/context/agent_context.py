@@ -1,6 +1,6 @@
 """Build the context that an agent's roles see: its sub-question, inputs, steps and tools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import NotFound
+from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.plans.research_plan import Task, TaskKind
 from holdfast.models.questions.user_questions import AnswerOrigin
@@ -25,11 +26,25 @@ from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.context.tried_calls import call_with_arguments
 from holdfast.planning.plans.entity_references import resolve_references
+from holdfast.planning.text.bounded_entries import (
+    BoundedEntries,
+    first_that_fit,
+    left_out_in_words,
+    newest_that_fit,
+)
 
 _SHOWN_VALUE = 2_000
 """Characters of a value in the trace; references reach the whole value."""
 _SHOWN_FAILURE = 600
 _SHOWN_QUOTE = 400
+_ROOM_FOR_GIVEN = 12_000
+"""Characters of the given values in a prompt; the inputs come first, and references reach all."""
+_ROOM_FOR_FOUND = 6_000
+"""Characters of the values of earlier attempts in a prompt."""
+_ROOM_FOR_EARLIER = 6_000
+"""Characters of the replaced steps and those of earlier attempts in a prompt; the newest stay."""
+_LONGEST_GIVEN = 4_000
+"""Characters of one given value in a prompt."""
 _SURE = 0.9
 """From here on a value is stated in so many words, as the extractor is told."""
 
@@ -76,6 +91,11 @@ class AgentContext:
         self, order: AgentTaskOrder, *, guidance: str = "", objectives: Sequence[str] = ()
     ) -> AgentRoleTask:
         """The task that the agent's roles are given."""
+        found = _values_that_fit(self.found_before, _ROOM_FOR_FOUND)
+        run = [trace_step(each) for each in self.earlier if _has_run(each)]
+        earlier = newest_that_fit(run, _ROOM_FOR_EARLIER, _length)
+        given = self.bounded_given
+        left_out = {"given": given.left_out + found.left_out, "earlier": earlier.left_out}
         return AgentRoleTask(
             collection=self.setting.collection,
             today=self.setting.today,
@@ -83,12 +103,13 @@ class AgentContext:
             specification=self.task.description,
             criteria=self.task.criteria,
             expects=self.task.expects,
-            given=self.given + self.found_before,
+            given=given.shown + found.shown,
             instructions=self.agent.instructions,
             tools=self.tools,
             objectives=tuple(objectives) or self.objectives,
             trace=tuple(trace_step(each, self.quotes.get(each.task.id, ())) for each in self.steps),
-            earlier=tuple(trace_step(each) for each in self.earlier if _has_run(each)),
+            earlier=earlier.shown,
+            left_out=left_out_in_words(left_out),
             answers=tuple(each for each in self.answers if each.by != AnswerOrigin.USER),
             user_answers=tuple(each for each in self.answers if each.by == AnswerOrigin.USER),
             guidance=guidance,
@@ -115,6 +136,11 @@ class AgentContext:
         )
 
     @property
+    def bounded_given(self) -> BoundedEntries[NamedValue]:
+        """What a prompt has room for of `given`."""
+        return _values_that_fit(self.given, _ROOM_FOR_GIVEN)
+
+    @property
     def found_before(self) -> tuple[NamedValue, ...]:
         """What earlier attempts at this task found; another attempt adds to it."""
         if self.stored.attempt == 1:
@@ -123,6 +149,23 @@ class AgentContext:
             NamedValue(name=f"{self.task.id}.{name}", value=disarm_references(value))
             for name, value in sorted(self.task.result.items())
         )
+
+    def bounded_found(self, lost: Collection[tuple[str, str]]) -> BoundedEntries[NamedValue]:
+        """What a prompt has room for of the values that earlier attempts proved.
+
+        An attempt that failed has left its values to its steps. `lost` names the values, as
+        (task, name), whose evidence was retracted.
+        """
+        if self.stored.attempt == 1:
+            return BoundedEntries()
+        places = (*(each.task for each in self.earlier), self.task)
+        found = {
+            name: NamedValue(name=name, value=disarm_references(value))
+            for task in places
+            for name, value in sorted(task.result.items())
+            if (task.id, name) not in lost
+        }
+        return _values_that_fit(list(found.values()), _ROOM_FOR_FOUND)
 
     @property
     def given_confidence(self) -> float:
@@ -157,6 +200,19 @@ def build_agent_context(
         tools=tools,
         answers=answers,
     )
+
+
+def _values_that_fit(values: Sequence[NamedValue], room: int) -> BoundedEntries[NamedValue]:
+    return first_that_fit([_shortened(each) for each in values], room, _length)
+
+
+def _shortened(each: NamedValue) -> NamedValue:
+    shown = _shortened_value(each.value, _LONGEST_GIVEN)
+    return each.model_copy(update={"value": shown})
+
+
+def _length(entry: Frozen) -> int:
+    return len(entry.model_dump_json(exclude_defaults=True))
 
 
 def _has_run(step: StoredTask) -> bool:
@@ -207,8 +263,6 @@ def _disarmed_quote(each: TraceQuote) -> TraceQuote:
     return each.model_copy(update={"quote": quote})
 
 
-def _shortened_value(value: JsonValue) -> JsonValue:
+def _shortened_value(value: JsonValue, most: int = _SHOWN_VALUE) -> JsonValue:
     text = value_as_text(value)
-    return disarm_references(
-        value if len(text) <= _SHOWN_VALUE else shorten_text(text, _SHOWN_VALUE)
-    )
+    return disarm_references(value if len(text) <= most else shorten_text(text, most))

@@ -17,6 +17,7 @@ from holdfast.models.text.sentences import sentence_spans
 from holdfast.models.text.words import shared_share, words_of
 from holdfast.planning.loop.passage_numbers import passage_title
 from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.planning.reports.short_forms import introduced_names
 from holdfast.planning.text.folded_text import FoldedText, fold_text, span_with_marks
 
 _SHORTEST_QUOTE = 3
@@ -28,6 +29,8 @@ _MIN_LETTERS = 3
 _LEAST_SHARE = 0.5
 """Of the words of a quote: a sentence with fewer of them is not the one that is meant."""
 _LONGEST_HINT = 250
+_ARTICLE = len(" the ")
+"""Characters before a quote: it may begin behind the article of its first name."""
 _NUMBER = re.compile(r"\d{1,6}")
 _MARK = re.compile(r" ?\[\d{1,6}(?:[,;] ?\d{1,6}){0,11}\]")
 """The numbers of passages, written into a sentence."""
@@ -128,12 +131,32 @@ class ProofGround:
     ) -> list[str]:
         """Return the numbers and names of the text that these passages do not contain.
 
-        The question and the given values may be used as well.
+        The question and the given values may be used as well, and a full name whose short form is
+        quoted.
         """
+        quotes = tuple(quotes)
         cited = [self._passages[number].passage for number in numbers]
         texts = [f"{passage_title(each)}\n{each.text}" for each in cited]
         shown = [*(each.quote for each in quotes), *self.given]
-        return unsupported_parts(text, texts, [self._question, *self.given], quotes_shown=shown)
+        full_names = (name for quote in quotes for name in self._introduced(text, quote))
+        known = [self._question, *self.given, *full_names]
+        return unsupported_parts(text, texts, known, quotes_shown=shown)
+
+    def _introduced(self, text: str, quote: ProvenQuote) -> list[str]:
+        """The full names of the text whose short form the quote has."""
+        held = (
+            each.passage for each in self._passages.values() if each.source_id == quote.source_id
+        )
+        source = next(held, None)
+        if source is None:
+            return []
+        document = [
+            each.passage.text
+            for each in self._passages.values()
+            if each.passage.address == source.address and each.passage.start <= source.start
+        ]
+        start = max(0, quote.start - _ARTICLE)
+        return introduced_names(text, source.text[start : quote.end], document)
 
     def _fold(self, number: int) -> FoldedText:
         if number not in self._folded:

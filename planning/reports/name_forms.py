@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
 _SMALL_LINE = "a and da de del der di du for in la le of on the to van von"
-_SMALL_WORDS = frozenset(_SMALL_LINE.split())
+SMALL_WORDS = frozenset(_SMALL_LINE.split())
 _MOST_INITIALS = 8
 _SHORTEST_BASE = 4
 _KEPT_TEXTS = 64
@@ -136,7 +136,7 @@ def _initials(text: str) -> Iterator[str]:
         word = match.group()
         follows = text[end : match.start()].isspace()
         end = match.end()
-        if word in _SMALL_WORDS and follows:
+        if word in SMALL_WORDS and follows:
             continue
         run = [*(run if follows else ()), *_capitals(word)] if word[0].isupper() else []
         run = run[-_MOST_INITIALS:]

@@ -68,6 +68,7 @@ def verifier_tasks(
     setting: JobSetting,
     results: Sequence[ResultToVerify],
     standing: Sequence[OtherResult],
+    guidance: tuple[str, ...] = (),
 ) -> list[VerifierTask]:
     """The verifier's tasks of one round: one, unless the results are too much for one prompt.
 
@@ -75,8 +76,10 @@ def verifier_tasks(
     """
     return [
         VerifierTask(
+            collection=setting.collection,
             today=setting.today,
             question=question,
+            guidance=guidance,
             results=batch,
             others=_near(batch, [*standing, *(e.as_other for e in results if e not in batch)]),
         )

@@ -3,6 +3,7 @@
 SUB_QUESTION_FIELDS = """\
 `specification` says what to find out, and nothing else in it counts; `node` is its id, `criteria`
 say when it is resolved, `expects` which values to give, `given` what is found already, `earlier`
-which steps were tried before, `hints` what they left open, `instructions` how you work, `answers`
-what other agents say. Go by `user_answers`: the person who asked says so.
+which steps were tried before, `left_out` how many entries had no room, `hints` what was left open,
+`instructions` how you work, `answers` what other agents say. Go by `user_answers`: the person who
+asked says so.
 """

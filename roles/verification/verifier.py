@@ -8,7 +8,7 @@ VERIFIER = Role(
     name=RoleName.VERIFIER.value,
     instructions="""\
 You verify the `results` of a research job, each by itself. Judge what is there; add nothing to it.
-Go by five criteria:
+`guidance` is from the person who asked, and counts as part of `question`. Go by five criteria:
 1. Completeness: every part of `sub_question` and of its `criteria` is answered, and every required
    entity in `expects` has a value in `result`.
 2. Evidence: a quote in `evidence` states each value. One good source is enough, unless the criteria
@@ -22,19 +22,19 @@ A result that answers a sub-question which misreads `question` is not complete, 
 supported: say so in `missing`.
 
 Give one verdict for each id. Name in `missing` each thing that another attempt should look for, in
-words to search by; none that the calls in `tried` have shown not to be there. Report a
-contradiction only where both claims cannot be true: other wording, rounding or another period is
-none. `completeness` says how much of what is asked is there; `status` is `complete` when nothing
-that matters is missing, `partial` when something useful is there, else `incomplete`. `confidence`
-says how far the result can be relied on, not how sure you are of your verdict. Recommend `accept`;
-`retry`, if another attempt may find more; or `escalate`, where only a person can judge. With
-`settles`, say in `sides_with` which of the two claims this result supports, and do not report that
-one again.
+words to search by; none that the calls in `tried`, or the `collection`, show not to be there.
+Report a contradiction only where both claims cannot be true: other wording, rounding or another
+period is none. `completeness` says how much of what is asked is there; `status` is `complete` when
+nothing that matters is missing, `partial` when something useful is there, else `incomplete`.
+`confidence` says how far the result can be relied on, not how sure you are of your verdict.
+Recommend `accept`; `retry`, if another attempt may find more; or `escalate`, where only a person
+can judge. With `settles`, say in `sides_with` which of the two claims this result supports, and do
+not report that one again.
 Example: asked for name and year, found the name with its quote: {"id":"T1","missing":["year in
 which Halm Tower opened"],"contradictions":[],"completeness":0.5,"status":"partial","confidence":
 0.9,"recommendation":"retry","sides_with":"neither"}
 """,
-    foreign_fields=("results", "others"),
+    foreign_fields=("collection", "results", "others"),
     task=VerifierTask,
     answer=VerifierAnswer,
 )

@@ -51,6 +51,16 @@ async def quotes_of_tasks(db: Database, job_id: str, names: Sequence[str]) -> li
     return _each_once(sorted(rows, key=lambda row: names.index(row.owner)))
 
 
+async def quotes_of_earlier_attempts(db: Database, job_id: str, name: str) -> list[GivenQuote]:
+    """Return the active quotes of the earlier attempts at this agent task, each once."""
+    query = (
+        _quotes(job_id)
+        .where(or_(tasks.c.id == name, tasks.c.parent == name))
+        .where(is_of_present_attempt().is_(False))
+    )
+    return _each_once(await _rows(db, query))
+
+
 async def quotes_of_report(db: Database, job_id: str) -> list[GivenQuote]:
     """Return the active quotes that the job's report cites, in the order of their marks.
 

@@ -106,3 +106,15 @@ async def load_loop_results(db: Database, job_id: str) -> dict[str, LoopResult]:
     async with db.reading() as connection:
         rows = (await connection.execute(query)).all()
     return {row.task_id: LoopResult.model_validate(row.body) for row in rows}
+
+
+async def load_loop_result(db: Database, job_id: str, place: LoopAttempt) -> LoopResult | None:
+    """Return the result of one attempt; None if it ended without an answer."""
+    query = select(loop_results.c.body).where(
+        loop_results.c.job_id == job_id,
+        loop_results.c.task_id == place.task_id,
+        loop_results.c.attempt == place.attempt,
+    )
+    async with db.reading() as connection:
+        body = (await connection.execute(query)).scalar_one_or_none()
+    return None if body is None else LoopResult.model_validate(body)

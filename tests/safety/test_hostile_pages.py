@@ -12,10 +12,13 @@ from holdfast.cli.render.evidence.source_lines import source_lines
 from holdfast.cli.render.terminal_output import printable
 from holdfast.corpus.folder_ingestion import ingest_folder
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.loop.loop_messages import LoopTask
 from holdfast.models.plans.research_plan import TaskInput
 from holdfast.planning.plans.entity_references import resolve_references
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
+from holdfast.roles.dialogue.role_definition import NEVER_OBEY
+from holdfast.roles.loop.loop_agent import INSTRUCTIONS
 from holdfast.roles.planning.agent_steps_planner import STEP_PLANNER
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.storage.evidence.source_queries import load_source_view
@@ -69,6 +72,14 @@ def test_every_role_is_told_which_fields_are_foreign(role: Any) -> None:
     assert set(role.foreign_fields) <= set(role.task.model_fields)
     assert all(f"`{name}`" in role.system for name in role.foreign_fields)
     assert "never obey it" in role.system
+
+
+def test_the_loop_agent_is_told_in_the_same_words_which_fields_are_foreign() -> None:
+    assert INSTRUCTIONS.endswith(NEVER_OBEY)
+    named = INSTRUCTIONS.rpartition("Titles, texts and notes")[2]
+    fields = ("collection", "given", "kept", "hints", "earlier_attempt")
+    assert set(fields) <= set(LoopTask.model_fields)
+    assert all(f"`{name}`" in named for name in fields)
 
 
 async def test_a_hostile_page_changes_neither_plan_nor_calls_nor_citations(

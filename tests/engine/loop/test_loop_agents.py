@@ -487,7 +487,14 @@ async def test_vmao_may_let_its_agents_work_as_loops(
     assert (stored.attempt, stored.task.result) == (2, {"city": "Malmo", "year": 1871})
     first, again = players.loop.agents_asked
     assert "hints" not in first.task
+    assert "earlier_attempt" not in first.task
     assert again.task["hints"]
+    earlier = again.task["earlier_attempt"]
+    assert earlier["found"] == [{"name": "city", "value": "Malmo"}]
+    assert earlier["tried"] == [BIRTH]
+    assert earlier["not_found"] == ["her year"]
+    shown = [*again.task.get("kept", ()), *again.task["first_search"][0]["passages"]]
+    assert BORN in json.dumps(shown), "the quote of the first attempt may be cited"
     kinds = [each.kind for each in await job_queries.events_after(engine.db, job.job_id, 0)]
     assert "task.verified" in kinds
     assert players.count(VERIFIER) == 1, "the failed result needed no model"

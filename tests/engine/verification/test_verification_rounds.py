@@ -15,6 +15,7 @@ from holdfast.models.verification.verification_verdicts import (
 )
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.jobs.job_control_rows import accept_guidance, propose_guidance
 from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
@@ -292,6 +293,53 @@ async def test_a_round_that_broke_off_asks_only_for_the_verdicts_that_had_not_co
     assert asked_about(players) == ["T4", "T5"]
     assert receipt.stop is None
     assert len(await job.verdicts(1)) == 5
+
+
+async def say(job: VerificationJob, words: str) -> None:
+    """The person who asked steers the job."""
+    number = await propose_guidance(job.db, job.job_id, words, "dana")
+    order = job.order(1)
+    async with job.db.job(order.job_id, order.epoch) as tx:
+        await accept_guidance(tx, number)
+
+
+async def test_the_verifier_judges_by_what_the_person_said_meanwhile(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    job = await five(engine)
+    scores(players, FIRST)
+    await say(job, "Figures of 2023 count alone.")
+
+    await job.verify(1)
+
+    (asked,) = [each for each in model.asked if each.plays(VERIFIER)]
+    assert asked.task["guidance"] == ["Figures of 2023 count alone."]
+
+
+async def test_a_verdict_that_came_back_is_not_paid_again_because_of_later_guidance(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    job = await store_verification_job(
+        engine, [verified_agent_task(name) for name in FIRST], slots=1
+    )
+    for name in FIRST:
+        await job.found(name, quote="x", value="a long account " * 4_000)
+    busy = {"T4": True}
+
+    def stumbling(asked: ReceivedRequest) -> object:
+        if busy.pop(asked.task["id"], False):
+            return ScriptedReply(status=503, error={"message": "overloaded"})
+        return verifier_answer(FIRST[asked.task["id"]])
+
+    players.parts["verifier"] = stumbling
+    with pytest.raises(Exception, match="overloaded"):
+        await job.verify(1)
+    players.asked.clear()
+    await say(job, "Figures of 2023 count alone.")
+
+    await job.verify(1)
+
+    assert asked_about(players) == ["T4", "T5"]
 
 
 async def test_of_a_round_and_a_filling_that_two_workers_do_at_once_one_is_stored(

@@ -163,8 +163,8 @@ async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
             await provenance_of(engine.holdfast, job.job_id, 77)
         with HttpService(engine.holdfast) as serving:
             told = (await serving.get(f"/jobs/{job.job_id}/provenance/{lamp.mark}")).json()
-            shown = (await serving.get(f"/sources/{lamp.source_id}")).json()
-            wrong = await serving.get("/sources/0x1")
+            shown = (await serving.get(f"/jobs/{job.job_id}/sources/{lamp.source_id}")).json()
+            wrong = await serving.get(f"/jobs/{job.job_id}/sources/0x1")
         assert told == found.model_dump(mode="json")
         assert shown["text"] == LAMP
         assert wrong.status_code == 404

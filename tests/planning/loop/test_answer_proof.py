@@ -149,3 +149,34 @@ def test_the_located_quote_is_the_sources_own_text() -> None:
     (quote,) = proven.quotes
     assert quote.quote == "Nobody **expected** it"
     assert TEXTS[1][quote.start : quote.end] == quote.quote
+
+
+@pytest.mark.conformance("LOOP-03")
+@pytest.mark.parametrize(
+    ("text", "introduced_in", "is_proven"),
+    [
+        ("The Board of Lights decided it.", "lights.md", True),
+        ("The Board of Trade decided it.", "lights.md", False),
+        ("The Board of Lights decided it.", "other.md", False),
+    ],
+)
+def test_a_full_name_is_shown_by_its_short_form_if_the_same_document_introduces_it(
+    text: str, introduced_in: str, is_proven: bool
+) -> None:
+    texts = (
+        (introduced_in, "The Board of Lights is old.", 0),
+        ("lights.md", "The Board decided.", 40),
+    )
+    held = [
+        PASSAGES[0].model_copy(
+            update={
+                "number": n,
+                "source_id": n,
+                "passage": SourcePassage(address=address, title="Log", text=said, start=start),
+            }
+        )
+        for n, (address, said, start) in enumerate(texts, start=1)
+    ]
+    sentence = AnswerSentence(text=text, cites=[Cite(passage=2, quote="Board decided")])
+
+    assert (ProofGround("Who decided?", held).prove(sentence).proven is not None) is is_proven

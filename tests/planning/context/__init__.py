@@ -1,0 +1,1 @@
+"""Tests of what the roles of an agent are shown."""
