@@ -167,7 +167,7 @@ async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
             wrong = await serving.get(f"/jobs/{job.job_id}/sources/0x1")
         assert told == found.model_dump(mode="json")
         assert shown["text"] == LAMP
-        assert wrong.status_code == 404
+        assert wrong.status_code == 422
 
         # Reading it again: all as it was, but for what cannot be read twice.
         first = await _rechecked(engine, job.job_id)
