@@ -3,10 +3,12 @@
 import ipaddress
 import signal
 import socket
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from holdfast.api.access.authentication import Authentication
 from holdfast.api.access.installation_token import make_token
@@ -82,12 +84,18 @@ def build_server(
     *,
     look_every: timedelta = POLL_INTERVAL,
     reads_within: timedelta = READER_TIMEOUT,
+    faces: Sequence[Callable[[FastAPI], None]] = (),
 ) -> tuple[ApiServer, EventFeed]:
-    """Build a server of this installation; start it with `serve(sockets=[listening])`."""
+    """Build a server of this installation; start it with `serve(sockets=[listening])`.
+
+    Each of `faces` adds its routes to those of the API.
+    """
     following = EventFeed(holdfast.db, look_every=look_every)
     authentication = Authentication(holdfast.db, make_token(holdfast.settings.home))
     context = ApiContext(holdfast, following, authentication, RequestRates(), reads_within)
     app = build_application(context, _allowed_host_names(listening))
+    for add_face in faces:
+        add_face(app)
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -72,7 +72,7 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
 
 def problem_response(error: HoldfastError, status: int | None = None) -> Response:
     """Return the response for an error of Holdfast, by default with the status of its kind."""
-    status = status or next(number for kind, number in _STATUS if isinstance(error, kind))
+    status = status or status_of_error(error)
     headers: dict[str, str] = {}
     if isinstance(error, KeyMissing):
         headers["WWW-Authenticate"] = "Bearer"
@@ -81,6 +81,11 @@ def problem_response(error: HoldfastError, status: int | None = None) -> Respons
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = "5"
     return _problem(status, type(error).__name__, str(error), headers)
+
+
+def status_of_error(error: HoldfastError) -> int:
+    """Return the status of the answer to a request that failed with the error."""
+    return next(number for kind, number in _STATUS if isinstance(error, kind))
 
 
 async def on_holdfast_error(_: Request, error: Exception) -> Response:

@@ -11,7 +11,7 @@ from holdfast import migrations
 from holdfast.configuration.configuration_check import check_configuration
 from holdfast.models.errors import ServiceDown
 from holdfast.services import detached_processes, service_discovery
-from holdfast.services.launch import worker_process
+from holdfast.services.launch import page_server, worker_process
 from holdfast.services.launch.worker_replacement import ensure_worker
 from holdfast.services.servers import postgres_files, postgres_server, temporal_server
 from holdfast.services.servers.server_starts import (
@@ -96,7 +96,7 @@ async def attach_to_services(settings: Settings, *, needs_temporal: bool = True)
 
 
 def stop_services(settings: Settings) -> list[str]:
-    """Stop worker, Temporal and PostgreSQL in this order; return the names of those that ran.
+    """Stop page, worker, Temporal and PostgreSQL in this order; return the names of those that ran.
 
     Raises:
         ServiceDown: a process does not end.
@@ -195,6 +195,7 @@ def _stop_order(
     tuple[str, Callable[[RunningProcess], None], RunningProcess | None, list[RunningProcess]]
 ]:
     return [
+        ("page", page_server.stop_page_server, None, page_server.page_servers(home)),
         (
             "worker",
             lambda process: worker_process.stop(home, process),

@@ -1,6 +1,7 @@
 """Tests that the wheel contains what it needs, and nothing that belongs to others."""
 
 import ast
+import hashlib
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -108,3 +109,17 @@ def test_every_module_of_the_wheel_can_be_imported_from_it(
     done = installed.run("python", "-c", IMPORT_ALL, *names, folder=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_wheel_contains_every_file_of_the_page(packages: BuiltPackages) -> None:
+    folder = ROOT / "holdfast" / "web"
+    shown = {
+        str(file.relative_to(ROOT)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in (*folder.glob("static/*"), *folder.glob("templates/*"))
+    }
+    shipped = {
+        name: hashlib.sha256(data).hexdigest() for name, data in contents(packages.wheel).items()
+    }
+
+    assert {name.rpartition(".")[2] for name in shown} == {"css", "jinja", "js", "svg"}
+    assert shown.items() <= shipped.items()

@@ -21,13 +21,14 @@ from holdfast.cli.options.run_options import RunOptions, check_run
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import print_progress
 from holdfast.client import Holdfast
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import BadInput, ServiceDown
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_state import RunningProcess
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.job_queries import has_answers_of_running_tasks
+from holdfast.web.page_address import begin_page, page_address
 
 _POLL_INTERVAL_S = 0.004
 
@@ -42,9 +43,15 @@ def demo_command(*, crash: bool, json_output: bool) -> int:
         if crash and current_worker(holdfast.settings.home) is None:
             raise BadInput("--crash kills the worker of `holdfast up`, and no worker runs here")
         job_id = await holdfast.submit(request)
-        if not crash:
-            return await watch_job(holdfast, job_id, json_output=json_output)
-        return await _watch_and_kill(holdfast, job_id, json_output=json_output)
+        # The server starts while the job runs.
+        await asyncio.to_thread(begin_page, holdfast.settings)
+        if crash:
+            code = await _watch_and_kill(holdfast, job_id, json_output=json_output)
+        else:
+            code = await watch_job(holdfast, job_id, json_output=json_output)
+        if code != EXIT_INTERRUPTED:
+            await _print_page_address(holdfast, job_id)
+        return code
 
     with as_file(folder.joinpath("collection")) as collection:
         print_progress(f"question: {question}")
@@ -53,6 +60,15 @@ def demo_command(*, crash: bool, json_output: bool) -> int:
             question, docs=Path(collection), preset="kpi-chain", model=EXTRACTIVE_MODEL
         )
         return prepare_and_run(check_run(options), submit)
+
+
+async def _print_page_address(holdfast: Holdfast, job_id: str) -> None:
+    try:
+        address = await page_address(holdfast.settings, f"/jobs/{job_id}")
+    except ServiceDown as error:
+        print_progress(f"warning: {error}")
+    else:
+        print_progress(f"see it in your browser: {address}")
 
 
 async def _watch_and_kill(holdfast: Holdfast, job_id: str, *, json_output: bool) -> int:

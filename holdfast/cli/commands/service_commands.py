@@ -10,27 +10,31 @@ from holdfast.cli.service_start import start_installation
 from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.services.checks.health_checks import HealthCheckResult, run_health_checks
 from holdfast.services.service_lifecycle import stop_services
+from holdfast.web.page_address import page_address
 
 _STATUS_MARKS = {"ok": "ok  ", "failed": "FAIL", "skipped": "-   "}
 
 
 def up_command(*, json_output: bool) -> None:
     """Start the embedded services and a worker, or find that they run."""
-    endpoints = asyncio.run(start_installation(load_command_settings(), may_interrupt=True))
+    settings = load_command_settings()
+    endpoints = asyncio.run(start_installation(settings, may_interrupt=True))
+    page = asyncio.run(page_address(settings))
     if json_output:
         # The database's address may hold a password.
-        print_json(endpoints.model_dump(exclude={"database_url"}))
+        print_json({**endpoints.model_dump(exclude={"database_url"}), "page": page})
         return
     where = "embedded" if endpoints.embedded_database else "HOLDFAST_DATABASE_URL"
     print_text(f"PostgreSQL  {where}")
     print_text(f"Temporal    {endpoints.temporal_address} ({endpoints.temporal_namespace})")
     if endpoints.temporal_ui:
         print_text(f"Temporal UI {endpoints.temporal_ui}")
+    print_text(f"Page        {page}")
     print_text("ready; `holdfast down` stops the services that were started here")
 
 
 def down_command(*, json_output: bool) -> None:
-    """Stop the worker and the embedded services; all data stay."""
+    """Stop the page, the worker and the embedded services; all data stay."""
     stopped = stop_services(load_command_settings())
     if json_output:
         print_json({"stopped": stopped})

@@ -40,14 +40,29 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free port.")] = 8765,
     json_output: JsonOption = False,
 ) -> None:
-    """Serve the HTTP API: submit, follow, steer and read jobs."""
+    """Serve the page and the HTTP API: submit, follow, steer and read jobs."""
     from holdfast.cli.commands.api_commands import serve_command
 
     serve_command(host, port, json_output=json_output)
 
 
+def open_page(
+    job: Annotated[
+        str | None, typer.Argument(help="The job to show, or the beginning of its id.")
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser if there is a desktop.")
+    ] = True,
+    json_output: JsonOption = False,
+) -> None:
+    """Print the page's address, which signs a browser in once, and open it."""
+    from holdfast.cli.commands.page_commands import open_command
+
+    open_command(job, browser=browser, json_output=json_output)
+
+
 def up(json_output: JsonOption = False) -> None:
-    """Start the embedded PostgreSQL, Temporal and worker, or attach to them."""
+    """Start the embedded PostgreSQL, Temporal, worker and page, or attach to them."""
     from holdfast.cli.commands.service_commands import up_command
 
     up_command(json_output=json_output)

@@ -16,6 +16,7 @@ from holdfast.api.access.installation_token import make_token
 from holdfast.api.event_feed import EventFeed
 from holdfast.api.http_server import ApiServer, address_of, build_server, listening_socket
 from holdfast.client import Holdfast, open_client
+from holdfast.web.page_routes import add_page
 
 _LOOK_EVERY = timedelta(milliseconds=50)
 
@@ -58,7 +59,11 @@ class HttpService:
         endpoints = known.model_copy(update={"database_url": url})
         async with open_client(self.holdfast.settings, endpoints) as holdfast:
             self._server, self.following = build_server(
-                holdfast, self._listening, look_every=_LOOK_EVERY, reads_within=self.reads_within
+                holdfast,
+                self._listening,
+                look_every=_LOOK_EVERY,
+                reads_within=self.reads_within,
+                faces=(add_page,),
             )
             is_there.set()
             await self._server.serve(sockets=[self._listening])

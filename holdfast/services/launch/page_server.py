@@ -1,0 +1,102 @@
+"""Start, find and stop the page's server of a home folder, which `up`, `demo` and `open` use.
+
+The server is a process of its own. It writes its address to the home folder once it listens, so
+other commands find it; a process that has died leaves a file that names no living process.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from holdfast.models.errors import ServiceDown
+from holdfast.services import detached_processes
+from holdfast.services.private_files import write_private_file
+from holdfast.services.service_state import RunningProcess
+
+MODULE = "holdfast.web.page_process"
+_COMMAND = ("-P", "-m", MODULE)  # -P: a folder `holdfast` of the user must not hide ours
+_FILE_NAME = "page_server.json"
+_START_TIMEOUT_S = 60.0
+_POLL_INTERVAL_S = 0.05
+_STOP_SIGNALS = ((15, 8.0), (9, 5.0))
+
+
+class PageServer(BaseModel):
+    """A listening server of the page."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    process: RunningProcess
+    url: str
+    settings_mark: str
+    """What the server was started with; a server with other settings is replaced."""
+
+
+def running_page_server(home: Path) -> PageServer | None:
+    """The server of this home that listens now; None if there is none."""
+    server = _recorded(home)
+    return server if server and detached_processes.is_alive(server.process) else None
+
+
+def last_port(home: Path) -> int | None:
+    """The port of the last server, whose address a browser may have kept."""
+    server = _recorded(home)
+    port = server.url.rpartition(":")[2] if server else ""
+    return int(port) if port.isdecimal() else None
+
+
+def record_page_server(home: Path, server: PageServer) -> None:
+    """Let other commands find the server."""
+    write_private_file(home / _FILE_NAME, server.model_dump_json())
+
+
+def start_page_server(home: Path, settings_mark: str) -> None:
+    """Start the server, unless one with these settings runs; it listens a little later."""
+    running = running_page_server(home)
+    if running is not None and running.settings_mark == settings_mark:
+        return
+    for process in page_servers(home):
+        stop_page_server(process)
+    command = [sys.executable, *_COMMAND, str(home), settings_mark]
+    detached_processes.start_detached(command, log=_log(home))
+
+
+def await_page_server(home: Path, settings_mark: str) -> PageServer:
+    """The server, once it listens.
+
+    Raises:
+        ServiceDown: it does not start; the message shows its log.
+    """
+    given_up = time.monotonic() + _START_TIMEOUT_S
+    while time.monotonic() < given_up:
+        running = running_page_server(home)
+        if running is not None and running.settings_mark == settings_mark:
+            return running
+        if not page_servers(home):
+            break
+        time.sleep(_POLL_INTERVAL_S)
+    lines = detached_processes.last_lines(_log(home))
+    raise ServiceDown(f"the page's server does not start; its log {_log(home)} ends:\n{lines}")
+
+
+def page_servers(home: Path) -> list[RunningProcess]:
+    """Every server of the page that was started for this home."""
+    return detached_processes.find_by_arguments(*_COMMAND, str(home))
+
+
+def stop_page_server(process: RunningProcess) -> None:
+    """End a server; browsers go on with the next one."""
+    detached_processes.terminate_process(process, _STOP_SIGNALS)
+
+
+def _recorded(home: Path) -> PageServer | None:
+    try:
+        return PageServer.model_validate_json((home / _FILE_NAME).read_text())
+    except (OSError, ValidationError, UnicodeDecodeError):
+        return None
+
+
+def _log(home: Path) -> Path:
+    return home / "logs" / "page.log"

@@ -1,0 +1,1 @@
+"""Let a browser sign in, and refuse what other sites make it send."""

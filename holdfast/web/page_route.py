@@ -1,0 +1,71 @@
+"""Answer a request for a page that fails with a page that says what happened and what to do."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from holdfast.api.problem_documents import status_of_error
+from holdfast.models.errors import HoldfastError, ServiceDown, StorageAway
+from holdfast.web.access.page_session import SignInNeeded
+from holdfast.web.rendering.page_templates import page
+
+log = structlog.get_logger(__name__)
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+_RETRY_S = 3
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages."""
+
+    def get_route_handler(self) -> Handler:
+        answer = super().get_route_handler()
+
+        async def answer_or_error_page(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except SignInNeeded as error:
+                return page(request, "sign_in", code=401, message=str(error), next=_next(request))
+            except RequestValidationError as error:
+                return error_page(request, _faults(error), 422)
+            except HoldfastError as error:
+                return error_page(
+                    request,
+                    str(error),
+                    status_of_error(error),
+                    is_passing=isinstance(error, ServiceDown | StorageAway),
+                )
+
+        return answer_or_error_page
+
+
+def error_page(
+    request: Request, message: str, status: int, *, is_passing: bool = False
+) -> Response:
+    """The page about a request that failed; of a passing fault it asks again by itself."""
+    # A form must not be sent twice without its user.
+    asks_again = is_passing and request.method == "GET"
+    response = page(
+        request, "error", code=status, message=message, is_passing=is_passing,
+        asks_again_s=_RETRY_S if asks_again else 0,
+    )  # fmt: skip
+    if asks_again:
+        response.headers["Retry-After"] = str(_RETRY_S)
+    return response
+
+
+def _next(request: Request) -> str:
+    """The page to go to after signing in."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return f"{request.url.path}{query}" if request.method == "GET" else "/"
+
+
+def _faults(error: RequestValidationError) -> str:
+    # Not the values that were sent: they may be secret, or very long.
+    faults = [f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()[:5]]
+    return "; ".join(faults)[:1000]

@@ -1,0 +1,35 @@
+"""Add the page to the server: its routes, its files, and pages for unknown addresses."""
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from holdfast.api.problem_documents import on_http_error
+from holdfast.web.page_route import error_page
+from holdfast.web.routes import job_list_routes, sign_in_routes, static_routes
+
+_ROUTERS = (
+    sign_in_routes.router,
+    static_routes.router,
+    job_list_routes.router,
+)
+_OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")
+_NOT_FOUND = 404
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page next to the API."""
+    for router in _ROUTERS:
+        app.include_router(router, include_in_schema=False)
+    app.add_exception_handler(HTTPException, _on_http_error)
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    """Answer a browser with a page, and a program with a problem document."""
+    is_browser = "text/html" in request.headers.get("accept", "")
+    is_missing = isinstance(error, HTTPException) and error.status_code == _NOT_FOUND
+    if is_browser and is_missing and not request.url.path.startswith(_OTHER_FACES):
+        message = f"there is no page at {request.url.path[:200]!r}; the list has all jobs"
+        return error_page(request, message, _NOT_FOUND)
+    return await on_http_error(request, error)

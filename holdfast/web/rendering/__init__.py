@@ -1,0 +1,1 @@
+"""Turn values into HTML: templates, words for states, and drawings."""

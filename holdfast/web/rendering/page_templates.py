@@ -1,0 +1,64 @@
+"""Load the page's templates, and answer with one as a page under the content policy."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from holdfast.models.text.terminal_text import single_line
+from holdfast.web.rendering import words
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+STATIC_FOLDER = Path(__file__).parent.parent / "static"
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+}
+_HASH_CHARACTERS = 12
+
+
+def page(request: Request, template: str, *, code: int = 200, **values: object) -> HTMLResponse:
+    """The page that the template makes of the values."""
+    text = (
+        _environment()
+        .get_template(f"{template}.html.jinja")
+        .render(path=request.url.path, **values)
+    )
+    return HTMLResponse(text, code, headers=_HEADERS)
+
+
+@cache
+def static_address(name: str) -> str:
+    """The address of a file of the page, which changes with the file."""
+    digest = hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest()
+    return f"/static/{name}?v={digest[:_HASH_CHARACTERS]}"
+
+
+def _without_control_signs(value: object) -> object:
+    """A text without signs that turn the direction of writing; markup is ours."""
+    if type(value) is not str:
+        return value
+    return "\n".join(single_line(line) for line in value.split("\n"))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_without_control_signs,
+    )
+    environment.globals.update(static=static_address)
+    environment.filters.update(words.FILTERS)
+    return environment

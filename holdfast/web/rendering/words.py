@@ -1,0 +1,121 @@
+"""Say states, amounts and times in the words of the page."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from holdfast.models.text.value_text import stored_text_in_words, value_as_text
+
+_LEAST_MONEY = 0.000_1
+_TONES = {
+    "done": "good",
+    "answered": "good",
+    "running": "live",
+    "queued": "plain",
+    "paused": "weak",
+    "failed": "bad",
+    "cancelled": "plain",
+    "superseded": "plain",
+    "pending": "plain",
+}
+_STOP_WORDS = {
+    "answered": "answered",
+    "answered_with_gaps": "answered, with gaps",
+    "nothing_found": "nothing found",
+    "planned": "planned only",
+}
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+
+
+def tone(status: str) -> str:
+    """The colour of a status, which never stands without its word."""
+    return _TONES.get(status, "plain")
+
+
+def outcome(status: str, stop_reason: str | None) -> str:
+    """What became of a job, in words."""
+    if stop_reason is None:
+        return status
+    return _STOP_WORDS.get(stop_reason, f"{status}: {stop_reason.replace('_', ' ')}")
+
+
+def outcome_tone(status: str, stop_reason: str | None) -> str:
+    if stop_reason in ("answered_with_gaps", "nothing_found", "planned"):
+        return "weak" if stop_reason == "answered_with_gaps" else "plain"
+    return tone(status)
+
+
+def money(amount: Decimal | float | None, currency: str) -> str:
+    """An amount of money with as many decimals as it needs."""
+    if amount is None:
+        return "unknown"
+    value = float(amount)
+    if 0 < value < _LEAST_MONEY:
+        return f"under {_LEAST_MONEY} {currency}"
+    return f"{value:,.2f} {currency}" if value == 0 or value >= 1 else f"{value:.3g} {currency}"
+
+
+def number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.0f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in its two largest units."""
+    if seconds is None:
+        return "unknown"
+    if seconds < _MINUTE_S:
+        return f"{seconds:.1f} s"
+    if seconds < _HOUR_S:
+        return f"{int(seconds) // _MINUTE_S} min {int(seconds) % _MINUTE_S} s"
+    hours = int(seconds) // _HOUR_S
+    return f"{hours} h {int(seconds) % _HOUR_S // _MINUTE_S} min"
+
+
+def moment(at: datetime | None) -> str:
+    """A time in the server's time zone: of today the hour, else the date too."""
+    if at is None:
+        return ""
+    here = at.astimezone()
+    is_today = here.date() == datetime.now(UTC).astimezone().date()
+    return f"{here:%H:%M:%S}" if is_today else f"{here.day} {here:%b %Y, %H:%M}"
+
+
+def size(count: int) -> str:
+    """A number of bytes in the unit that fits."""
+    value = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if value < 1000:
+            return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} GB"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{share:.0%}"
+
+
+def clipped(text: str, length: int) -> str:
+    """The beginning of a text, up to a number of characters."""
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+FILTERS: Mapping[str, Callable[..., object]] = {
+    "tone": tone,
+    "outcome": outcome,
+    "outcome_tone": outcome_tone,
+    "money": money,
+    "number": number,
+    "duration": duration,
+    "moment": moment,
+    "size": size,
+    "counted": counted,
+    "percent": percent,
+    "clipped": clipped,
+    "value": value_as_text,
+    "answer": stored_text_in_words,
+}

@@ -1,0 +1,140 @@
+// Keep a job's page up to date: follow its event stream, fetch the page again, and replace what
+// changed. Without this module the page shows the same when it is loaded again.
+
+const EVENT_PAUSE_MS = 250;
+const LOOK_MS = 5000;
+const AWAY_MS = 2000;
+const watched = document.querySelector("[data-events]");
+
+function regions(root) {
+  return [...root.querySelectorAll("[data-live][id]")];
+}
+
+// The text as the server sent it: a region that its reader is using differs from it.
+const shown = new Map(regions(document).map((region) => [region.id, region.innerHTML]));
+
+function isInUse(region) {
+  const active = document.activeElement;
+  return region.contains(active) && active.matches("input, textarea, select");
+}
+
+function replace(region, fresh) {
+  const open = new Set([...region.querySelectorAll("details[open][id]")].map((each) => each.id));
+  const scrolled = [...region.querySelectorAll("[data-scroll][id]")].map((each) => [each.id, each.scrollLeft, each.scrollTop]);
+  const focused = region.contains(document.activeElement) ? document.activeElement.id : "";
+  region.replaceChildren(...[...fresh.childNodes].map((each) => document.importNode(each, true)));
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  for (const [id, left, top] of scrolled) document.getElementById(id)?.scrollTo(left, top);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+export function adopt(text) {
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  for (const source of regions(fresh)) {
+    const target = document.getElementById(source.id);
+    if (!target || shown.get(source.id) === source.innerHTML || isInUse(target)) continue;
+    shown.set(source.id, source.innerHTML);
+    replace(target, source);
+  }
+  return fresh;
+}
+
+export async function load(address) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" }, redirect: "follow" });
+  if (answer.status === 401) location.reload();
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.text();
+}
+
+function say(text) {
+  let note = document.getElementById("connection");
+  if (!text) return note?.remove();
+  if (!note) {
+    note = document.createElement("p");
+    note.id = "connection";
+    note.className = "note weak";
+    note.setAttribute("role", "status");
+    document.body.append(note);
+  }
+  note.textContent = text;
+}
+
+let pending = 0;
+let isLoading = false;
+let wasEnded = false;
+
+function refreshSoon(pause = EVENT_PAUSE_MS) {
+  pending ||= setTimeout(refresh, pause);
+}
+
+async function refresh() {
+  pending = 0;
+  if (isLoading) return refreshSoon();
+  isLoading = true;
+  try {
+    const fresh = adopt(await load(location.href));
+    const now = fresh.querySelector("[data-events]");
+    if (now) watched.dataset.over = now.dataset.over;
+    wasEnded = watched.dataset.over === "yes";
+    document.title = fresh.title;
+    say("");
+  } catch {
+    say("The server does not answer. The job goes on; this page tries again every 2 seconds.");
+    refreshSoon(AWAY_MS);
+  } finally {
+    isLoading = false;
+  }
+}
+
+let source;
+function follow() {
+  source?.close();
+  source = new EventSource(`${watched.dataset.events}?after=${watched.dataset.after}`);
+  const received = (event) => {
+    if (event.lastEventId) watched.dataset.after = event.lastEventId;
+    refreshSoon();
+  };
+  for (const kind of watched.dataset.kinds.split(" ")) source.addEventListener(kind, received);
+  source.addEventListener("end", () => { source.close(); refreshSoon(); });
+  // A browser gives up after an error answer, such as that of a server whose database is away.
+  source.addEventListener("error", () => {
+    refreshSoon();
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, AWAY_MS);
+  });
+}
+
+if (watched) {
+  wasEnded = watched.dataset.over === "yes";
+  if (!wasEnded) follow();
+  // What waits for a model or for Temporal changes without an entry in the log.
+  setInterval(() => { if (!wasEnded && !document.hidden) refreshSoon(); }, LOOK_MS);
+  const wake = () => {
+    if (document.hidden) return;
+    refreshSoon();
+    if (!wasEnded && source?.readyState === EventSource.CLOSED) follow();
+  };
+  document.addEventListener("visibilitychange", wake);
+  window.addEventListener("online", wake);
+  window.addEventListener("pagehide", () => source?.close());
+  window.addEventListener("pageshow", (event) => { if (event.persisted && !wasEnded) follow(); });
+}
+
+// A link within a region that only chooses what the page shows: keep everything else still.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-choose]");
+  if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const address = link.href.baseVal ?? link.href;
+  try {
+    const text = await load(address);
+    history.pushState(null, "", address);
+    adopt(text);
+    const target = document.getElementById(link.dataset.choose);
+    target?.focus({ preventScroll: true });
+    const place = target?.getBoundingClientRect();
+    if (place && (place.top > innerHeight || place.bottom < 0)) target.scrollIntoView({ block: "start" });
+  } catch {
+    location.assign(address);
+  }
+});
+window.addEventListener("popstate", () => location.reload());

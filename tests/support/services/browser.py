@@ -1,0 +1,100 @@
+"""Drive Debian's Chromium through Playwright, signed in at a server of the test."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, Playwright, async_playwright
+
+from holdfast.web.access.page_links import make_link_token
+from tests.support.services.http_service import HttpService
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_INSTALL = ("apt-get", "install", "-y", "-q", "chromium")
+
+
+def chromium() -> str:
+    """The path of Chromium; in CI it is installed, elsewhere the test is skipped without it."""
+    found = _find()
+    if found is None and os.environ.get("CI") and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(("apt-get", "update", "-q"), check=False, capture_output=True)
+        subprocess.run(_INSTALL, check=True, capture_output=True)
+        found = _find()
+    if found is None and os.environ.get("CI"):
+        pytest.fail("CI needs Chromium for the tests of the page: apt-get install -y chromium")
+    if found is None:
+        pytest.skip("no Chromium here; install it with: apt-get install -y chromium")
+    return found
+
+
+def _find() -> str | None:
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+@asynccontextmanager
+async def open_browser() -> AsyncIterator[Browser]:
+    """A Chromium that ends with the block."""
+    path = chromium()
+    async with async_playwright() as playwright:
+        browser = await _launch(playwright, path)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def _launch(playwright: Playwright, path: str) -> Browser:
+    return await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+
+
+@dataclass
+class Reader:
+    """A browser's tab that is signed in, and what its console and network said."""
+
+    page: Page
+    url: str
+    complaints: list[str]
+
+    async def goto(self, path: str) -> None:
+        await self.page.goto(f"{self.url}{path}")
+
+    async def check_accessible(self) -> None:
+        """Axe finds nothing, and nothing is wider than the window."""
+        results = await Axe().run(self.page)
+        found = [
+            f"{each['id']}: {target['html'][:160]}"
+            for each in results.response["violations"]
+            for target in each["nodes"]
+        ]
+        assert found == []
+        wide = await self.page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        assert not wide, "the page scrolls sideways"
+
+
+@asynccontextmanager
+async def signed_in(
+    browser: Browser, serving: HttpService, **options: Any
+) -> AsyncIterator[Reader]:
+    """A tab of its own profile, signed in with a one-time address."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    reader = Reader(page, serving.url, [])
+    page.on(
+        "console",
+        lambda message: reader.complaints.append(message.text) if message.type == "error" else None,
+    )
+    page.on("pageerror", lambda error: reader.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: reader.complaints.append(f"dialog {dialog.message}"))
+    await reader.goto(f"/open?token={make_link_token(serving.token)}")
+    try:
+        yield reader
+    finally:
+        await context.close()
