@@ -15,6 +15,7 @@ from holdfast.api.access.request_audit import record_foreign_read, record_reques
 from holdfast.api.access.request_rates import RequestRates
 from holdfast.api.event_feed import EventFeed
 from holdfast.client import Holdfast
+from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import NotFound
@@ -33,6 +34,7 @@ class ApiContext:
     authentication: Authentication
     rates: RequestRates
     reads_within: timedelta
+    uploads: UploadQueue
 
 
 @dataclass(frozen=True)

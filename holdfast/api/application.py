@@ -26,6 +26,7 @@ from holdfast.api.routes import (
     job_control_routes,
     job_submission_routes,
     job_view_routes,
+    upload_routes,
 )
 from holdfast.models.errors import HoldfastError
 
@@ -35,6 +36,7 @@ _ROUTERS = (
     job_control_routes.router,
     evidence_routes.router,
     collection_routes.router,
+    upload_routes.router,
     installation_routes.router,
     access_routes.router,
 )

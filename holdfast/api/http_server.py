@@ -18,6 +18,7 @@ from holdfast.api.application import build_application
 from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
 from holdfast.api.server_sent_events import READER_TIMEOUT
 from holdfast.client import Holdfast
+from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.models.errors import BadInput
 
 _SHUTDOWN_TIMEOUT_S = 5
@@ -26,19 +27,25 @@ _SHUTDOWN_TIMEOUT_S = 5
 class ApiServer(uvicorn.Server):
     """Shut down gracefully at the first signal, and immediately at the second."""
 
-    def __init__(self, config: uvicorn.Config, following: EventFeed) -> None:
+    def __init__(self, config: uvicorn.Config, following: EventFeed, uploads: UploadQueue) -> None:
         super().__init__(config)
         self._following = following
+        self._uploads = uploads
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
         # uvicorn would record the signal and raise it again after the shutdown.
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._uploads.start()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # An event stream does not end by itself while its job runs.
         self._following.close()
         await super().shutdown(sockets)
+        await self._uploads.stop()
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -92,7 +99,8 @@ def build_server(
     """
     following = EventFeed(holdfast.db, look_every=look_every)
     authentication = Authentication(holdfast.db, make_token(holdfast.settings.home))
-    context = ApiContext(holdfast, following, authentication, RequestRates(), reads_within)
+    uploads = UploadQueue(holdfast.settings, holdfast.db)
+    context = ApiContext(holdfast, following, authentication, RequestRates(), reads_within, uploads)
     app = build_application(context, _allowed_host_names(listening))
     for add_face in faces:
         add_face(app)
@@ -105,7 +113,7 @@ def build_server(
         ws="none",
         timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
     )
-    return ApiServer(config, following), following
+    return ApiServer(config, following, uploads), following
 
 
 def _allowed_host_names(listening: socket.socket) -> frozenset[str] | None:

@@ -7,8 +7,10 @@ that begin with `shared/` are read by every owner. The installation's token sees
 from dataclasses import dataclass
 
 from holdfast.api.access.callers import Caller
-from holdfast.corpus.collection_names import checked_collection_name
+from holdfast.corpus.collection_names import check_collection, checked_collection_name
 from holdfast.models.views.collection_views import CollectionLine
+from holdfast.storage.core.database import Database
+from holdfast.storage.corpus.corpus_store import CorpusStore
 
 SHARED_PREFIX = "shared/"
 
@@ -38,15 +40,32 @@ class OwnedCollections:
         name = checked_collection_name(name)
         return name if self.caller.sees_all else f"{self.caller.owner}/{name}"
 
+    async def existing_name(self, db: Database, name: str, *, reads: bool = True) -> str:
+        """The stored name of a collection that there is.
+
+        Raises:
+            BadInput: the name cannot name a collection.
+            NotFound: the caller sees no such collection; the message lists those that it sees.
+        """
+        stored = self.readable_name(name) if reads else self.writable_name(name)
+        seen = [each for each in await CorpusStore(db).collections() if self._sees(each)]
+        check_collection(self.shown_name(stored), [self.shown_name(each) for each in seen])
+        return stored
+
     def visible(self, lines: list[CollectionLine]) -> list[CollectionLine]:
         """The caller's collections under the names that the caller uses."""
-        if self.caller.sees_all:
-            return lines
         return [
-            line.model_copy(update={"name": line.name.removeprefix(self._prefix)})
+            line.model_copy(update={"name": self.shown_name(line.name)})
             for line in lines
-            if line.name.startswith((self._prefix, SHARED_PREFIX))
+            if self._sees(line.name)
         ]
+
+    def shown_name(self, stored: str) -> str:
+        """The name of a collection as the caller uses it."""
+        return stored if self.caller.sees_all else stored.removeprefix(self._prefix)
+
+    def _sees(self, stored: str) -> bool:
+        return self.caller.sees_all or stored.startswith((self._prefix, SHARED_PREFIX))
 
     @property
     def _prefix(self) -> str:

@@ -1,6 +1,7 @@
 """Refuse requests whose body is too large or comes too slowly."""
 
 import asyncio
+import re
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -11,8 +12,9 @@ from holdfast.models.errors import BadInput
 
 MAX_BODY_BYTES = 2_000_000
 """A question with its settings needs far less."""
+MAX_UPLOAD_BYTES = 200_000_000
 _MESSAGE_TIMEOUT_S = 30.0
-_TOO_LARGE = f"the body of a request has at most {MAX_BODY_BYTES:,} bytes; send less"
+_UPLOAD_PATH = re.compile(r"/v1/collections/.+/documents$")
 
 
 class RequestLimits:
@@ -25,16 +27,28 @@ class RequestLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        stated = Headers(scope=scope).get("content-length", "0")
-        if not stated.isdecimal() or int(stated[:20]) > MAX_BODY_BYTES:
-            await problem_response(BadInput(_TOO_LARGE), 413)(scope, receive, send)
+        headers = Headers(scope=scope)
+        limit = MAX_UPLOAD_BYTES if _is_upload(scope, headers) else MAX_BODY_BYTES
+        stated = headers.get("content-length", "0")
+        if not stated.isdecimal() or int(stated[:20]) > limit:
+            await problem_response(BadInput(_too_large(limit)), 413)(scope, receive, send)
             return
-        await self._app(scope, _BoundedBody(receive).receive, send)
+        await self._app(scope, _BoundedBody(receive, limit).receive, send)
+
+
+def _is_upload(scope: Scope, headers: Headers) -> bool:
+    is_form = headers.get("content-type", "").startswith("multipart/form-data")
+    return is_form and bool(_UPLOAD_PATH.search(scope["path"]))
+
+
+def _too_large(limit: int) -> str:
+    return f"the body of this request has at most {limit:,} bytes; send less"
 
 
 class _BoundedBody:
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
+        self._limit = limit
         self._read_bytes = 0
         self._is_whole = False
 
@@ -55,6 +69,6 @@ class _BoundedBody:
             ) from None
         self._read_bytes += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
-        if self._read_bytes > MAX_BODY_BYTES:
-            raise HTTPException(413, _TOO_LARGE)
+        if self._read_bytes > self._limit:
+            raise HTTPException(413, _too_large(self._limit))
         return message

@@ -57,6 +57,8 @@ class IngestOptions:
     """True: remove all other documents of the collection; False: mirror only this folder."""
     say: MessageCallback = lambda _: None
     tell: ProgressCallback = lambda *_: None
+    origin: str = ""
+    """Where the documents come from; empty: the folder."""
 
 
 async def ingest_folder(
@@ -131,7 +133,7 @@ class _FolderReader:
 
     @property
     def origin(self) -> str:
-        return str(self.root)
+        return self.options.origin or str(self.root)
 
     async def read_file(self, place: str) -> None:
         """Bring the document of a file up to date, or record why not; `place` is below the root."""

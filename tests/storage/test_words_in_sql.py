@@ -16,7 +16,7 @@ _CALLS_ONLY = (call_statements.__name__, reservation_statements.__name__)
 
 def test_the_migrations_allow_the_words_of_the_closed_sets() -> None:
     written = {}
-    for path in sorted(_MIGRATIONS.rglob("*.sql")):
+    for path in [*sorted(_MIGRATIONS.rglob("*.sql")), *sorted(_MIGRATIONS.rglob("*.py"))]:
         constraints = r"constraint (\w+)\s+check \((\w+ in \([^)]+\))\)"
         written |= dict(re.findall(constraints, path.read_text("utf-8")))
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from holdfast.api.api_context import Asker, Reader
+from holdfast.api.api_context import Asker, CallerSession, Reader
 from holdfast.api.owned_collections import OwnedCollections
 from holdfast.corpus.collection_lookup import (
     SearchListing,
@@ -52,17 +52,18 @@ async def list_all(session: Reader) -> list[CollectionLine]:
 @router.get("/{collection:path}/documents")
 async def list_collection(session: Reader, collection: str) -> list[DocumentLine]:
     """The documents of a collection by address."""
-    name = OwnedCollections(session.caller).readable_name(collection)
+    name = await _existing(session, collection)
     return await list_documents(session.holdfast, name)
 
 
 @router.post("/{collection:path}/search")
 async def search(session: Reader, collection: str, body: SearchBody) -> SearchListing:
     """Search a collection as jobs do."""
-    name = OwnedCollections(session.caller).readable_name(collection)
-    return await search_collection(
+    name = await _existing(session, collection)
+    listing = await search_collection(
         session.holdfast, name, body.query, limit=body.limit, mode=body.mode, where=body.where
     )
+    return listing.model_copy(update={"collection": collection})
 
 
 @router.delete("/{collection:path}/documents")
@@ -72,6 +73,11 @@ async def remove(
     address: Annotated[str | None, Query(description="One document; all if left out.")] = None,
 ) -> RemovedDocuments:
     """Remove one document, or the whole collection; jobs keep what they found in it."""
-    name = OwnedCollections(session.caller).writable_name(collection)
+    name = await _existing(session, collection, reads=False)
     removed = await remove_documents(session.holdfast, name, address)
     return RemovedDocuments(collection=collection, removed=removed)
+
+
+async def _existing(session: CallerSession, collection: str, *, reads: bool = True) -> str:
+    owned = OwnedCollections(session.caller)
+    return await owned.existing_name(session.holdfast.db, collection, reads=reads)

@@ -46,7 +46,8 @@ async def submit_job(
     if submission.follows is not None:
         await check_visible_job(session, submission.follows)
     if submission.collection is not None:
-        name = OwnedCollections(caller).readable_name(submission.collection)
+        owned = OwnedCollections(caller)
+        name = await owned.existing_name(holdfast.db, submission.collection)
         submission = submission.model_copy(update={"collection": name})
     checked = check_submission(submission, holdfast.settings, caller.owner)
     await check_server_names(checked.request.servers, holdfast.settings)

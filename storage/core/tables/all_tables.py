@@ -12,6 +12,7 @@ from holdfast.storage.core.tables import (
     question_tables,
     recovery_tables,
     turn_tables,
+    upload_tables,
     verification_tables,
 )
 from holdfast.storage.core.tables.metadata import metadata
@@ -29,5 +30,6 @@ __all__ = [
     "question_tables",
     "recovery_tables",
     "turn_tables",
+    "upload_tables",
     "verification_tables",
 ]

@@ -1,0 +1,1 @@
+"""Take documents over HTTP, and read them into their collection in the background."""
