@@ -1,11 +1,9 @@
 """Fixtures of all tests: one real PostgreSQL and one real Temporal server per run, a database per
 test."""
 
-import json
 import shutil
 import sysconfig
 import tempfile
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -29,6 +27,7 @@ from holdfast.workflows.temporal_display import (
     STATUS_ATTRIBUTE,
     TOKENS_ATTRIBUTE,
 )
+from tests.support.conformance_run import ConformanceRun, rows_of
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
@@ -39,8 +38,8 @@ settings.register_profile("usual", deadline=None)
 settings.register_profile("deep", deadline=None, max_examples=3_000)
 settings.load_profile("usual")
 
-CONFORMANCE = Path("build/conformance.json")
-_ROWS = "conformance"
+_PAGE = Path(__file__).parent.parent / "docs/conformance.md"
+_RECORD = Path("build/conformance.json")
 _OWN_ROOT = pytest.StashKey[Path]()
 
 
@@ -50,6 +49,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="renew the recordings of tests/replay or tests/upgrades (docs/changing-workflows.md)",
     )
+    parser.addoption("--row", help="run only tests that carry this row of docs/conformance.md")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that do not carry the row of `--row`."""
+    row = config.getoption("--row")
+    if row is None:
+        return
+    left_out = [item for item in items if row not in rows_of(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if row in rows_of(item)]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,6 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     and would lose its data folder in the middle of the run. The name is short: the paths of
     sockets have room for about a hundred characters.
     """
+    config.pluginmanager.register(ConformanceRun(_PAGE, _RECORD))
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="hf")
         config.stash[_OWN_ROOT] = Path(config.option.basetemp)
@@ -179,31 +190,7 @@ async def scripted_engine(
         yield engine
 
 
-_results: dict[str, dict[str, str]] = defaultdict(dict)
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Send the conformance rows of a test along with what it came to."""
-    outcome = yield
-    rows = [row for mark in item.iter_markers("conformance") for row in mark.args]
-    outcome.get_result().user_properties.append((_ROWS, rows))
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note for each conformance row what its tests came to, whichever process ran them."""
-    if report.when == "call" or (report.when == "setup" and not report.passed):
-        for name, rows in report.user_properties:
-            for row in rows if name == _ROWS else ():
-                _results[row][report.nodeid] = report.outcome
-
-
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    is_part = hasattr(session.config, "workerinput")
-    if _results and not is_part:
-        CONFORMANCE.parent.mkdir(exist_ok=True)
-        ordered = {row: dict(sorted(_results[row].items())) for row in sorted(_results)}
-        CONFORMANCE.write_text(json.dumps(ordered, indent=1) + "\n")
     folder = session.config.stash.get(_OWN_ROOT, None)
     if folder is not None and not session.testsfailed:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,36 +1,25 @@
 """Tests that docs/conformance.md and the tests agree on the ids of promised behaviours."""
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.breakages.breakage_list import files_by_row
+from tests.support.conformance_run import ID, states_by_row
+
 ROOT = Path(__file__).parent.parent
-ID = r"[A-Z]{3,4}-\d\d"
 SKIPPED_FOLDERS = {".venv", ".git", "build", "dist", "node_modules"}
 
 
 @cache
 def states_by_id() -> dict[str, str]:
     """The state (tested, planned) of each row of the page."""
-    page = (ROOT / "docs/conformance.md").read_text()
-    rows = re.findall(rf"^\| ({ID}) \| .+\. \| (tested|planned) \|$", page, re.MULTILINE)
-    assert len(rows) == len(dict(rows)), "an id stands twice"
-    return dict(rows)
+    return states_by_row(ROOT / "docs/conformance.md")
 
 
-def ids_in(tree: ast.AST) -> Iterator[str]:
-    """The ids that `pytest.mark.conformance(...)` names, as a decorator or in `pytestmark`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.conformance":
-            yield from (ast.literal_eval(argument) for argument in node.args)
-
-
-@cache
 def carried_ids() -> frozenset[str]:
-    files = (ROOT / "tests").rglob("test_*.py")
-    return frozenset(id_ for path in files for id_ in ids_in(ast.parse(path.read_text())))
+    return frozenset(files_by_row())
 
 
 def text_files() -> Iterator[Path]:
