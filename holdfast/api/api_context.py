@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -94,7 +94,16 @@ def _session(
     return session
 
 
-async def check_visible_job(session: CallerSession, job_id: str) -> str:
+class CallerView(Protocol):
+    """A caller whose scope was checked, whichever face the caller came by."""
+
+    @property
+    def holdfast(self) -> Holdfast: ...
+    @property
+    def caller(self) -> Caller: ...
+
+
+async def check_visible_job(session: CallerView, job_id: str) -> str:
     """Refuse a job that does not exist or belongs to another owner; return its owner.
 
     Raises:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from holdfast.api.api_context import Asker, Reader, check_visible_job
+from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.owned_collections import OwnedCollections
 from holdfast.jobs.job_lookup import newest_jobs
 from holdfast.jobs.job_submission import JobSubmission, check_submission, checked_request_key
@@ -41,6 +41,21 @@ async def submit_job(
 
     With `plan_only` the job only plans; `/v1/jobs/JOB/estimate` then says what the rest takes.
     """
+    job = await submitted_job(session, submission, key)
+    response.headers["Location"] = f"/v1/jobs/{job.job_id}"
+    return job
+
+
+async def submitted_job(
+    session: CallerView, submission: JobSubmission, key: str | None
+) -> SubmittedJob:
+    """Submit a job for the caller; with `key`, once for each key.
+
+    Raises:
+        BadInput: the submission cannot be used.
+        NotFound: the caller sees no such job or collection.
+        ServiceDown: Temporal does not answer.
+    """
     holdfast, caller = session.holdfast, session.caller
     key = checked_request_key(key)
     if submission.follows is not None:
@@ -53,7 +68,6 @@ async def submit_job(
     await check_server_names(checked.request.servers, holdfast.settings)
     request = await completed_request(holdfast, checked)
     job_id = await holdfast.submit(request, key=caller.own_name(key) if key else None)
-    response.headers["Location"] = f"/v1/jobs/{job_id}"
     return SubmittedJob(job_id=job_id, note=checked.note)
 
 

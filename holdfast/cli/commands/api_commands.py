@@ -7,6 +7,7 @@ import sys
 from holdfast.api.http_server import address_of, build_server, is_loopback, listening_socket
 from holdfast.cli.installation_access import open_installation
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
+from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.web.page_address import signing_in_address
 from holdfast.web.page_routes import add_page
 
@@ -22,7 +23,7 @@ def serve_command(host: str, port: int, *, json_output: bool) -> None:
 
 async def _run_server(listening: socket.socket, *, json_output: bool) -> None:
     async with open_installation(needs_temporal=False) as holdfast:
-        serving, _ = build_server(holdfast, listening, faces=(add_page,))
+        serving, _ = build_server(holdfast, listening, faces=(add_page, add_mcp))
         _print_address(listening, json_output=json_output)
         page = signing_in_address(holdfast.settings, address_of(listening))
         print_progress(f"page: {page}")

@@ -61,6 +61,13 @@ def open_page(
     open_command(job, browser=browser, json_output=json_output)
 
 
+def mcp() -> None:
+    """Serve Holdfast to an MCP host over standard input and output; hosts start this themselves."""
+    from holdfast.cli.commands.mcp_commands import mcp_command
+
+    mcp_command()
+
+
 def up(json_output: JsonOption = False) -> None:
     """Start the embedded PostgreSQL, Temporal, worker and page, or attach to them."""
     from holdfast.cli.commands.service_commands import up_command

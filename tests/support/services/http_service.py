@@ -16,6 +16,7 @@ from holdfast.api.access.installation_token import make_token
 from holdfast.api.event_feed import EventFeed
 from holdfast.api.http_server import ApiServer, address_of, build_server, listening_socket
 from holdfast.client import Holdfast, open_client
+from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.web.page_routes import add_page
 
 _LOOK_EVERY = timedelta(milliseconds=50)
@@ -33,13 +34,22 @@ class HttpService:
     following: EventFeed = field(init=False)
 
     def __enter__(self) -> Self:
-        self._listening = listening_socket("127.0.0.1", 0)
+        self._start(0)
+        return self
+
+    def restart(self) -> None:
+        """End the server, and start another at the same address."""
+        port = self._listening.getsockname()[1]
+        self._stop()
+        self._start(port)
+
+    def _start(self, port: int) -> None:
+        self._listening = listening_socket("127.0.0.1", port)
         self.url = address_of(self._listening)
         is_there = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(is_there)))
         self._thread.start()
         assert is_there.wait(10)
-        return self
 
     def __exit__(
         self,
@@ -47,6 +57,9 @@ class HttpService:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
         self._server.should_exit = True
         self._thread.join(10)
         assert not self._thread.is_alive()
@@ -63,7 +76,7 @@ class HttpService:
                 self._listening,
                 look_every=_LOOK_EVERY,
                 reads_within=self.reads_within,
-                faces=(add_page,),
+                faces=(add_page, add_mcp),
             )
             is_there.set()
             await self._server.serve(sockets=[self._listening])

@@ -1,0 +1,61 @@
+"""Define the tools that read a report in parts, and the passage behind a mark."""
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from holdfast.jobs.job_lookup import report_of
+from holdfast.mcp_server.caller_access import ToolCalls
+from holdfast.mcp_server.cited_passages import cited_passage
+from holdfast.mcp_server.research_server import ResearchServer
+from holdfast.mcp_server.text_parts import text_parts
+from holdfast.mcp_server.tool_answers import SourcePassageView
+from holdfast.mcp_server.tools.argument_types import JobId
+from holdfast.models.access.access_scopes import Scope
+from holdfast.models.errors import BadInput
+from holdfast.reports.markdown_and_json_rendering import to_markdown
+
+_READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+def add_reading_tools(server: ResearchServer, calls: ToolCalls) -> None:
+    """Add `research_report` and `research_source`."""
+
+    async def research_report(
+        job: JobId,
+        ctx: Context[Any, Any],
+        part: Annotated[int, Field(description="1 is the first part.", ge=1, le=100_000)] = 1,
+    ) -> str:
+        """Read a part of the report, as Markdown of at most 20,000 characters; [n] are marks."""
+        async with calls.open(ctx.request_context, "research_report", Scope.READ, job) as known:
+            report = await report_of(known.holdfast, job)
+            return _part(text_parts(to_markdown(report)), part)
+
+    async def research_source(
+        job: JobId,
+        mark: Annotated[int, Field(description="The number of a mark [n].", ge=1, le=2**62)],
+        ctx: Context[Any, Any],
+    ) -> SourcePassageView:
+        """Show the passage that a mark of the report cites, with its sentences and its address."""
+        async with calls.open(ctx.request_context, "research_source", Scope.READ, job) as known:
+            return await cited_passage(known.holdfast, job, mark)
+
+    server.add_tool(research_report, annotations=_READS, structured_output=False)
+    server.add_tool(research_source, annotations=_READS)
+
+
+def _part(parts: tuple[str, ...], number: int) -> str:
+    """The part, after a line that says which of several parts it is.
+
+    Raises:
+        BadInput: there is no such part.
+    """
+    if number > len(parts):
+        last = "1 part" if len(parts) == 1 else f"{len(parts)} parts"
+        raise BadInput(f"the report has {last}, so there is no part {number}")
+    if len(parts) == 1:
+        return parts[0]
+    rest = f"; part={number + 1} is the next" if number < len(parts) else "; it is the last"
+    return f"(part {number} of {len(parts)}{rest})\n\n{parts[number - 1]}"
