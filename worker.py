@@ -27,6 +27,7 @@ from holdfast.activities.runtime.interceptors.recovery_interceptor import Recove
 from holdfast.activities.runtime.interceptors.stall_interceptor import StallInterceptor
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
+from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.json_logs import configure_logs, hide_secrets
 from holdfast.configuration.known_models import check_agent_models
@@ -85,7 +86,8 @@ async def open_services(settings: Settings, database_url: str) -> AsyncIterator[
         private_jobs = read_private_job_settings(settings.config_file, servers)
         hub = Hub(servers, builtin, secrets=secrets, private_jobs=private_jobs)
         await stack.enter_async_context(hub)
-        yield Services(db, models, hub, agents)
+        calibrations = read_calibrations(settings.config_file)
+        yield Services(db, models, hub, agents, calibrations)
 
 
 def build_worker(

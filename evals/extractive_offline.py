@@ -13,10 +13,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from holdfast.configuration.calibration_settings import read_calibrations
+from holdfast.evals.measures.calibration_fit import calibration_lines, fit_route_table
 from holdfast.evals.measures.question_files import DEFAULT_FILE, EvaluationQuestion, read_questions
 from holdfast.evals.offline.offline_job import OfflineJob
-from holdfast.evals.offline.offline_table import offline_table
+from holdfast.evals.offline.offline_table import offline_table, rated_answers
 from holdfast.models.errors import BadInput
+from holdfast.models.evidence.answer_routes import RouteTable
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 
 
 async def run_question(question: EvaluationQuestion, *, fixed_hits: bool = False) -> OfflineJob:
@@ -38,13 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _arguments(arguments)
     try:
         questions = read_questions(chosen.file)[chosen.first : chosen.last]
+        table = _table(chosen)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
     jobs = asyncio.run(run_questions(questions, fixed_hits=chosen.fixed_hits))
     for job in jobs[: chosen.show]:
         print(_trace(job))
-    print("\n".join(offline_table(jobs)))
+    rated = rated_answers(jobs, table)
+    print("\n".join(offline_table(jobs, table)))
+    if chosen.calibrate:
+        print("\n".join(calibration_lines(EXTRACTIVE_MODEL, fit_route_table(rated), rated)))
     return 0
 
 
@@ -60,8 +68,24 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--to", dest="last", type=int, default=200)
     parser.add_argument("--show", type=int, default=0, help="print the course of so many questions")
+    parser.add_argument(
+        "--calibrate", action="store_true", help="print the calibration fitted on these questions"
+    )
+    parser.add_argument(
+        "--calibration", type=Path, help="a file with [calibration.extractive], fitted elsewhere"
+    )
+    parser.add_argument(
+        "--uncalibrated", action="store_true", help="the confidences as they were before any table"
+    )
     parser.add_argument("--fixed-hits", action="store_true", help="the search ignores `limit`")
     return parser.parse_args(arguments)
+
+
+def _table(chosen: argparse.Namespace) -> RouteTable:
+    """The calibration of the answers' confidences."""
+    if chosen.uncalibrated:
+        return {}
+    return read_calibrations(chosen.calibration)[EXTRACTIVE_MODEL]
 
 
 def _trace(job: OfflineJob) -> str:

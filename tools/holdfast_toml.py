@@ -16,6 +16,7 @@ ShapeT = TypeVar("ShapeT", bound=Frozen)
 
 _TABLES = (
     "agents",
+    "calibration",
     "embeddings",
     "models",
     "presets",

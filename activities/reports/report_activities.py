@@ -47,10 +47,12 @@ from holdfast.models.text.value_text import value_as_text, value_in_words
 from holdfast.models.wire import call_places, stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.reports.answer_calibration import calibrated_report
 from holdfast.planning.reports.answer_confidence import (
     UNSTATED_ANSWER_CONFIDENCE,
     answer_confidence,
 )
+from holdfast.planning.reports.answer_route import answer_route
 from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
 from holdfast.planning.reports.delivery_checks import (
     failed_checks,
@@ -97,7 +99,7 @@ class ReportActivities:
             return await self._delivery(inputs, await not_found_report(db, inputs))
         loop = _loop_result(inputs)
         if loop is not None:
-            return await self._delivery(inputs, _report_of_loop(inputs, loop))
+            return await self._delivery(inputs, _report_of_loop(inputs, loop), is_of_loop=True)
         writer = self._model_caller(order, job.request)
         judge = self._judge(order, job.request)
         try:
@@ -108,10 +110,19 @@ class ReportActivities:
         return await self._delivery(inputs, report, total_tokens(writer, judge))
 
     async def _delivery(
-        self, inputs: ReportInputs, report: Report, tokens: int = 0
+        self, inputs: ReportInputs, report: Report, tokens: int = 0, *, is_of_loop: bool = False
     ) -> Record[ReportReceipt]:
-        whole = await with_unproven(self.services.db, inputs, report)
+        calibrated = self._calibrated(inputs, report, is_of_loop=is_of_loop)
+        whole = await with_unproven(self.services.db, inputs, calibrated)
         return partial(_record_delivery, inputs, whole, tokens)
+
+    def _calibrated(self, inputs: ReportInputs, report: Report, *, is_of_loop: bool) -> Report:
+        """The report with the confidence that answers of its route and its model have earned."""
+        if report.answer is None:
+            return report
+        request = inputs.job.request
+        route = answer_route(inputs.plan, request.question, report.answer, is_of_loop=is_of_loop)
+        return calibrated_report(report, route, self.services.calibrations.get(request.model, {}))
 
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:
         """The caller of the model that judges sentences, if a model judges them.

@@ -12,6 +12,7 @@ from holdfast.models.errors import BadConfiguration
 from holdfast.models.jobs.activity_orders import RunOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.planning.reports.answer_calibration import CalibrationTables, built_in_calibration
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
 from holdfast.roles.dialogue.role_definition import Model
 from holdfast.storage.core.database import Database
@@ -97,6 +98,7 @@ class Services:
     models: ModelRegistry
     hub: Hub
     agents: AgentCatalogue = field(default_factory=built_in_agents)
+    calibrations: CalibrationTables = field(default_factory=built_in_calibration)
     requests: RequestCache = field(init=False)
 
     def __post_init__(self) -> None:

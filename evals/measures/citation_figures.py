@@ -12,6 +12,7 @@ from holdfast.evals.measures.answer_metrics import (
     is_exact_match,
     is_in_passages,
 )
+from holdfast.evals.measures.confidence_figures import ConfidenceFigures, confidence_figures
 from holdfast.evals.measures.evaluation_engine import ComparedQuestion
 from holdfast.evals.measures.keyword_baseline import CitedPassages
 from holdfast.evals.measures.question_files import EvaluationQuestion
@@ -54,6 +55,7 @@ class CitationFigures(NamedTuple):
     passages_cited_by_keyword: float
     citations: int
     citations_that_open: float
+    confidence: ConfidenceFigures | None
 
 
 def citation_figures(worked: Sequence[ComparedQuestion], fitted: int = 0) -> list[CitationFigures]:
@@ -87,6 +89,7 @@ def _of_group(name: str, group: Sequence[ComparedQuestion]) -> CitationFigures:
         passages_cited_by_keyword=statistics.fmean(len(each.keyword.passages) for each in group),
         citations=marks,
         citations_that_open=100 * opened / marks if marks else 0.0,
+        confidence=confidence_figures([each.rated for each in group if each.rated is not None]),
     )
 
 

@@ -10,6 +10,7 @@ from holdfast.evals.measures.citation_figures import (
     cites_all_gold,
     holds_answer,
 )
+from holdfast.evals.measures.confidence_figures import confidence_lines
 from holdfast.evals.measures.evaluation_engine import ComparedQuestion
 
 
@@ -23,7 +24,8 @@ def _named(found: CitationFigures) -> dict[str, Any]:
         each._asdict() | {"difference": each.difference._asdict(), "meets_aim": each.meets_aim}
         for each in found.comparisons
     ]
-    return found._asdict() | {"comparisons": comparisons}
+    stated = found.confidence and found.confidence.model_dump(mode="json")
+    return found._asdict() | {"comparisons": comparisons, "confidence": stated}
 
 
 def _jobs(worked: Sequence[ComparedQuestion]) -> list[dict[str, Any]]:
@@ -33,6 +35,8 @@ def _jobs(worked: Sequence[ComparedQuestion]) -> list[dict[str, Any]]:
             "question": each.question.text,
             "right": each.question.answers[0],
             "answer": each.answer,
+            "confidence": each.confidence,
+            "route": each.route,
             "status": each.job.status,
             "stop_reason": each.job.stop_reason,
             "message": each.job.message,
@@ -56,6 +60,7 @@ def citation_lines(found: Sequence[CitationFigures]) -> Iterator[str]:
         yield from (_comparison_line(each) for each in group.comparisons)
         yield _answer_line(group)
         yield _job_line(group)
+        yield from (f"  {line}" for line in confidence_lines(group.confidence))
         yield "  ended: " + ", ".join(f"{name} {count}" for name, count in group.reasons.items())
 
 

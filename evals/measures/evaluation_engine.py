@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from pydantic import SecretStr
 
 from holdfast.client import Holdfast
+from holdfast.evals.measures.confidence_figures import RatedAnswer, is_right_answer
 from holdfast.evals.measures.keyword_baseline import (
     CitedAmount,
     CitedPassages,
@@ -22,6 +23,7 @@ from holdfast.evals.measures.keyword_baseline import (
 from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.errors import NotFound
+from holdfast.models.evidence.answer_routes import AnswerRoute
 from holdfast.models.evidence.evidence import Citation
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
@@ -61,10 +63,21 @@ class AnsweredJob:
     """Citations in the report."""
     open_citations: int
     """Those whose quote stands in the collection where the citation says."""
+    confidence: float | None
+    """What the report states of its answer."""
+    route: AnswerRoute | None
 
     @property
     def answer(self) -> str:
         return self.job.answer or ""
+
+    @property
+    def rated(self) -> RatedAnswer | None:
+        """The answer with its confidence; None where no answer or no confidence is stated."""
+        if not self.answer or self.confidence is None:
+            return None
+        is_right = is_right_answer(self.answer, self.question.answers)
+        return RatedAnswer(self.confidence, is_right, self.route)
 
 
 @dataclass(frozen=True)
@@ -115,7 +128,16 @@ class QuestionLab:
         found = [each for each in opened if each is not None]
         read = {each.source_id for each in await evidence_of(self.holdfast.db, job_id)}
         cited = CitedPassages(tuple({(each.address, each.start): each for each in found}.values()))
-        return AnsweredJob(question, job, cited, len(read), len(citations), len(found))
+        return AnsweredJob(
+            question,
+            job,
+            cited,
+            len(read),
+            len(citations),
+            len(found),
+            confidence=report.confidence if report else None,
+            route=report.route if report else None,
+        )
 
     def _request(self, question: str, collection: str) -> JobRequest:
         return JobRequest(

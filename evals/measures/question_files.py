@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -91,9 +91,18 @@ def _of_hotpot(row: _Row) -> EvaluationQuestion:
 
 
 def _of_context(entry: Any) -> tuple[str, str]:  # noqa: ANN401 - JSON
-    # The official file has pairs, its copies objects; sentences begin with their own space.
+    # The official file has pairs, its copies objects.
     title, sentences = entry if isinstance(entry, list) else (entry["title"], entry["sentences"])
-    return title, "".join(sentences)
+    return title, _joined(sentences)
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    """The text; in HotpotQA's files a sentence begins with its space, in 2WikiMultihopQA's not."""
+    text = ""
+    for each in sentences:
+        begins_a_word = bool(text) and not text[-1].isspace() and each[:1].isalnum()
+        text += f" {each}" if begins_a_word else each
+    return text
 
 
 def _of_musique(row: _Row) -> EvaluationQuestion:

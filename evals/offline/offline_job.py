@@ -11,13 +11,25 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from holdfast.evals.measures.answer_metrics import best_f1
+from holdfast.evals.measures.confidence_figures import RatedAnswer, is_right_answer
 from holdfast.evals.measures.question_files import EvaluationQuestion, QuestionParagraph
 from holdfast.models.calls.tool_signatures import ToolSignature
+from holdfast.models.evidence.answer_routes import AnswerRoute, RouteTable
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_drafts import DraftTask, PlanDraft
-from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity, TaskKind, TaskStatus
+from holdfast.models.plans.research_plan import (
+    FINAL_ANSWER,
+    ExpectedEntity,
+    Plan,
+    TaskKind,
+    TaskStatus,
+)
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.planning.reports.answer_calibration import calibrated_confidence
+from holdfast.planning.reports.answer_confidence import answer_confidence
+from holdfast.planning.reports.answer_route import answer_route
 from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
@@ -83,6 +95,8 @@ class OfflineJob:
     tasks: dict[str, DraftTask] = field(default_factory=dict)
     status: dict[str, TaskStatus] = field(default_factory=dict)
     memory: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
+    sure: dict[str, float] = field(default_factory=dict)
+    """The confidence of each task: that of its least certain required value."""
     cited: dict[str, list[int]] = field(default_factory=dict)
     """The indexes of the passages that each task quotes."""
     replans_of: dict[str, int] = field(default_factory=dict)
@@ -170,6 +184,7 @@ class OfflineJob:
             if entity.value is not None and (entity.confidence or 0.0) >= THRESHOLD
         ]
         self.memory[task.id] = {entity.name: entity.value for entity in kept}
+        self.sure[task.id] = min(_required_confidences(task, answer), default=0.0)
         self.cited[task.id] = [
             next(at for at in hits if entity.quote in paragraphs[at].text) for entity in kept
         ]
@@ -215,6 +230,8 @@ class OfflineJob:
         )
         if answer.status == "failed":
             return answer.explanation
+        self.sure[task.id] = min(each.confidence or 1.0 for each in answer.outputs)
+        self.memory[task.id] = {each.name: each.value for each in answer.outputs}
         low = [each for each in answer.outputs if (each.confidence or 1.0) < THRESHOLD]
         self.answer = str(answer.outputs[0].value)
         self.log.append(f"    {task.id} answers {self.answer!r:.90} {answer.reasoning_steps}"[:300])
@@ -259,12 +276,22 @@ class OfflineJob:
             question=self.question.text,
             tools=(SEARCH,),
             failed_task_id=failed.id,
-            current_plan=tuple(
-                task.to_task().with_status(self.status[task.id]) for task in self.tasks.values()
-            ),
+            current_plan=self.plan.tasks,
             feedback=feedback,
             replaced=tuple(replaced),
             used_ids=tuple(self.tasks),
+        )
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with what its tasks found, as it is now."""
+        return Plan(
+            tasks=tuple(
+                task.to_task()
+                .with_status(self.status[task.id])
+                .model_copy(update={"result": self.memory.get(task.id, {})})
+                for task in self.tasks.values()
+            )
         )
 
     def _with_pending_dependents(self, failed: str) -> list[str]:
@@ -274,6 +301,34 @@ class OfflineJob:
             if is_pending and not set(replaced).isdisjoint(task.depends_on):
                 replaced.append(task.id)
         return replaced
+
+    @property
+    def stored_tasks(self) -> tuple[StoredTask, ...]:
+        """The tasks as the engine stores them."""
+        return tuple(
+            StoredTask(
+                task=task,
+                position=at,
+                attempt=1,
+                root=task.id,
+                added_by_change=1,
+                confidence=self.sure.get(task.id),
+            )
+            for at, task in enumerate(self.plan.tasks)
+        )
+
+    @property
+    def route(self) -> AnswerRoute:
+        """How the answer was reached."""
+        return answer_route(self.plan, self.question.text, self.answer)
+
+    def rated(self, table: RouteTable) -> RatedAnswer | None:
+        """The answer with the confidence that a report would state; None without an answer."""
+        sure = answer_confidence(self.stored_tasks, {})
+        if not self.answer or sure is None:
+            return None
+        stated = calibrated_confidence(sure, self.route, table)
+        return RatedAnswer(stated, is_right_answer(self.answer, self.question.answers), self.route)
 
     @property
     def passages_cited(self) -> list[int]:
@@ -286,3 +341,8 @@ class OfflineJob:
             frontier = [need for each in frontier for need in self.tasks[each].depends_on]
         cited = (self.cited.get(each, []) for each in self.tasks if each in wanted)
         return list(dict.fromkeys(at for indexes in cited for at in indexes))
+
+
+def _required_confidences(task: DraftTask, answer: ExtractorAnswer) -> list[float]:
+    required = {each.name for each in task.expects if each.required}
+    return [each.confidence or 0.0 for each in answer.entities if each.name in required]

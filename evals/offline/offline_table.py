@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.evals.measures.answer_metrics import best_f1, is_exact_match, is_in_passages
+from holdfast.evals.measures.confidence_figures import (
+    RatedAnswer,
+    confidence_figures,
+    confidence_lines,
+)
 from holdfast.evals.offline.offline_job import OfflineJob
+from holdfast.models.evidence.answer_routes import RouteTable
 
 _SHARES = {
     "EM": "EM",
@@ -22,8 +28,11 @@ _SHARES = {
 _MEANS = ("cited", "replans", "ms")
 
 
-def offline_table(jobs: Sequence[OfflineJob]) -> Iterator[str]:
-    """The lines of the table: all jobs, then those of each kind of question."""
+def offline_table(jobs: Sequence[OfflineJob], table: RouteTable) -> Iterator[str]:
+    """The lines of the table: all jobs, then those of each kind of question.
+
+    The confidences are those that `table` calibrates.
+    """
     tallies: dict[str, OfflineTally] = defaultdict(OfflineTally)
     for job in jobs:
         for name in ("all", job.question.kind):
@@ -31,7 +40,13 @@ def offline_table(jobs: Sequence[OfflineJob]) -> Iterator[str]:
     yield f"{'':17}" + " ".join(f"{title:>9}" for title in (*_SHARES.values(), *_MEANS))
     for name in sorted(tallies):
         yield tallies[name].line(name)
-    yield from calibration(jobs)
+    yield from extraction_calibration(jobs)
+    yield from confidence_lines(confidence_figures(rated_answers(jobs, table)))
+
+
+def rated_answers(jobs: Sequence[OfflineJob], table: RouteTable) -> list[RatedAnswer]:
+    """The answers with their confidences."""
+    return [rated for job in jobs if (rated := job.rated(table)) is not None]
 
 
 @dataclass
@@ -70,7 +85,7 @@ class OfflineTally:
         return f"{name:12}{self.count:4} " + " ".join(f"{cell:>9}" for cell in cells)
 
 
-def calibration(jobs: Sequence[OfflineJob]) -> Iterator[str]:
+def extraction_calibration(jobs: Sequence[OfflineJob]) -> Iterator[str]:
     """How many extracted values are right, by their confidence."""
     buckets: dict[tuple[bool, float], list[bool]] = defaultdict(list)
     for job in jobs:

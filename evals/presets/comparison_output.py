@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
+from holdfast.evals.measures.confidence_figures import confidence_lines
 from holdfast.evals.presets.comparison_summary import PresetFigures, TokenRatio
 
 _COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -52,6 +53,7 @@ def _room(name: str) -> int:
 
 def _below(found: PresetFigures) -> Iterator[str]:
     yield f"{found.preset}: ended {_listed(found.reasons)}; verdicts {_listed(found.verdicts)}"
+    yield from (f"  {line}" for line in confidence_lines(found.confidence))
     yield f"  failures by component: {_listed(found.failures)}"
     yield f"  answered after replans: {_listed(found.answered_after)}"
     for role, spent in found.roles.items():

@@ -5,6 +5,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from holdfast.evals.measures.confidence_figures import ConfidenceFigures, confidence_figures
 from holdfast.evals.presets.answer_judge import NOT_JUDGED
 from holdfast.evals.presets.run_records import QuestionRun, RoleUsage
 from holdfast.models.errors import BadInput
@@ -23,6 +24,8 @@ class PresetFigures(Frozen):
     f1: float
     answered: float
     f1_of_answered: float
+    confidence: ConfidenceFigures | None
+    """How reliable the confidences are that the reports state."""
     in_report: float
     """Reports in which, or in whose quotes, a right answer stands."""
     verdicts: Mapping[str, int]
@@ -96,6 +99,7 @@ def _of_preset(name: str, runs: Sequence[QuestionRun]) -> PresetFigures:
         f1=100 * _mean(run.f1 for run in runs),
         answered=_share(runs, lambda run: run.is_answered),
         f1_of_answered=100 * _mean(run.f1 for run in answered),
+        confidence=confidence_figures([run.rated for run in runs if run.rated is not None]),
         in_report=_share(runs, lambda run: run.in_report),
         verdicts=dict(Counter(run.verdict or NOT_JUDGED for run in runs).most_common()),
         model_calls=_mean(run.model_calls for run in runs),

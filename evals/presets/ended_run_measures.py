@@ -6,6 +6,7 @@ from holdfast.evals.measures.question_files import EvaluationQuestion
 from holdfast.evals.presets.answer_judge import JudgeVerdict
 from holdfast.evals.presets.run_records import PresetArm, QuestionRun, RoleUsage, question_hash
 from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.evidence.evidence import Report
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.views.statistics_queries import run_statistics
 
@@ -17,6 +18,7 @@ async def measure_run(
     job = await holdfast.show(job_id)
     counted = await run_statistics(holdfast.db, job_id)
     answer = job.answer or ""
+    report = await load_report(holdfast.db, job_id)
     return QuestionRun(
         preset=arm.preset,
         question=question.id,
@@ -31,7 +33,9 @@ async def measure_run(
         answer=answer,
         exact=is_exact_match(answer, question.answers),
         f1=best_f1(answer, question.answers),
-        in_report=is_in_passages(question.answers, await _told(holdfast, job_id)),
+        confidence=report.confidence if report else None,
+        route=report.route if report else None,
+        in_report=is_in_passages(question.answers, _told(report)),
         verdict="",
         roles={each.name: _spent(each) for each in counted.by_role},
         tool_calls=job.calls.tool,
@@ -44,9 +48,8 @@ async def measure_run(
     )
 
 
-async def _told(holdfast: Holdfast, job_id: str) -> list[str]:
+def _told(report: Report | None) -> list[str]:
     """What the report says and quotes; nothing where none was delivered."""
-    report = await load_report(holdfast.db, job_id)
     if report is None:
         return []
     said = [each.text for each in (*report.summary, *report.findings)]

@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from holdfast.evals.measures.confidence_figures import RatedAnswer, is_right_answer
 from holdfast.evals.measures.question_files import EvaluationQuestion
+from holdfast.evals.presets.answer_judge import NOT_JUDGED
 from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.errors import BadInput
+from holdfast.models.evidence.answer_routes import AnswerRoute
 from holdfast.models.frozen_model import Frozen
 
 
@@ -48,6 +51,10 @@ class QuestionRun(Frozen):
     message: str = ""
     right: tuple[str, ...]
     answer: str = ""
+    confidence: float | None = Field(
+        default=None, description="what the report states of the answer"
+    )
+    route: AnswerRoute | None = Field(default=None, description="how the answer was reached")
     exact: bool
     f1: float
     in_report: bool = Field(
@@ -79,6 +86,19 @@ class QuestionRun(Frozen):
     @property
     def is_answered(self) -> bool:
         return bool(self.answer)
+
+    @property
+    def rated(self) -> RatedAnswer | None:
+        """The answer with its confidence; None where no answer or no confidence is stated.
+
+        Where the answer was judged, the verdict says whether it is right; else its words do.
+        """
+        if not self.answer or self.confidence is None:
+            return None
+        is_right = self.verdict == "correct"
+        if self.verdict in ("", NOT_JUDGED):
+            is_right = is_right_answer(self.answer, self.right)
+        return RatedAnswer(self.confidence, is_right, self.route)
 
 
 _LINE: TypeAdapter[PresetArm | QuestionRun] = TypeAdapter(PresetArm | QuestionRun)

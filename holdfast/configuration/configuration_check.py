@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.embedding_settings import read_embeddings_with_key
 from holdfast.configuration.known_models import check_agent_models, check_role_models
@@ -27,6 +28,7 @@ def check_configuration(settings: Settings) -> None:
     check_toml_tables(file)
     servers = read_servers(file)
     read_prices(file)
+    read_calibrations(file)
     check_agent_models(read_agents(file), settings)
     check_role_models(settings)
     read_embeddings_with_key(settings)

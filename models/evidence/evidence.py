@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from holdfast.models.budget.job_stages import Stage
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.calls.tool_signatures import SourcePassage
+from holdfast.models.evidence.answer_routes import AnswerRoute
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
@@ -201,6 +202,8 @@ class Report(Frozen):
     citations: tuple[Citation, ...] = ()
     confidence: float | None = None
     """The confidence of the answer, 0 to 1; None if there is no answer, or if it is unknown."""
+    route: AnswerRoute | None = None
+    """How the answer was reached, which its confidence depends on; None in earlier releases."""
     model: str = ""
     """The model that wrote the report; `b, with a` if a fallback answered some calls."""
     check_summary: CheckSummary | None = None

@@ -182,6 +182,18 @@ def test_rows_of_the_official_file_and_of_its_copies_are_read_alike(file: Path, 
     assert [each.is_yes_or_no for each in official] == [False, False, True]
 
 
+def test_sentences_without_a_space_of_their_own_are_kept_apart(tmp_path: Path):
+    told = ["Pell was born in Selby.", "She wrote.", ", it is said,", " Badly."]
+    row = QUESTION_ROWS[0] | {"context": [["Pell", told]], "supporting_facts": [["Pell", 0]]}
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([row]))
+
+    (question,) = read_questions(path)
+
+    text = "Pell was born in Selby. She wrote., it is said, Badly."
+    assert question.paragraphs[0].text == text
+
+
 def test_paragraphs_of_one_title_are_documents_of_their_own(tmp_path: Path):
     path = tmp_path / "musique.jsonl"
     path.write_text(json.dumps(MUSIQUE))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.evals.measures.question_files import EvaluationQuestion, read_questions
 from holdfast.evals.presets.answer_judge import (
     NOT_JUDGED,
@@ -276,13 +277,33 @@ async def test_what_is_kept_is_not_asked_again(
     assert {name: len(asked) for name, asked in players.asked.items()} == before
 
 
+@pytest.mark.conformance("EVA-01")
+def test_a_verdict_says_what_is_right_and_else_the_words_do() -> None:
+    usual = {"confidence": 0.9, "route": "direct"}
+    answers = [
+        run("a", "one", answer="Imogen Pell", verdict="incorrect", **usual),
+        run("a", "two", answer="Imogen Pell", verdict=NOT_JUDGED, **usual),
+        run("a", "three", answer="Orva", verdict="correct", **usual),
+        run("a", "four", answer="", **usual),
+        run("a", "five"),
+    ]
+
+    (figures,) = preset_figures(answers)
+
+    assert figures.confidence is not None
+    assert (figures.confidence.answers, figures.confidence.sure_and_wrong) == (3, 1)
+    (line,) = [each for each in comparison_table_lines([figures], None) if "AUROC" in each]
+    assert "wrong at 0.7 or more: 1 of 3" in line
+
+
 @pytest.mark.slow
+@pytest.mark.conformance("EVA-01")
 def test_three_questions_are_compared_by_the_command(tmp_path: Path):
     data = tmp_path / "questions.json"
     data.write_text(json.dumps(QUESTION_ROWS))
     out = tmp_path / "out"
     command = [sys.executable, "-m", "holdfast", "eval", "--presets", "kpi-chain,single-step"]
-    command += ["--data", str(data), "--out", str(out), "--json"]
+    command += ["--data", str(data), "--out", str(out), "--json", "--calibrate"]
 
     ran = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=False, env=_environment()
@@ -297,6 +318,10 @@ def test_three_questions_are_compared_by_the_command(tmp_path: Path):
     assert {each.id for each in read_questions(data)} == {
         name for _, name in RunRecords.open(out / "runs.jsonl").runs
     }
+    runs = RunRecords.open(out / "runs.jsonl").runs.values()
+    assert {run.route.value for run in runs if run.rated and run.route} >= {"chosen"}
+    assert all(run.confidence <= 0.8 for run in runs if run.confidence is not None)
+    assert "any" in read_calibrations(out / "calibration.toml")["extractive"]
     changed = subprocess.run(
         [*command, "--set", "slots=7"],
         capture_output=True,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 _RECORDS_FILE = "runs.jsonl"
+_CALIBRATION_FILE = "calibration.toml"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class EvaluationOptions:
     changes: tuple[str, ...]
     slots: int
     skip: int = 0
+    calibrate: bool = False
 
 
 def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
@@ -68,7 +70,23 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
     title = f"{options.data.name}, {len(comparison.questions)} questions"
     (options.out / "figures.svg").write_text(comparison_svg(figures, title), encoding="utf-8")
     print_text(text if json_output else "\n".join(comparison_table_lines(figures, ratio)))
+    if options.calibrate:
+        _write_calibration(options, comparison.arms[0].model, runs)
     print_progress(f"results are in {options.out}: {_RECORDS_FILE}, figures.json, figures.svg")
+
+
+def _write_calibration(
+    options: EvaluationOptions, model: str, runs: "Sequence[QuestionRun]"
+) -> None:
+    """Write the model's calibration next to the results, as a table for `holdfast.toml`."""
+    from holdfast.cli.render.terminal_output import print_progress
+    from holdfast.evals.measures.calibration_fit import calibration_lines, fit_route_table
+
+    rated = [run.rated for run in runs if run.rated is not None]
+    lines = calibration_lines(model, fit_route_table(rated), rated)
+    path = options.out / _CALIBRATION_FILE
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print_progress(f"the calibration of {model!r} is in {path}: copy its table into holdfast.toml")
 
 
 def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":

@@ -25,6 +25,12 @@ def evaluate(
         typer.Option("--set", metavar="KEY=VALUE", help="Change one setting of all presets."),
     ] = None,
     slots: Annotated[int, typer.Option("--jobs", min=1, max=100, help="Jobs in flight.")] = 4,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Fit the confidence of the model's answers on these questions."
+        ),
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Run the same questions under several presets, and compare the results."""
@@ -32,6 +38,15 @@ def evaluate(
 
     names = tuple(name.strip() for name in presets.split(",") if name.strip())
     options = EvaluationOptions(
-        names, data, out.absolute(), limit, model, judge, tuple(settings or ()), slots, skip
+        names,
+        data,
+        out.absolute(),
+        limit,
+        model,
+        judge,
+        tuple(settings or ()),
+        slots,
+        skip,
+        calibrate=calibrate,
     )
     evaluate_command(options, json_output=json_output)

@@ -170,7 +170,10 @@ def _start_over(question: ParsedQuestion, task: ReplannerTask, tool: SearchTool)
 
 
 def _found_first(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, str] | None:
-    """The finished task that found the described thing, and a reference to its value."""
+    """The finished task that found the described thing, and a reference to its value.
+
+    A relaxed search may be done without it: the value is optional there.
+    """
     if question.shape is not QuestionShape.CHAIN:
         return None
     first = steps_for(question)[0]
@@ -180,7 +183,7 @@ def _found_first(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, st
         if each.status is TaskStatus.DONE
         and each.id not in task.replaced
         and _base(each.id) == first.id
-        and first.wants[0].name in {promised.name for promised in each.expects}
+        and first.wants[0].name in each.result
     ]
     return (done[-1], entity_reference("T0", first.wants[0].name)) if done else None
 

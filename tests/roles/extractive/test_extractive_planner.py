@@ -178,6 +178,20 @@ def test_what_a_finished_task_found_is_used_and_not_searched_again() -> None:
     assert more.tasks[0].depends_on == ["T1"]
 
 
+@pytest.mark.parametrize(
+    ("found", "is_used"), [({"woman": "Imogen Pell"}, True), ({"telling_passage": "She."}, False)]
+)
+def test_only_a_value_that_was_found_leads_the_next_search(
+    found: dict[str, str], is_used: bool
+) -> None:
+    first, *others = planned(BRIDGE).tasks
+    done = first.with_status(TaskStatus.DONE).model_copy(update={"result": found})
+
+    more = replan_by_rules(failing(Plan(tasks=(done, *others)), "T3"))
+
+    assert ("<JSON_PATH>T1.woman</JSON_PATH>" in str(more.tasks[0].inputs[0].value)) is is_used
+
+
 def test_a_comparison_keeps_the_side_that_did_not_fail() -> None:
     more = replan_by_rules(failing(planned(QUESTIONS[1]), "T1"))
 
