@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -40,6 +41,12 @@ class PageRoute(APIRoute):
                     status_of_error(error),
                     is_passing=isinstance(error, ServiceDown | StorageAway),
                 )
+            except HTTPException:
+                raise
+            except Exception:
+                # The text of a defect may contain private data and is only logged.
+                log.exception("page.failed", path=request.url.path)
+                return error_page(request, "the page failed; the server's log says why", 500)
 
         return answer_or_error_page
 

@@ -7,12 +7,20 @@ from starlette.responses import Response
 
 from holdfast.api.problem_documents import on_http_error
 from holdfast.web.page_route import error_page
-from holdfast.web.routes import job_list_routes, sign_in_routes, static_routes
+from holdfast.web.routes import (
+    control_routes,
+    job_list_routes,
+    sign_in_routes,
+    static_routes,
+    watch_routes,
+)
 
 _ROUTERS = (
     sign_in_routes.router,
     static_routes.router,
     job_list_routes.router,
+    watch_routes.router,
+    control_routes.router,
 )
 _OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")
 _NOT_FOUND = 404

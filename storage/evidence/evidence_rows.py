@@ -21,8 +21,10 @@ ENTITY_OF_EVIDENCE = and_(
 """The condition that joins an entity with its evidence."""
 
 
-async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
-    """Return every active piece of evidence of the job, in the order of finding.
+async def evidence_of(
+    db: Database, job_id: str, task_id: str | None = None
+) -> list[StoredEvidence]:
+    """Return every active piece of evidence of the job or of one task, in the order of finding.
 
     A retracted quote supports nothing, also if it is found again.
     """
@@ -53,6 +55,8 @@ async def evidence_of(db: Database, job_id: str) -> list[StoredEvidence]:
         .where(evidence.c.job_id == job_id, *supporting_conditions())
         .order_by(evidence.c.id)
     )
+    if task_id is not None:
+        query = query.where(evidence.c.task_id == task_id)
     async with db.reading() as connection:
         rows = (await connection.execute(query)).mappings().all()
     return [StoredEvidence(**_without_nulls(row)) for row in rows]

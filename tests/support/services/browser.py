@@ -72,7 +72,7 @@ class Reader:
             for each in results.response["violations"]
             for target in each["nodes"]
         ]
-        assert found == []
+        assert found == [], "\n".join(found)
         wide = await self.page.evaluate(
             "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         )

@@ -29,12 +29,14 @@ class HttpService:
     holdfast: Holdfast
     writes: bool = False
     reads_within: timedelta = timedelta(seconds=60)
+    port: int = 0
+    """0: a free one."""
     _server: ApiServer = field(init=False)
     _thread: threading.Thread = field(init=False)
     following: EventFeed = field(init=False)
 
     def __enter__(self) -> Self:
-        self._start(0)
+        self._start(self.port)
         return self
 
     def restart(self) -> None:

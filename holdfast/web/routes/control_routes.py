@@ -1,0 +1,149 @@
+"""Define the forms that change a job; each goes back to the job's page, whose log shows it."""
+
+from datetime import timedelta
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from pydantic import JsonValue
+from starlette.responses import RedirectResponse
+
+from holdfast.api.api_context import JobSession
+from holdfast.jobs.job_lookup import plan_revision_of
+from holdfast.jobs.open_questions import find_open_question
+from holdfast.jobs.written_texts import checked_answer, checked_guidance
+from holdfast.models.errors import BadInput, PlanMoved
+from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.planning.strategies.strategy_presets import with_settings
+from holdfast.storage.jobs import job_rows
+from holdfast.web.access.page_session import PageJob, SteeredPageJob
+from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.page_templates import page
+from holdfast.web.watch.job_page import load_job_page
+
+_END_WITHIN = timedelta(seconds=20)
+_MAX_TASKS = 200
+
+router = APIRouter(route_class=PageRoute, prefix="/jobs/{job}")
+Text = Annotated[str, Form()]
+
+
+@router.post("/pause")
+async def pause_from_page(job: SteeredPageJob) -> Response:
+    """Start no more tasks; running tasks finish."""
+    await job.controller.pause(job.id)
+    return _back(job, "paused")
+
+
+@router.post("/resume")
+async def resume_from_page(
+    job: SteeredPageJob, max_cost: Text = "", max_tokens: Text = ""
+) -> Response:
+    """Continue the job, under another cap if one is given."""
+    changes: dict[str, JsonValue] = {}
+    if max_cost.strip():
+        changes["max_cost"] = _amount("the cap in money", max_cost)
+    if max_tokens.strip():
+        changes["max_tokens"] = int(_amount("the cap in tokens", max_tokens))
+    strategy = None
+    if changes:
+        stored = await job_rows.load_job(job.holdfast.db, job.id)
+        strategy = with_settings(stored.request.strategy, changes)
+    await job.controller.resume(job.id, strategy)
+    return _back(job, "resumed")
+
+
+@router.post("/cancel")
+async def cancel_from_page(job: SteeredPageJob) -> Response:
+    """Stop the job and its calls in flight; its findings are kept."""
+    await job.controller.cancel(job.id)
+    return _back(job, "cancelled")
+
+
+@router.post("/steer")
+async def steer_from_page(job: SteeredPageJob, guidance: Text = "") -> Response:
+    """Give guidance for the next planning."""
+    await job.controller.steer(job.id, checked_guidance(guidance))
+    return _back(job, "steered")
+
+
+@router.post("/report-now")
+async def report_from_page(job: SteeredPageJob) -> Response:
+    """Stop the job if it is under way, and write a report of what it has found."""
+    shown = await load_job_page(job.holdfast, job.id)
+    if not any(each.task.status is TaskStatus.DONE for each in shown.tasks):
+        raise BadInput("no task is done yet, so there is nothing to report; the job goes on")
+    if not shown.job.status.is_final:
+        await job.controller.cancel(job.id)
+        await _wait_for_end(job)
+    await job.controller.write_partial_report(job.id)
+    return _back(job, "reporting")
+
+
+@router.get("/retry")
+async def preview_retry_on_page(
+    job: PageJob, request: Request, task: Annotated[list[str], Query(max_length=_MAX_TASKS)]
+) -> Response:
+    """Name what would run again and what is kept, before anything is paid."""
+    shown = await load_job_page(job.holdfast, job.id)
+    scope = await job.controller.preview_retry(job.id, task)
+    by_id = {each.task.id: each.task for each in shown.tasks}
+    return page(
+        request, "retry", tab="progress", view=shown.view, report=shown.report, names=task,
+        rerun=[by_id[name] for name in scope.rerun if name in by_id],
+        kept=[by_id[name] for name in scope.kept if name in by_id],
+    )  # fmt: skip
+
+
+@router.post("/retry")
+async def retry_from_page(job: SteeredPageJob, task: Annotated[list[str], Form()]) -> Response:
+    """Run tasks and the tasks that depend on them again."""
+    await job.controller.retry(job.id, list(dict.fromkeys(task))[:_MAX_TASKS])
+    return _back(job, "retried")
+
+
+@router.post("/questions/{question}")
+async def answer_from_page(
+    job: SteeredPageJob,
+    question: int,
+    choice: Text = "",
+    text: Text = "",
+    plan: Text = "",
+    revision: Text = "",
+) -> Response:
+    """Answer an open question; an answer about a plan counts for the plan that was shown."""
+    await find_open_question(job.holdfast.db, job.id, question)
+    if revision and revision != str(await plan_revision_of(job.holdfast, job.id)):
+        raise PlanMoved("the plan has changed since this page was loaded; look at it again")
+    words = {"edit": plan, "approve": "", "refuse": ""}.get(choice, text)
+    words = checked_answer(words) if words.strip() else ""
+    await job.controller.answer(job.id, question, choice, words)
+    return _back(job, "answered")
+
+
+async def _wait_for_end(job: JobSession) -> None:
+    """Wait until the cancelled job has ended.
+
+    Raises:
+        BadInput: it has not ended yet.
+    """
+    ended = await job.holdfast.wait(job.id, _END_WITHIN)
+    if not ended.status.is_final:
+        raise BadInput(
+            "the job is being cancelled, and a running call takes long to stop; ask for the report "
+            "again in a moment"
+        )
+
+
+def _amount(what: str, text: str) -> float:
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = 0
+    if not 0 < value < 10**12:
+        raise BadInput(f"{what} is {text[:40]!r}; give a number above 0")
+    return value
+
+
+def _back(job: JobSession, did: str) -> Response:
+    return RedirectResponse(f"/jobs/{quote(job.id, safe='')}?did={did}", 303)

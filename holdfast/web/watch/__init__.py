@@ -1,0 +1,1 @@
+"""Gather and lay out what the page of one job shows."""

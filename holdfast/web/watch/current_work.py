@@ -1,0 +1,118 @@
+"""Say in a few words what a job does now, what it waits for, and what comes next."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from holdfast.models.budget.job_stages import StageName
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.views.job_views import JobView
+from holdfast.models.views.status_views import LimitUsage, StatusDocument
+from holdfast.models.wire import stored_keys
+from holdfast.web.rendering.words import outcome
+
+_PHASES: Mapping[StageName, str] = {
+    StageName.LOOP: "searching and answering",
+    StageName.PLAN: "planning",
+    StageName.WORK: "at work",
+    StageName.VERIFY: "checking results",
+    StageName.FILL: "filling gaps",
+    StageName.REPORT: "writing the report",
+}
+_ACTIVITIES = (
+    (re.compile(r"replan"), "Replacing a failed task"),
+    (re.compile(r"plan"), "Planning the research"),
+    (re.compile(r"revis"), "Revising the plan"),
+    (re.compile(r"verif"), "Checking the results"),
+    (re.compile(r"fill"), "Planning for what is missing"),
+    (re.compile(r"report"), "Writing the report"),
+    (re.compile(r"begin|end"), "Between two steps"),
+)
+_LABEL = 90
+
+
+class CurrentWork(NamedTuple):
+    """The words at the top of a job's page."""
+
+    phase: str
+    doing: str
+    details: tuple[str, ...]
+    waits: tuple[str, ...]
+    next: tuple[str, ...]
+    done: int
+    planned: int
+    money: LimitUsage
+    tokens: LimitUsage
+    kept_share: float
+    """The part of the cap that is kept for the report."""
+
+
+def current_work(job: Job, view: JobView, status: StatusDocument) -> CurrentWork:
+    """Sum up the job for the page."""
+    labels = {task.id: task.description for task in view.tasks}
+    own = [task for task in view.tasks if not task.parent]
+    counted = [task for task in own if task.status not in ("superseded", "cancelled")]
+    limits = {usage.what: usage for usage in status.allowances}
+    return CurrentWork(
+        phase=_phase(view, status),
+        doing=_doing(view, status, labels),
+        details=tuple(_details(status)),
+        waits=status.blocked_by,
+        next=tuple(shorten_text(each, _LABEL) for each in status.next),
+        done=sum(task.status == "done" for task in counted),
+        planned=len(counted),
+        money=limits[status.currency],
+        tokens=limits["tokens"],
+        kept_share=job.request.strategy.report_reserve,
+    )
+
+
+def _phase(view: JobView, status: StatusDocument) -> str:
+    if status.status != "running" or not status.stages:
+        return outcome(view.status, view.stop_reason)
+    return _PHASES[status.stages[-1].name]
+
+
+def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> str:
+    for pending in status.doing:
+        task = stored_keys.task_of_activity(pending.what)
+        if task in labels:
+            return f"{task}: {shorten_text(labels[task], _LABEL)}"
+    if status.doing:
+        return _activity_words(status.doing[0].what)
+    if view.status == "queued":
+        return "Waiting for a worker"
+    if view.status == "paused":
+        return "Paused; nothing runs"
+    if status.questions:
+        return "Waiting for your answer"
+    return _ended_words(view)
+
+
+def _ended_words(view: JobView) -> str:
+    if view.status == "running":
+        return "Between two steps"
+    return {"done": "The report is there", "cancelled": "Cancelled; what was found is kept"}.get(
+        view.status, "Ended without an answer"
+    )
+
+
+def _activity_words(what: str) -> str:
+    return next((words for sign, words in _ACTIVITIES if sign.search(what)), what)
+
+
+def _details(status: StatusDocument) -> list[str]:
+    lines = []
+    if len(status.doing) > 1:
+        lines.append(f"{len(status.doing)} activities at work")
+    for pending in status.doing:
+        if pending.state == "waiting":
+            lines.append(f"{pending.what} waits for its try {pending.attempt}")
+        elif pending.state == "scheduled":
+            lines.append(f"{pending.what} waits for a worker")
+    for call in status.model_calls:
+        came = f", {call.received_chars:,} characters so far" if call.received_chars else ""
+        state = f"waits: {shorten_text(call.why, _LABEL)}" if call.until else f"answers{came}"
+        lines.append(f"{call.model} ({call.role.replace('_', ' ')}) {state}")
+    return lines

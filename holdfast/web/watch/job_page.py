@@ -1,0 +1,125 @@
+"""Gather what the page of one job shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.client import Holdfast
+from holdfast.jobs.current_status import status_of
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.errors import NotFound
+from holdfast.models.evidence.evidence import Report, StoredEvidence
+from holdfast.models.jobs.job_record import Job
+from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.value_text import value_as_text
+from holdfast.models.views.job_views import JobView
+from holdfast.models.views.status_views import StatusDocument
+from holdfast.models.wire.stored_keys import ATTEMPT_SEPARATOR
+from holdfast.storage.evidence.evidence_rows import evidence_of, load_report
+from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.views import job_queries
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """The records of one job that its page is made of."""
+
+    job: Job
+    view: JobView
+    status: StatusDocument
+    tasks: Sequence[StoredTask]
+    changes: Sequence[StoredPlanChange]
+    calls: Sequence[CallView]
+    report: Report | None
+
+    def task(self, task_id: str) -> StoredTask:
+        """The task.
+
+        Raises:
+            NotFound: the job has no such task.
+        """
+        for each in self.tasks:
+            if each.task.id == task_id:
+                return each
+        raise NotFound(f"job {self.job.id} has no task {task_id[:60]!r}")
+
+
+async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:
+    """The job's records.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    db = holdfast.db
+    return JobPage(
+        job=await job_rows.load_job(db, job_id),
+        view=await holdfast.show(job_id),
+        status=await status_of(holdfast, job_id),
+        tasks=await task_queries.load_tasks(db, job_id),
+        changes=await plan_change_rows.load_plan_changes(db, job_id),
+        calls=await job_queries.job_calls(db, job_id),
+        report=await load_report(db, job_id),
+    )
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A value that a task promises: found, weak, missing, or still open."""
+
+    entity: ExpectedEntity
+    state: str
+    value: str
+    confidence: float | None
+    quotes: tuple[StoredEvidence, ...]
+
+
+@dataclass(frozen=True)
+class TaskDetails:
+    """What the page shows of one task."""
+
+    stored: StoredTask
+    promises: tuple[Promise, ...]
+    calls: tuple[CallView, ...]
+    steps: tuple[StoredTask, ...]
+    is_loop: bool
+
+
+async def load_task_details(holdfast: Holdfast, page: JobPage, task_id: str) -> TaskDetails:
+    """One task with its promises, quotes, calls and steps.
+
+    Raises:
+        NotFound: the job has no such task.
+    """
+    stored = page.task(task_id)
+    quotes = await evidence_of(holdfast.db, page.job.id, task_id)
+    steps = tuple(each for each in page.tasks if each.task.parent == task_id)
+    calls = tuple(each for each in page.calls if _task_of(each) == task_id)
+    return TaskDetails(
+        stored=stored,
+        promises=tuple(_promise(stored, each, quotes) for each in stored.task.expects),
+        calls=calls,
+        steps=steps,
+        is_loop=any("loop" in each.role for each in calls),
+    )
+
+
+def _task_of(call: CallView) -> str:
+    return call.task.partition(ATTEMPT_SEPARATOR)[0]
+
+
+def _promise(
+    stored: StoredTask, entity: ExpectedEntity, quotes: Sequence[StoredEvidence]
+) -> Promise:
+    shown = tuple(each for each in quotes if each.entity == entity.name)
+    if entity.name in stored.task.result:
+        value = value_as_text(stored.task.result[entity.name])
+        return Promise(entity, "found", value, stored.confidence, shown)
+    weak = {each.name: each for each in stored.failure.weak_values} if stored.failure else {}
+    if entity.name in weak:
+        value = value_as_text(weak[entity.name].value)
+        return Promise(entity, "weak", value, weak[entity.name].confidence, shown)
+    status = stored.task.status
+    state = "replaced" if status.is_discarded else "missing" if status.is_final else "open"
+    return Promise(entity, state, "", None, shown)

@@ -1,0 +1,65 @@
+"""Put the entries of a job's log into words for the page."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.views.job_views import EventView
+from holdfast.models.wire.event_kinds import EventKind
+
+_WORDS: Mapping[str, str] = {
+    EventKind.JOB_SUBMITTED: "The question was submitted",
+    EventKind.JOB_STARTED: "A worker took the job",
+    EventKind.JOB_TAKEN_OVER: "A new run continues the job",
+    EventKind.JOB_RECOVERED: "Work continues after a loss",
+    EventKind.JOB_PAUSED: "Paused",
+    EventKind.JOB_RESUMED: "Resumed",
+    EventKind.JOB_RETRIED: "Tasks run again",
+    EventKind.JOB_STEERED: "Guidance was accepted",
+    EventKind.JOB_CANCELLING: "Cancelled; the end follows",
+    EventKind.JOB_REOPENED: "Reopened for its report",
+    EventKind.JOB_ENDED: "The job ended",
+    EventKind.LOOP_HANDED_OVER: "The loop leaves the rest to a plan",
+    EventKind.PLAN_STORED: "The plan is there",
+    EventKind.PLAN_CHANGED: "The plan changed",
+    EventKind.TASK_STARTED: "Started",
+    EventKind.TASK_DONE: "Done",
+    EventKind.TASK_FAILED: "Failed",
+    EventKind.TASK_VERIFIED: "The result was judged",
+    EventKind.MODEL_AWAITED: "Waits for the model",
+    EventKind.MODEL_FALLBACK_USED: "The fallback model answered",
+    EventKind.QUESTION_ASKED: "A question to you",
+    EventKind.QUESTION_ANSWERED: "The question was answered",
+    EventKind.REPORT_DELIVERED: "The report was delivered",
+    EventKind.STOP_CHECKED: "A verification round ended",
+}
+_BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
+_FACT_LENGTH = 160
+
+
+class LogLine(NamedTuple):
+    """An entry of the log in words."""
+
+    seq: int
+    at: datetime
+    task: str
+    what: str
+    facts: str
+    is_bad: bool
+
+
+def log_line(entry: EventView) -> LogLine:
+    """The entry in words, with its facts."""
+    what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
+    facts = ", ".join(
+        f"{name.replace('_', ' ')} {_fact(value)}"
+        for name, value in entry.facts.items()
+        if value not in (None, "", [], {}, False)
+    )
+    return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)
+
+
+def _fact(value: object) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return shorten_text(text, _FACT_LENGTH)

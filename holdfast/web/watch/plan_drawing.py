@@ -1,0 +1,133 @@
+"""Prepare the drawing of a plan at one of its revisions: boxes with words, and lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.models.plans.research_plan import Task, TaskStatus
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
+from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import value_as_text
+from holdfast.web.watch.plan_layout import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    MOST_DRAWN,
+    Phase,
+    neighbourhood,
+    phases_of,
+    plan_layout,
+)
+
+_LABEL, _OUTCOME = 25, 30
+_OFFSET = 30
+
+
+class DrawnTask(NamedTuple):
+    """A box with its words; `state` is its class in the style sheet."""
+
+    id: str
+    x: int
+    y: int
+    label: str
+    outcome: str
+    name: str
+    """What a screen reader says."""
+    state: str
+
+
+class PlanDrawing(NamedTuple):
+    """A plan as it is drawn; a plan that is too large has phases instead."""
+
+    tasks: tuple[DrawnTask, ...]
+    lines: tuple[tuple[str, bool], ...]
+    """The path of each line, and whether it leads from or to a replaced task."""
+    width: int
+    height: int
+    phases: tuple[Phase, ...] = ()
+
+
+def draw_plan(
+    stored: Sequence[StoredTask],
+    changes: Sequence[StoredPlanChange],
+    *,
+    revision: int | None = None,
+    chosen: str = "",
+) -> PlanDrawing:
+    """Draw the plan's own tasks, without steps, as they were after a change of the plan."""
+    own = [each for each in stored if not each.task.parent]
+    tasks = [each.task for each in own]
+    phases: tuple[Phase, ...] = ()
+    if len(tasks) > MOST_DRAWN:
+        phases = phases_of(tasks)
+        tasks = neighbourhood(tasks, chosen)
+    layout = plan_layout(tasks)
+    states = _states(own, changes, revision)
+    by_id = {each.task.id: each for each in own}
+    drawn = tuple(
+        _drawn(by_id[box.id], box.x, box.y, _state(states[box.id], box.id, chosen))
+        for box in layout.boxes
+    )
+    lines = tuple(
+        (_path(one.x, one.y, other.x, other.y), "gone" in states[one.id] + states[other.id])
+        for one, other in layout.lines
+    )
+    return PlanDrawing(drawn, lines, layout.width, layout.height, phases)
+
+
+def _state(state: str, task_id: str, chosen: str) -> str:
+    return f"{state} selected" if task_id == chosen else state
+
+
+def _states(
+    stored: Sequence[StoredTask], changes: Sequence[StoredPlanChange], revision: int | None
+) -> Mapping[str, str]:
+    if revision is None:
+        return {each.task.id: _current_state(each.task) for each in stored}
+    gone = {name for change in changes if change.number <= revision for name in change.superseded}
+    return {
+        each.task.id: "later"
+        if each.added_by_change > revision
+        else "gone"
+        if each.task.id in gone
+        else "done"
+        if each.task.status is TaskStatus.DONE
+        else "pending"
+        for each in stored
+    }
+
+
+def _current_state(task: Task) -> str:
+    return "gone" if task.status.is_discarded else task.status.value
+
+
+def _drawn(stored: StoredTask, x: int, y: int, state: str) -> DrawnTask:
+    task = stored.task
+    outcome = outcome_text(stored)
+    return DrawnTask(
+        id=task.id,
+        x=x,
+        y=y,
+        label=shorten_text(" ".join(task.description.split()), _LABEL),
+        outcome=shorten_text(outcome, _OUTCOME),
+        name=f"{task.id}, {task.status.value}: {task.label}",
+        state=state,
+    )
+
+
+def outcome_text(stored: StoredTask) -> str:
+    """What the task found, why it failed, or what it waits for, on one line."""
+    task = stored.task
+    if task.result:
+        return "; ".join(" ".join(value_as_text(each).split()) for each in task.result.values())
+    if stored.failure is not None:
+        return stored.failure.first_line
+    if task.status is TaskStatus.PENDING and task.depends_on:
+        return f"waits for {', '.join(task.depends_on)}"
+    return task.status.value
+
+
+def _path(x1: int, y1: int, x2: int, y2: int) -> str:
+    """A curve from the right edge of one box to the left edge of the other."""
+    start_x, start_y, end_y = x1 + BOX_WIDTH, y1 + BOX_HEIGHT // 2, y2 + BOX_HEIGHT // 2
+    bend = max(_OFFSET // 2, (x2 - start_x) // 2)
+    return f"M{start_x} {start_y}C{start_x + bend} {start_y} {x2 - bend} {end_y} {x2} {end_y}"

@@ -1,0 +1,109 @@
+"""Lay out where a job's time went: a row for each task, with its calls and its losses."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from holdfast.models.calls.call_records import CallView
+from holdfast.models.jobs.job_recovery import Recovery
+from holdfast.models.tasks.stored_task import StoredTask
+
+_MOST_ROWS = 60
+_LEAST_WIDTH = 0.4
+_WHOLE = 100.0
+
+
+class Bar(NamedTuple):
+    """A span of time in per cent of the job's; `kind` is task, model, tool or lost."""
+
+    kind: str
+    start: float
+    width: float
+    title: str
+
+
+class WaterfallRow(NamedTuple):
+    """The work on one task, or on the job as a whole."""
+
+    id: str
+    label: str
+    bars: tuple[Bar, ...]
+    seconds: float
+
+
+class Waterfall(NamedTuple):
+    """The rows, and how many more there are."""
+
+    rows: tuple[WaterfallRow, ...]
+    left_out: int
+
+
+def waterfall(
+    stored: Sequence[StoredTask],
+    calls: Sequence[CallView],
+    recoveries: Sequence[Recovery],
+    begin: datetime,
+    end: datetime | None,
+) -> Waterfall:
+    """Lay out the work between the job's begin and its end, or now."""
+    span = _Span(begin, end or datetime.now(UTC))
+    by_task: dict[str, list[CallView]] = defaultdict(list)
+    for call in calls:
+        # A step's calls belong to its agent task.
+        by_task[call.task.partition(".")[0]].append(call)
+    own = {each.task.id: each for each in stored if not each.task.parent}
+    rows = [
+        _row(name, own.get(name), by_task, recoveries, span)
+        for name in dict.fromkeys((*by_task, *(each for each in own if own[each].started_at)))
+    ]
+    rows.sort(key=lambda row: min((bar.start for bar in row.bars), default=_WHOLE))
+    return Waterfall(tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS))
+
+
+class _Span(NamedTuple):
+    begin: datetime
+    end: datetime
+
+    def bar(self, kind: str, start: datetime, end: datetime | None, title: str) -> Bar:
+        whole_s = max((self.end - self.begin).total_seconds(), 0.001)
+        from_s = (start - self.begin).total_seconds()
+        to_s = ((end or self.end) - self.begin).total_seconds()
+        left = min(max(_WHOLE * from_s / whole_s, 0.0), _WHOLE - _LEAST_WIDTH)
+        width = max(_WHOLE * (to_s - from_s) / whole_s, _LEAST_WIDTH)
+        return Bar(kind, round(left, 2), round(min(width, _WHOLE - left), 2), title)
+
+
+def _row(
+    name: str,
+    task: StoredTask | None,
+    by_task: Mapping[str, Sequence[CallView]],
+    recoveries: Sequence[Recovery],
+    span: _Span,
+) -> WaterfallRow:
+    calls = by_task.get(name, ())
+    starts = [call.started_at for call in calls]
+    ends = [call.finished_at or span.end for call in calls]
+    if task is not None and task.started_at is not None:
+        starts.append(task.started_at)
+        ends.append(task.finished_at or span.end)
+    begin, end = min(starts), max(ends)
+    label = task.task.label if task else _label(calls)
+    bars = [span.bar("task", begin, end, label)]
+    bars += [
+        span.bar("lost", each.last_seen_at, each.resumed_at, "lost in a crash")
+        for each in recoveries
+        if begin <= each.last_seen_at <= end
+    ]
+    bars += [
+        span.bar(call.kind, call.started_at, call.finished_at, call.role or call.name)
+        for call in calls
+    ]
+    shown = name if task else ""
+    return WaterfallRow(shown, label, tuple(bars), (end - begin).total_seconds())
+
+
+def _label(calls: Sequence[CallView]) -> str:
+    """What calls of the whole job are for: their role in words."""
+    role = next((call.role for call in calls if call.role), "")
+    return role.replace("_", " ").capitalize() or "Other work"
