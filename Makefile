@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -61,6 +61,9 @@ peers: $(VENV)/.tests $(VENV)/peer-agents/.made  ## compare with other agents ov
 # What tests use is what is installed: the first lock sets the versions of the others.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
     -q --upgrade
+
+client: $(VENV)/.tests  ## make the synchronous client from the asynchronous one
+	$(BIN)/python -m tests.support.packages.synchronous_client
 
 lock:  ## renew the locked dependencies (needs uv)
 	$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock

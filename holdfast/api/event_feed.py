@@ -124,6 +124,20 @@ class EventFeed:
                 else:
                     await watch.change()
 
+    async def wait_for_end(self, job_id: str, within: timedelta) -> None:
+        """Wait until the job has ended, or until the time is over.
+
+        Raises:
+            NotFound: there is no such job.
+            StorageAway: PostgreSQL does not answer.
+        """
+        seen = await load_job_progress(self._db, job_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within.total_seconds()):
+                # Entries that are stored already say nothing about the end.
+                async for _ in self.entries(job_id, seen.last_event, seen):
+                    continue
+
     async def _behind(self, watch: FollowedJob, after: int) -> tuple[EventView, ...]:
         try:
             return await watch.entries_after(after)

@@ -21,6 +21,19 @@ OTHERS = {
     },
 }
 PRINT_OWNERS = "import workflows, models, tools; print(workflows.OWNER, models.OWNER, tools.OWNER)"
+ASK_NOBODY = """
+import sys
+from holdfast import Client
+from holdfast.python_client import ServerUnreachable
+
+with Client("http://127.0.0.1:9", patience_s=0) as client:
+    try:
+        client.jobs()
+    except ServerUnreachable as error:
+        print(type(error).__name__)
+engine = ("holdfast.models", "holdfast.tools", "holdfast.workflows", "temporalio")
+print([name for name in sys.modules if name.startswith(engine)])
+"""
 OWNERS = "owner-of-workflows owner-of-models owner-of-models\n"
 
 
@@ -94,3 +107,15 @@ def test_modules_in_the_working_folder_hide_none_of_ours(
     done = installed.run("python", "-m", "holdfast", "agents", "--json", folder=folder)
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.conformance("API-06")
+def test_the_client_works_next_to_packages_that_own_our_folders_names(
+    environment: FreshEnvironment, packages: BuiltPackages, stand_ins: list[Path], folder: Path
+) -> None:
+    environment.install(*stand_ins, packages.wheel)
+
+    done = environment.run("python", "-c", f"{PRINT_OWNERS}\n{ASK_NOBODY}", folder=folder)
+
+    assert done.stderr == ""
+    assert done.stdout == f"{OWNERS}ServerUnreachable\n[]\n"

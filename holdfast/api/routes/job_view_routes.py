@@ -1,5 +1,6 @@
 """Define the routes that show one job: its state, plan, log, calls and questions."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -28,6 +29,7 @@ from holdfast.storage.views import job_queries
 from holdfast.storage.views.statistics_queries import run_statistics
 
 _MAX_ENTRIES = 1000
+_MAX_WAIT_S = 60
 
 router = APIRouter(prefix="/jobs/{job}", tags=["jobs"])
 
@@ -87,6 +89,15 @@ async def show_verification(job: ReadJob) -> VerificationView:
 async def list_calls(job: ReadJob) -> list[CallView]:
     """Every model and tool call of the job."""
     return await job_queries.job_calls(job.holdfast.db, job.id)
+
+
+@router.get("/wait")
+async def wait_for_job(
+    job: ReadJob, seconds: Annotated[float, Query(ge=0, le=_MAX_WAIT_S)] = 20
+) -> JobView:
+    """The job once it has ended, or as it is after these seconds."""
+    await job.context.following.wait_for_end(job.id, timedelta(seconds=seconds))
+    return await job.holdfast.show(job.id)
 
 
 @router.get("/log")

@@ -1,9 +1,11 @@
 """Implement `holdfast up`, `down` and `doctor`."""
 
 import asyncio
+from urllib.parse import urljoin
 
 import typer
 
+from holdfast.api.access.installation_token import token_file
 from holdfast.cli.options.command_settings import load_command_settings
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.cli.service_start import start_installation
@@ -22,7 +24,14 @@ def up_command(*, json_output: bool) -> None:
     page = asyncio.run(page_address(settings))
     if json_output:
         # The database's address may hold a password.
-        print_json({**endpoints.model_dump(exclude={"database_url"}), "page": page})
+        print_json(
+            {
+                **endpoints.model_dump(exclude={"database_url"}),
+                "page": page,
+                "api": urljoin(page, "/").rstrip("/"),
+                "token_file": str(token_file(settings.home)),
+            }
+        )
         return
     where = "embedded" if endpoints.embedded_database else "HOLDFAST_DATABASE_URL"
     print_text(f"PostgreSQL  {where}")

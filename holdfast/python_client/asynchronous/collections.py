@@ -1,0 +1,104 @@
+"""Send documents to collections, list, search and remove them."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from holdfast.python_client.answers import (
+    Collection,
+    Document,
+    JsonObject,
+    SearchListing,
+    Upload,
+)
+from holdfast.python_client.asynchronous.session import AsyncSession
+from holdfast.python_client.sent_files import file_fields
+
+_POLL_S = 0.3
+
+
+class AsyncCollections(AsyncSession):
+    """Collections of documents."""
+
+    async def collections(self) -> list[Collection]:
+        """The collections by name."""
+        return await self._get(list[Collection], "/collections")
+
+    async def documents(self, collection: str) -> list[Document]:
+        """The documents of a collection by address."""
+        return await self._get(list[Document], f"{_path(collection)}/documents")
+
+    async def add_documents(
+        self,
+        collection: str,
+        *paths: Path | str,
+        metadata: Mapping[str, str] | None = None,
+        replace: bool = False,
+    ) -> Upload:
+        """Send files and folders to a collection, which are then read in the background.
+
+        Args:
+            collection: the name of the collection, which is made if there is none.
+            paths: files and folders of this computer; the files of a folder keep their paths.
+            metadata: what searches may filter by.
+            replace: remove every other document of the collection.
+
+        Raises:
+            FileNotFoundError: there is no such file or folder.
+            InvalidRequest: there are too many files, or one cannot be named so.
+        """
+        form = {"metadata": json.dumps(dict(metadata or {})), "replace": str(replace).lower()}
+        # A repeat changes nothing: documents that are there already stay as they are.
+        answer = await self._request(
+            "POST",
+            f"{_path(collection)}/documents",
+            form=form,
+            files=await asyncio.to_thread(file_fields, paths),
+            is_safe=True,
+        )
+        return TypeAdapter(Upload).validate_json(answer.content)
+
+    async def upload(self, upload: str) -> Upload:
+        """How far an upload is, and what came of it."""
+        return await self._get(Upload, f"/uploads/{upload}")
+
+    async def uploads(self, *, limit: int = 20) -> list[Upload]:
+        """The newest uploads."""
+        return await self._get(list[Upload], "/uploads", limit=limit)
+
+    async def wait_for_upload(self, upload: str, *, timeout_s: float | None = None) -> Upload:
+        """The upload once it has ended, or as it is after `timeout_s` seconds."""
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            seen = await self.upload(upload)
+            if seen.has_ended or (end is not None and time.monotonic() >= end):
+                return seen
+            await asyncio.sleep(_POLL_S)
+
+    async def search(
+        self,
+        collection: str,
+        query: str,
+        *,
+        limit: int = 6,
+        mode: str | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> SearchListing:
+        """Search a collection as jobs do."""
+        body = {"query": query, "limit": limit, "mode": mode, "where": dict(where or {})}
+        return await self._post(SearchListing, f"{_path(collection)}/search", body)
+
+    async def remove_documents(self, collection: str, address: str | None = None) -> JsonObject:
+        """Remove one document, or the collection; jobs keep what they found there."""
+        path = f"{_path(collection)}/documents"
+        return await self._delete(JsonObject, path, address=address)
+
+
+def _path(collection: str) -> str:
+    return f"/collections/{quote(collection)}"

@@ -1,0 +1,89 @@
+"""Read what an installation offers, and manage its keys."""
+
+from collections.abc import Sequence
+
+from holdfast.python_client.answers import ApiKey, CreatedKey, JsonObject
+from holdfast.python_client.asynchronous.session import AsyncSession
+
+
+class AsyncInstallation(AsyncSession):
+    """The installation, its keys and its audit."""
+
+    async def health(self) -> JsonObject:
+        """The server answers; needs no key."""
+        return await self._get(JsonObject, "/health")
+
+    async def ready(self) -> JsonObject:
+        """PostgreSQL and Temporal answer the server; needs no key."""
+        return await self._get(JsonObject, "/ready")
+
+    async def presets(self) -> JsonObject:
+        """The named strategies, with their meaning and their settings."""
+        return await self._get(JsonObject, "/presets")
+
+    async def settings(self) -> list[JsonObject]:
+        """The settings that a job may change, with their meaning and default."""
+        return await self._get(list[JsonObject], "/settings")
+
+    async def models(self) -> list[JsonObject]:
+        """The models of the installation, with endpoint, price, roles and fault."""
+        return await self._get(list[JsonObject], "/configured-models")
+
+    async def agents(self) -> list[JsonObject]:
+        """The agents, and the tools that each can use."""
+        return await self._get(list[JsonObject], "/agents")
+
+    async def tools(self) -> JsonObject:
+        """The tools that agents can use, and why others are missing."""
+        return await self._get(JsonObject, "/tools")
+
+    async def statistics(self) -> JsonObject:
+        """Calls, tokens, recoveries and failures of all jobs."""
+        return await self._get(JsonObject, "/statistics")
+
+    async def doctor(self) -> list[JsonObject]:
+        """Each part of the installation, with the way to repair what is broken."""
+        return await self._get(list[JsonObject], "/doctor")
+
+    async def keys(self) -> list[ApiKey]:
+        """Every key without its secret, the newest first."""
+        return await self._get(list[ApiKey], "/keys")
+
+    async def create_key(
+        self,
+        name: str,
+        owner: str,
+        *,
+        scopes: Sequence[str] = ("read", "ask", "steer"),
+        days: int = 365,
+    ) -> CreatedKey:
+        """Make a key; the answer is the only one that has its secret."""
+        body = {"name": name, "owner": owner, "scopes": list(scopes), "days": days}
+        return await self._post(CreatedKey, "/keys", body)
+
+    async def rotate_key(self, key_id: str, *, overlap_hours: int = 24) -> CreatedKey:
+        """Make another key for the same use; the old one ends after the overlap."""
+        body = {"overlap_hours": overlap_hours}
+        return await self._post(CreatedKey, f"/keys/{key_id}/rotate", body)
+
+    async def revoke_key(self, key_id: str) -> ApiKey:
+        """Refuse the key from now on."""
+        return await self._delete(ApiKey, f"/keys/{key_id}")
+
+    async def audit(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        actor: str | None = None,
+        resource: str | None = None,
+    ) -> list[JsonObject]:
+        """Who did what, the newest first."""
+        return await self._get(
+            list[JsonObject],
+            "/audit",
+            limit=limit,
+            before=before,
+            actor=actor,
+            resource=resource,
+        )

@@ -1,0 +1,89 @@
+"""Read what an installation offers, and manage its keys."""
+
+from collections.abc import Sequence
+
+from holdfast.python_client.answers import ApiKey, CreatedKey, JsonObject
+from holdfast.python_client.synchronous.session import SyncSession
+
+
+class SyncInstallation(SyncSession):
+    """The installation, its keys and its audit."""
+
+    def health(self) -> JsonObject:
+        """The server answers; needs no key."""
+        return self._get(JsonObject, "/health")
+
+    def ready(self) -> JsonObject:
+        """PostgreSQL and Temporal answer the server; needs no key."""
+        return self._get(JsonObject, "/ready")
+
+    def presets(self) -> JsonObject:
+        """The named strategies, with their meaning and their settings."""
+        return self._get(JsonObject, "/presets")
+
+    def settings(self) -> list[JsonObject]:
+        """The settings that a job may change, with their meaning and default."""
+        return self._get(list[JsonObject], "/settings")
+
+    def models(self) -> list[JsonObject]:
+        """The models of the installation, with endpoint, price, roles and fault."""
+        return self._get(list[JsonObject], "/configured-models")
+
+    def agents(self) -> list[JsonObject]:
+        """The agents, and the tools that each can use."""
+        return self._get(list[JsonObject], "/agents")
+
+    def tools(self) -> JsonObject:
+        """The tools that agents can use, and why others are missing."""
+        return self._get(JsonObject, "/tools")
+
+    def statistics(self) -> JsonObject:
+        """Calls, tokens, recoveries and failures of all jobs."""
+        return self._get(JsonObject, "/statistics")
+
+    def doctor(self) -> list[JsonObject]:
+        """Each part of the installation, with the way to repair what is broken."""
+        return self._get(list[JsonObject], "/doctor")
+
+    def keys(self) -> list[ApiKey]:
+        """Every key without its secret, the newest first."""
+        return self._get(list[ApiKey], "/keys")
+
+    def create_key(
+        self,
+        name: str,
+        owner: str,
+        *,
+        scopes: Sequence[str] = ("read", "ask", "steer"),
+        days: int = 365,
+    ) -> CreatedKey:
+        """Make a key; the answer is the only one that has its secret."""
+        body = {"name": name, "owner": owner, "scopes": list(scopes), "days": days}
+        return self._post(CreatedKey, "/keys", body)
+
+    def rotate_key(self, key_id: str, *, overlap_hours: int = 24) -> CreatedKey:
+        """Make another key for the same use; the old one ends after the overlap."""
+        body = {"overlap_hours": overlap_hours}
+        return self._post(CreatedKey, f"/keys/{key_id}/rotate", body)
+
+    def revoke_key(self, key_id: str) -> ApiKey:
+        """Refuse the key from now on."""
+        return self._delete(ApiKey, f"/keys/{key_id}")
+
+    def audit(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        actor: str | None = None,
+        resource: str | None = None,
+    ) -> list[JsonObject]:
+        """Who did what, the newest first."""
+        return self._get(
+            list[JsonObject],
+            "/audit",
+            limit=limit,
+            before=before,
+            actor=actor,
+            resource=resource,
+        )
