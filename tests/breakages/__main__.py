@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.breakages.breakage_list import ROOT, Breakage, chosen_breakages
 
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 
 
 def copied_checkout(folder: Path) -> Path:

@@ -71,6 +71,17 @@ def kept(path: Path, *runs: QuestionRun, model: str = "m") -> tuple[PresetArm, .
     return arms
 
 
+@pytest.mark.conformance("WAVE-13")
+def test_each_arm_of_a_comparison_has_the_hash_of_its_own_configuration():
+    def hashes(model: str = "m", **changes: Any) -> list[str]:
+        return [each.config_hash for each in preset_arms(("vmao", "tdp"), model, "", changes)]
+
+    usual = hashes()
+
+    assert len({*usual, *hashes("other"), *hashes(slots=5)}) == 6
+    assert hashes() == usual
+
+
 def test_what_is_kept_is_read_again(tmp_path: Path):
     path = tmp_path / "runs.jsonl"
     (arm,) = kept(path, run("kpi-chain"))

@@ -15,7 +15,7 @@ from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.roles.verification.verifier import VERIFIER
 from tests.support.endpoints.scripted_model import ReceivedRequest
-from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
+from tests.support.endpoints.scripted_roles import GAP_HINT, ScriptedRoles, verifier_answer
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -157,7 +157,8 @@ async def test_a_second_attempt_sees_what_the_first_one_tried_and_found(
     assert job.status == "done", job.message
     begun = [task for task in players.tasks(STEPPER) if not task["trace"]]
     first, second = begun
-    assert (first["earlier"], first["given"]) == ([], [])
+    assert (first["earlier"], first["given"], first["hints"]) == ([], [], [])
+    assert second["hints"] == [GAP_HINT, "what is missing"]
     (step,) = second["earlier"]
     assert step["id"] == "T1.1"
     assert 'wikipedia_search({"query": "Who wrote it?"})' in step["action"]

@@ -18,9 +18,10 @@ from holdfast.roles.planning.replanner import STEP_REPLANNER
 from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
+from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
-from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -112,6 +113,44 @@ async def test_no_byte_of_an_independent_agent_is_in_an_agents_prompts(
         assert _mentions(each, "zebra")
 
 
+@pytest.mark.conformance("TDP-02")
+async def test_whoever_works_on_a_step_is_told_the_question_of_its_agent_alone(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, model: ScriptedModel
+) -> None:
+    players.plan = plan(
+        agent_task("T1", about="Find the zebra"),
+        agent_task("T2", about="Find the walrus", yields="final_answer"),
+    )
+
+    def steps(asked: ReceivedRequest) -> object:
+        name = asked.task["node"]
+        look = call(asked.task["specification"]) | {"id": f"{name}.1", "kind": "tool"}
+        deduce = {
+            "id": f"{name}.2",
+            "kind": "reasoning",
+            "description": "deduce",
+            "inputs": [{"name": "seen", "value": f"<JSON_PATH>{name}.1.found</JSON_PATH>"}],
+            "expects": asked.task["expects"],
+            "depends_on": [f"{name}.1"],
+        }
+        return {"tasks": [look | {"description": "look"}, deduce]}
+
+    players.parts["step_planner"] = steps
+    tools.answers = lambda argument: f"page on {argument.split()[-1]}"
+
+    job = await engine.run(
+        "THE WHOLE QUESTION", preset_name="research", agent_method="steps", verify="false"
+    )
+
+    assert job.status == "done", job.message
+    assert (players.count(EXTRACTOR), players.count(REASONER)) == (2, 2)
+    questions = sorted(task["question"] for task in players.tasks(REASONER))
+    assert questions == ["Find the walrus", "Find the zebra"]
+    for each in (*players.asked["extractor"], *players.asked["reasoner"]):
+        assert not _mentions(each, "THE WHOLE QUESTION")
+        assert len(_mentions(each, "zebra", "walrus")) == 1
+
+
 def _mentions(asked: ReceivedRequest, *words: str) -> list[str]:
     """The words that stand in the whole request but its instructions."""
     said = json.dumps([turn for turn in asked.turns if turn["role"] != "system"])
@@ -141,6 +180,28 @@ async def test_after_each_step_the_assessor_decides_and_its_guidance_reaches_the
     assert [task["guidance"] for task in players.tasks(STEPPER)] == ["", "look at the second page"]
     node_ = await task_queries.load_task(engine.db, job.job_id, "T1")
     assert node_.notes["guidance"] == "look at the second page"
+
+
+@pytest.mark.conformance("TDP-04")
+async def test_the_assessor_decides_after_a_step_that_failed_as_well(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(agent_task("T1", about="Who?", yields="final_answer"))
+    usual = players._assessor
+    players.parts["assessor"] = lambda asked: (
+        {"status": "needs_more_steps", "guidance": "spell it otherwise"}
+        if asked.task["trace"][-1]["status"] == "failed"
+        else usual(asked)
+    )
+    players.parts["stepper"] = lambda asked: {"calls": [call(f"q{len(asked.task['trace'])}")]}
+    tools.answers = {"q1": "second"}
+
+    job = await engine.run("Who?", preset_name="tdp")
+
+    assert job.answer == "second"
+    (after_failure, _) = players.tasks(ASSESSOR)
+    assert "no page for 'q0'" in after_failure["trace"][0]["failure"]
+    assert [task["guidance"] for task in players.tasks(STEPPER)] == ["", "spell it otherwise"]
 
 
 @pytest.mark.conformance("TDP-04")
@@ -208,6 +269,32 @@ async def test_a_failed_step_is_repaired_among_its_agents_own_steps(
         ("T1", ("T1.1a",), ("T1.1",))
     ]
     assert [query for _, query in tools.called].count("hotel") == 1
+
+
+@pytest.mark.conformance("TDP-05")
+async def test_repaired_objectives_hold_for_all_later_steps_of_the_agent(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(agent_task("T1", about="How to get back?", yields="final_answer"))
+    usual = players._assessor
+    verdicts: list[dict[str, Any]] = [
+        {"status": "needs_more_steps", "deviation": "there is no flight"},
+        {"status": "needs_more_steps"},
+    ]
+    players.parts |= {
+        "assessor": lambda asked: verdicts.pop(0) if verdicts else usual(asked),
+        "stepper": lambda asked: {"calls": [call(f"q{len(asked.task['trace'])}")]},
+    }
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("How to get back?", preset_name="tdp")
+
+    assert job.status == "done", job.message
+    repaired = ["find it in another way"]
+    told = [task["objectives"] for task in players.tasks(STEPPER)]
+    assert told == [["find it", "check it"], repaired, repaired]
+    assert [task["objectives"] for task in players.tasks(ASSESSOR)][1:] == [repaired, repaired]
+    assert (players.count(OBJECTIVES), players.count(REPAIRER)) == (1, 1)
 
 
 @pytest.mark.conformance("TDP-06")
@@ -328,6 +415,46 @@ async def test_the_jobs_step_limit_is_a_stop_with_that_reason_and_a_report(
     assert preset("tdp").strategy.max_steps == 50
 
 
+@pytest.mark.conformance("VMAO-01", "VMAO-02")
+async def test_a_planned_sub_question_keeps_all_that_its_planner_says_of_it(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(
+        agent_task("T1", about="Which tower?", criteria="named in a document", priority=2),
+        agent_task("T2", about="Which year?", priority=9),
+        agent_task("T3", "T1", "T2", about="Whose?", agent="rag"),
+        agent_task("T4", "T1", about="Which town?").model_copy(update={"include_context": False}),
+    )
+    usual = players._stepper
+    players.parts["stepper"] = lambda asked: (
+        outputs(value="Brink") if asked.task["node"] == "T3" else usual(asked)
+    )
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("Which, and whose?", preset_name="vmao", slots="1")
+
+    assert job.status == "done", job.message
+    stored = {
+        task.id: (task.agent, task.depends_on, task.priority, task.include_context, task.criteria)
+        for task in (await task_queries.load_plan(engine.db, job.job_id)).tasks
+        if not task.parent
+    }
+    assert stored == {
+        "T1": ("generalist", (), 2, True, "named in a document"),
+        "T2": ("generalist", (), 9, True, ""),
+        "T3": ("rag", ("T1", "T2"), 5, True, ""),
+        "T4": ("generalist", ("T1",), 5, False, ""),
+    }
+    begun = [task for task in players.tasks(STEPPER) if not task["trace"]]
+    assert begun[0]["specification"] == "Which year?", "the highest priority goes first"
+    by_id = {task["node"]: task for task in begun}
+    assert by_id["T1"]["criteria"] == "named in a document"
+    assert [each["name"] for each in by_id["T3"]["given"]] == ["T1.value", "T2.value"]
+    assert by_id["T4"]["given"] == []
+    judged = {task["id"]: task["criteria"] for task in players.tasks(VERIFIER)}
+    assert judged["T1"] == "named in a document"
+
+
 @pytest.mark.conformance("VMAO-04")
 async def test_the_eleventh_call_of_one_tool_in_a_row_is_refused(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
@@ -398,6 +525,58 @@ async def test_an_agent_out_of_time_ends_with_that_reason_and_keeps_what_it_foun
     memory = await task_queries.load_plan(engine.db, job.job_id)
     assert all(task.result for task in memory.tasks if task.status.value == "done")
     assert preset("vmao").strategy.agent_timeout.total_seconds() == 600
+
+
+@pytest.mark.conformance("VMAO-03")
+async def test_the_call_under_way_ends_with_its_agents_time(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(agent_task("T1", about="Who?", yields="final_answer"))
+    players.parts["stepper"] = lambda asked: (
+        outputs(final_answer="first")
+        if asked.task["must_end"]
+        else {"calls": [call("slow" if asked.task["trace"] else "first")]}
+    )
+    read = players._extractor
+    players.parts["extractor"] = lambda asked: (
+        ScriptedReply(delay=600, is_lax=True)
+        if asked.task["arguments"] == {"query": "slow"}
+        else read(asked)
+    )
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("Who?", preset_name="vmao", verify="false", agent_timeout="PT3S")
+
+    by_id = {task.id: task for task in job.tasks}
+    assert by_id["T1.1"].entities == {"found": "[first]"}
+    assert by_id["T1.2"].failure is not None
+    assert by_id["T1.2"].failure["message"] == "3 s of work are over (agent_timeout)"
+    assert "agent_timeout" in players.tasks(STEPPER)[-1]["must_end"]
+    assert job.answer == "first"
+
+
+@pytest.mark.conformance("HZN-02")
+async def test_single_step_sees_why_an_earlier_call_failed(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    def step(asked: ReceivedRequest) -> object:
+        trace = asked.task["trace"]
+        if len(trace) == 3:
+            return outputs(final_answer="<JSON_PATH>T1.3.result</JSON_PATH>")
+        return {"calls": [call(("gone", "empty", "there")[len(trace)]) | {"expects": []}]}
+
+    players.parts["stepper"] = step
+    tools.answers = {"empty": " ", "there": "Brink"}
+
+    job = await engine.run("Who?", preset_name="single-step")
+
+    assert job.answer == "Brink"
+    gone, empty, there = players.tasks(STEPPER)[-1]["trace"]
+    assert (gone["status"], empty["status"], there["status"]) == ("failed", "failed", "done")
+    assert "no page for 'gone'" in gone["failure"]
+    assert "found nothing for these arguments" in empty["failure"]
+    assert not there["failure"]
+    assert there["found"] == {"result": "Brink"}
 
 
 @pytest.mark.conformance("HZN-02")
@@ -504,7 +683,15 @@ async def test_one_agent_with_all_tools_and_a_fixed_chain_of_agents_need_no_plan
         (f"T{n}", tuple(f"T{m}" for m in range(1, n))) for n in range(1, len(chain) + 1)
     ]
     assert players.count(AGENT_TASK_PLANNER) == 0
-    assert preset("static-pipeline").strategy.agents == ("rag", "web", "financial", "analysis")
+    able = ["rag", "web", "analysis"]  # the financial agent has no tools here
+    assert [task.agent for task in job.tasks if "." not in task.id] == [*able, ""]
+    begun = {e.task.id: e.started_at for e in await task_queries.load_tasks(engine.db, job.job_id)}
+    times = [begun[name] for name, _ in chain]
+    assert times == sorted(times)
+    (conclusion,) = players.tasks(REASONER)
+    assert [each["name"] for each in conclusion["context"]] == [
+        f"{task.id}.findings" for task in job.tasks if task.agent and task.status == "done"
+    ]
 
 
 async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_cannot_be(

@@ -303,6 +303,32 @@ async def test_stats_count_calls_tokens_recoveries_and_failures_by_component(
     assert found.calls.tool == 3
 
 
+@pytest.mark.conformance("KPI-15")
+async def test_stats_tell_the_failures_of_all_five_components_apart(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(lookup_task("T1", query="none"), final_task("T2", "T1"))
+    players.continuations = [plan(lookup_task("T9")) for _ in range(4)]
+    job = await engine.run("refused?")
+    assert "the replanner gave no valid plan" in job.message
+    tools.answers = {"a": "Ada"}
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    again = final_task("T2a", "T1").model_copy(update={"description": "answer by the name"})
+    players.continuations = [plan(again)]
+    verdicts = iter([concluded("failed", None), concluded("completed", "Ada")])
+    players.parts["reasoner"] = lambda _: next(verdicts)
+    assert (await engine.run("deduced?")).status == "done"
+
+    found = (await run_statistics(engine.db, None)).failures_by_component
+
+    assert {name: count for name, count in found.items() if count} == {
+        "tool": 1,
+        "reasoner": 1,
+        "replanner": 1,
+    }
+    assert {"planner", "extractor"} <= set(found)
+
+
 async def test_a_report_that_cites_what_is_not_there_is_not_delivered(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

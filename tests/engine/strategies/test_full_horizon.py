@@ -38,6 +38,21 @@ async def test_one_planner_call_then_tools_run_without_the_model_in_between(
 
 
 @pytest.mark.conformance("HZN-03")
+async def test_a_call_without_a_valid_result_leads_to_replanning_as_well(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(lookup_task("T1", query="empty"), final_task("T2", "T1"))
+    players.continuations = [plan(lookup_task("T1a", query="full"), final_task("T2a", "T1a"))]
+    tools.answers = {"empty": "  ", "full": "Brink"}
+
+    job = await engine.run("Who?", preset_name="full-horizon")
+
+    (told,) = players.tasks(REPLANNER)
+    assert "found nothing for these arguments" in told["feedback"]
+    assert (told["replaced"], job.answer) == (["T1", "T2"], "Brink")
+
+
+@pytest.mark.conformance("HZN-03")
 async def test_only_a_failed_call_leads_to_replanning_of_all_that_remains(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

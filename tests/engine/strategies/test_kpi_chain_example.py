@@ -1,12 +1,16 @@
 """Tests the worked example of KPI-Chain (docs/method.md; Appendix C of the paper) with a model that
 answers as the paper's model did."""
 
+from typing import Any
+
 import pytest
+from sqlalchemy import create_engine, text
 
 from holdfast.models.plans.kpi_chain_format import memory_document
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.storage.plans import task_queries
-from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_roles import RoleScript, ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -208,18 +212,74 @@ async def _stats(engine: RunningEngine, job_id: str):
     return await run_statistics(engine.db, job_id)
 
 
+ACTRESS = {"T1": {"actress_name": "Shirley Temple"}}
+POSITION = {"T2a": {"government_position": "Chief of Protocol"}}
+ANSWER = {"T3a": {"final_answer": "Chief of Protocol"}}
+TABLE_2 = [
+    ("planner", {}, {}),
+    ("extractor", {}, {"T1": "running", "T2": "pending", "T3": "pending"}),
+    ("extractor", ACTRESS, {"T1": "done", "T2": "running", "T3": "pending"}),
+    ("replanner", ACTRESS, {"T1": "done", "T2": "failed", "T3": "pending"}),
+    (
+        "extractor",
+        ACTRESS,
+        {"T1": "done", "T2": "superseded", "T3": "superseded", "T2a": "running", "T3a": "pending"},
+    ),
+    (
+        "reasoner",
+        ACTRESS | POSITION,
+        {"T1": "done", "T2": "superseded", "T3": "superseded", "T2a": "done", "T3a": "running"},
+    ),
+    (
+        "synthesiser",
+        ACTRESS | POSITION | ANSWER,
+        {"T1": "done", "T2": "superseded", "T3": "superseded", "T2a": "done", "T3a": "done"},
+    ),
+]
+"""The memory when each role is called, which is the memory after the step before."""
+
+
+def memory_and_statuses(database_url: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The entities by task and name, and the status of each task, as PostgreSQL has them now."""
+    stored = create_engine(database_url)
+    with stored.connect() as connection:
+        values = connection.execute(text("select task_id, name, value from entities")).all()
+        statuses = connection.execute(text("select id, status from tasks")).all()
+    stored.dispose()
+    memory: dict[str, Any] = {}
+    for task_id, name, value in values:
+        memory.setdefault(task_id, {})[name] = value
+    return memory, {str(name): str(status) for name, status in statuses}
+
+
 @pytest.mark.conformance("KPI-14")
-async def test_the_memory_ends_as_in_table_2(
-    engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
+async def test_the_memory_after_each_step_is_that_of_table_2(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, database_url: str
 ) -> None:
-    script(model, tools)
+    tools.answers = {FILM_QUERY: FILM, "Shirley Temple": CAREER, NARROW_QUERY: DIPLOMACY}
+    replies = {
+        "planner": [PLAN],
+        "extractor": [FOUND_ACTRESS, FOUND_NOTHING, FOUND_POSITION],
+        "replanner": [CONTINUATION],
+        "reasoner": [REASONED],
+    }
+    seen: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+
+    def answering(role: str) -> RoleScript:
+        def part(asked: ReceivedRequest) -> object:
+            seen.append((role, *memory_and_statuses(database_url)))
+            if role == "synthesiser":
+                return REPORT
+            return ScriptedReply(content=replies[role].pop(0), is_lax=True)
+
+        return part
+
+    players.parts = {role: answering(role) for role in (*replies, "synthesiser")}
 
     job = await engine.run(QUESTION)
 
+    assert job.answer == "Chief of Protocol"
+    assert seen == TABLE_2
     memory = memory_document(await task_queries.load_plan(engine.db, job.job_id))
     memory.pop("current_plan")
-    assert memory == {
-        "T1": {"actress_name": "Shirley Temple"},
-        "T2a": {"government_position": "Chief of Protocol"},
-        "T3a": {"final_answer": "Chief of Protocol"},
-    }
+    assert memory == ACTRESS | POSITION | ANSWER

@@ -83,6 +83,28 @@ async def test_the_threshold_is_part_of_the_border(
 
 
 @pytest.mark.conformance("KPI-07")
+@pytest.mark.parametrize(("confidence", "status"), [(0.70, "done"), (0.69, "superseded")])
+async def test_one_score_for_the_answer_counts_for_entities_without_one(
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    confidence: float,
+    status: str,
+) -> None:
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    players.continuations = [plan(final_task("T2a"))]
+    found = {"name": "value", "value": "word", "confidence": None}
+    players.parts["extractor"] = lambda _: {"entities": [found], "confidence": confidence}
+    tools.answers = {"a": "a word"}
+
+    job = await engine.run("Who?")
+
+    (first, *_) = job.tasks
+    assert (first.id, first.status) == ("T1", status)
+    assert first.confidence == confidence
+
+
+@pytest.mark.conformance("KPI-07")
 async def test_the_threshold_is_a_setting_of_the_job(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -142,14 +164,27 @@ async def test_a_long_response_is_extracted_in_chunks_side_by_side_and_the_best_
 
 
 @pytest.mark.conformance("KPI-08")
-@pytest.mark.parametrize(("words", "calls"), [(180, 1), (230, 2)])
-async def test_the_border_of_chunking_is_a_setting_in_tokens(
-    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, words: int, calls: int
+@pytest.mark.parametrize(
+    ("settings", "words", "calls"),
+    [
+        ({"chunk_tokens": "200"}, 180, 1),
+        ({"chunk_tokens": "200"}, 230, 2),
+        ({}, 2_800, 1),
+        ({}, 3_200, 2),
+    ],
+)
+async def test_the_border_of_chunking_is_3000_tokens_or_as_set(
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    settings: dict[str, str],
+    words: int,
+    calls: int,
 ) -> None:
     players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
     tools.answers = {"a": "word " * words}
 
-    await engine.run("Who?", chunk_tokens="200")
+    await engine.run("Who?", **settings)
 
     assert players.count(EXTRACTOR) == calls
 

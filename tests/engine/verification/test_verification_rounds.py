@@ -68,7 +68,12 @@ async def test_every_result_gets_a_verdict_with_all_that_vmao_names(
     job = await store_verification_job(
         engine,
         [
-            verified_agent_task("T1", criteria="the year", description="When did it open?"),
+            verified_agent_task(
+                "T1",
+                criteria="the year",
+                description="When did it open?",
+                expects=(ExpectedEntity(name="year", required=False),),
+            ),
             verified_agent_task("T2", "T1"),
         ],
         question="How old is the bridge?",
@@ -91,6 +96,9 @@ async def test_every_result_gets_a_verdict_with_all_that_vmao_names(
     first, second = sorted(players.tasks(VERIFIER), key=lambda task: task["id"])
     assert (first["sub_question"], first["criteria"]) == ("When did it open?", "the year")
     assert first["question"] == "How old is the bridge?"
+    (promised,) = first["expects"]
+    assert (promised["name"], promised.get("required", True)) == ("year", False)
+    assert [each["name"] for each in second["expects"]] == ["value"]
     assert first["result"][0]["value"] == 1932
     (quote,) = first["evidence"]
     assert (quote["quote"], quote["title"], quote["address"]) == ("opened in 1932", "a.md", "a.md")
@@ -149,6 +157,23 @@ async def test_the_figure_of_vmao_asks_five_times_and_then_of_the_rest_alone(
         "2 of 5 complete (40.0%), wanted 80.0%",
         "6 of 7 complete (85.7%), wanted 80.0%",
     ]
+
+
+@pytest.mark.conformance("VMAO-09")
+async def test_the_token_budget_counts_what_was_sent_and_what_was_answered(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    job = await five(engine, token_budget=1)
+    scores(players, FIRST)
+
+    assert (await job.verify(1)).stop is StopCondition.TOKENS
+
+    async with engine.db.reading() as connection:
+        spent = await tokens_of(connection, job.job_id)
+    assert min(spent.input, spent.output) > 1
+    (line,) = await job.ledger()
+    assert line.tokens == spent.input + spent.output
+    assert line.conditions[3].seen.startswith(f"{line.tokens:,} tokens spent of 1")
 
 
 @pytest.mark.conformance("VMAO-06")

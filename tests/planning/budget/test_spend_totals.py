@@ -55,6 +55,11 @@ def test_every_phase_has_its_roles_and_a_role_that_is_not_listed_works_on_tasks(
     assert set(PHASE_BY_ROLE.values()) == set(Phase)
     assert set(PHASE_BY_ROLE) == set(RoleName)
     assert phase_of("somebody_new") is Phase.EXECUTION
+    in_phase = {phase: {r for r in PHASE_BY_ROLE if phase_of(r) is phase} for phase in Phase}
+    assert in_phase[Phase.PLANNING] == {"planner"}
+    assert in_phase[Phase.VERIFICATION] == {"verifier", "answer_judge"}
+    assert in_phase[Phase.REPLANNING] == {"replanner", "repairer", "reviser", "gap_planner"}
+    assert {"assessor", "stepper", "extractor", "reasoner"} <= in_phase[Phase.EXECUTION]
     assert [phase_of(role).value for role in ("planner", "step_planner", "gap_planner")] == [
         "planning",
         "execution",
