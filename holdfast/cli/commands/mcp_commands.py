@@ -1,7 +1,7 @@
 """Implement `holdfast mcp`: serve an MCP host over standard input and output."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 
 from holdfast.cli.options.command_settings import load_command_settings
@@ -10,9 +10,12 @@ from holdfast.client import Holdfast, open_client
 from holdfast.configuration.json_logs import configure_logs
 from holdfast.mcp_server.local_access import LocalCallerAccess
 from holdfast.mcp_server.server_assembly import build_mcp_server
+from holdfast.models.errors import ServiceDown
 from holdfast.services.launch.page_server import running_page_server
 from holdfast.settings import Settings
-from holdfast.web.page_address import begin_page
+from holdfast.web.page_address import page_address
+
+_PAGE_WITHIN_S = 15.0
 
 
 def mcp_command() -> None:
@@ -33,8 +36,14 @@ class _Connection:
         """Start the missing services and connect to them."""
         await self.close()
         endpoints = await start_installation(self.settings)
-        await asyncio.to_thread(begin_page, self.settings)
+        await self._start_page()
         return await self._open.enter_async_context(open_client(self.settings, endpoints))
+
+    async def _start_page(self) -> None:
+        """Start the page, so that the first job has an address; jobs do without it as well."""
+        with suppress(ServiceDown, TimeoutError):
+            async with asyncio.timeout(_PAGE_WITHIN_S):
+                await page_address(self.settings)
 
     async def close(self) -> None:
         await self._open.aclose()

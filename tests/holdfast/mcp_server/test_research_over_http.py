@@ -50,6 +50,7 @@ async def test_a_host_researches_from_the_question_to_the_cited_passage(
     assert again["expected"]["usual"]["model_calls"] > 0
 
 
+@pytest.mark.conformance("MCP-01")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_server_is_replaced_between_two_calls_of_one_host(
     mode: str, engine: RunningEngine, serving: HttpService
@@ -67,6 +68,7 @@ async def test_a_server_is_replaced_between_two_calls_of_one_host(
     assert "found a" in report
 
 
+@pytest.mark.conformance("MCP-01")
 async def test_a_wait_for_a_job_that_does_not_move_ends_in_time(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -83,6 +85,7 @@ async def test_a_wait_for_a_job_that_does_not_move_ends_in_time(
     assert start_and_wait_tools._LONGEST_WAIT_S <= took < HOST_LIMIT_S
 
 
+@pytest.mark.conformance("MCP-01")
 async def test_a_call_whose_service_hangs_ends_in_time_and_says_so(
     engine: RunningEngine, serving: HttpService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +118,7 @@ async def test_a_host_steers_and_stops_a_job_which_then_reports(
     assert "there is no job 'job-none'" in refused
 
 
+@pytest.mark.conformance("MCP-01")
 async def test_the_resources_of_a_job_are_read(engine: RunningEngine, serving: HttpService) -> None:
     job = (await engine.run("Who?")).job_id
     async with mcp_host(serving) as client:

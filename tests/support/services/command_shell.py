@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.support.services.bare_environment import bare_environment
 
@@ -58,7 +59,7 @@ class CommandShell:
             timeout=_WITHIN_S,
             cwd=self.folder,
             check=False,
-            env=self._environment(variables),
+            env=self.environment(variables),
         )
         out, err = (text.decode("utf-8", "backslashreplace") for text in (done.stdout, done.stderr))
         return CommandResult(done.returncode, out, err)
@@ -70,16 +71,17 @@ class CommandShell:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.folder,
-            env=self._environment(variables),
+            env=self.environment(variables),
         )
 
-    def _environment(self, variables: dict[str, str]) -> dict[str, str]:
+    def environment(self, variables: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """The environment of each command."""
         ours = {
             "PYTHONUTF8": "1",
             "HOLDFAST_HOME": str(self.home),
             "TEMPORAL_CONFIG_FILE": os.devnull,
         }
-        return bare_environment() | ours | variables
+        return bare_environment() | ours | dict(variables)
 
     @property
     def has_started_services(self) -> bool:

@@ -1,0 +1,99 @@
+"""Tests of who may use the MCP server over HTTP, and of what the audit has."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from holdfast.models.access.audit_entries import AuditFilter
+from holdfast.storage.access.audit_rows import load_audit_entries
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.http_service import HttpService
+from tests.support.services.mcp_host import answer_of, mcp_host, refusal_of
+
+pytestmark = pytest.mark.slow
+
+QUESTION: dict[str, Any] = {"question": "Who?", "preset": "kpi-chain", "model": "scripted"}
+JOB_TOOLS: dict[str, dict[str, Any]] = {
+    "research_wait": {"seconds": 0},
+    "research_status": {},
+    "research_answer": {"question": 1, "choice": "approve"},
+    "research_steer": {"guidance": "x"},
+    "research_stop": {},
+    "research_report": {},
+    "research_source": {"mark": 1},
+}
+
+
+async def new_key(serving: HttpService, owner: str, *scopes: str) -> str:
+    body = {"name": "host", "owner": owner, "scopes": scopes or ["read", "ask", "steer"]}
+    async with serving.client() as client:
+        return str((await client.post("/keys", json=body)).json()["key"])
+
+
+@pytest.mark.conformance("MCP-01")
+async def test_no_tool_or_resource_shows_another_owners_job(
+    engine: RunningEngine, serving: HttpService
+) -> None:
+    async with mcp_host(serving, key=await new_key(serving, "maria")) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        job = (await answer_of(client, "research_start", **QUESTION))["job"]
+        await engine.holdfast.wait(job)
+    async with mcp_host(serving, key=await new_key(serving, "otto")) as client:
+        refusals = [
+            await refusal_of(client, tool, job=job, **more) for tool, more in JOB_TOOLS.items()
+        ]
+        refusals.append(await refusal_of(client, "research_start", **QUESTION, follows=job))
+        for part in ("report", "plan", "sources/1"):
+            with pytest.raises(Exception, match="there is no job"):
+                await client.read_resource(f"holdfast://jobs/{job}/{part}")
+
+    assert tools == {"research_start", *JOB_TOOLS}
+    assert all(f"there is no job '{job}'" in each for each in refusals), refusals
+    assert not any("found a" in each for each in refusals)
+
+
+async def test_a_key_does_only_what_its_scopes_allow(
+    engine: RunningEngine, serving: HttpService
+) -> None:
+    async with mcp_host(serving, key=await new_key(serving, "maria")) as client:
+        job = (await answer_of(client, "research_start", **QUESTION))["job"]
+    async with mcp_host(serving, key=await new_key(serving, "maria", "read")) as client:
+        seen = await answer_of(client, "research_status", job=job)
+        started = await refusal_of(client, "research_start", **QUESTION)
+        stopped = await refusal_of(client, "research_stop", job=job)
+
+    assert seen["job"] == job
+    assert "this key has no scope 'ask'; its scopes: read" in started
+    assert "no scope 'steer'" in stopped
+
+
+@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer hf_x_y"}])
+async def test_a_request_without_a_valid_key_is_refused(
+    header: dict[str, str], serving: HttpService
+) -> None:
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        answer = await client.post(f"{serving.url}/mcp", headers=header, json={})
+
+    assert (answer.status_code, answer.json()["error"]) == (401, "KeyMissing")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_audit_has_calls_that_change_and_refusals(
+    engine: RunningEngine, serving: HttpService
+) -> None:
+    async with mcp_host(serving, key=await new_key(serving, "maria")) as client:
+        job = (await answer_of(client, "research_start", **QUESTION))["job"]
+        await answer_of(client, "research_status", job=job)
+        await refusal_of(client, "research_steer", job="job-none", guidance="x")
+
+    which = AuditFilter(actor="maria (host)")
+    entries = [
+        (each.action, each.resource, each.refused)
+        for each in await load_audit_entries(engine.db, which)
+    ]
+    assert entries == [
+        ("research_steer", "/mcp job-none", 404),
+        ("research_steer", "/mcp job-none", None),
+        ("research_start", "/mcp", None),
+    ]
