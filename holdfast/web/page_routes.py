@@ -10,6 +10,7 @@ from holdfast.web.page_route import error_page
 from holdfast.web.routes import (
     control_routes,
     job_list_routes,
+    read_routes,
     sign_in_routes,
     static_routes,
     watch_routes,
@@ -20,6 +21,7 @@ _ROUTERS = (
     static_routes.router,
     job_list_routes.router,
     watch_routes.router,
+    read_routes.router,
     control_routes.router,
 )
 _OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")

@@ -119,6 +119,13 @@ if (watched) {
   window.addEventListener("pageshow", (event) => { if (event.persisted && !wasEnded) follow(); });
 }
 
+// The quote in the middle of its passage.
+function showQuote() {
+  const [doc, quote] = [document.getElementById("doc"), document.getElementById("quote")];
+  if (doc && quote) doc.scrollTop = quote.offsetTop - doc.offsetTop - doc.clientHeight / 3;
+}
+showQuote();
+
 // A link within a region that only chooses what the page shows: keep everything else still.
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-choose]");
@@ -129,6 +136,7 @@ document.addEventListener("click", async (event) => {
     const text = await load(address);
     history.pushState(null, "", address);
     adopt(text);
+    showQuote();
     const target = document.getElementById(link.dataset.choose);
     target?.focus({ preventScroll: true });
     const place = target?.getBoundingClientRect();

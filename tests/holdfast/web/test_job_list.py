@@ -47,6 +47,7 @@ async def test_search_and_filters_find_jobs(jobs: list[str], reader: Reader) -> 
     assert "No job matches" in await reader.page.inner_text("main")
 
 
+@pytest.mark.conformance("WEB-08")
 async def test_a_hostile_question_is_text(engine: RunningEngine, reader: Reader) -> None:
     await engine.submit(HOSTILE)
     await reader.goto("/jobs")
@@ -57,6 +58,7 @@ async def test_a_hostile_question_is_text(engine: RunningEngine, reader: Reader)
     assert await reader.page.locator("main img, main script").count() == 0
 
 
+@pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_list_is_accessible_on_a_phone(
     scheme: str, jobs: list[str], engine: RunningEngine, reader: Reader

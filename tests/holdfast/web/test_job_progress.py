@@ -145,6 +145,7 @@ async def test_a_chosen_task_shows_its_promises_and_the_plan_keeps_still(
     assert await reader.page.locator("#box-T2").bounding_box() == before
 
 
+@pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_every_page_of_a_job_is_accessible(
     scheme: str, engine: RunningEngine, reader: Reader
@@ -166,6 +167,7 @@ async def test_every_page_of_a_job_is_accessible(
             await reader.check_accessible()
 
 
+@pytest.mark.conformance("WEB-08")
 async def test_hostile_names_values_and_questions_are_text(
     engine: RunningEngine, reader: Reader, tools: ScriptedTools
 ) -> None:

@@ -136,6 +136,7 @@ async def test_a_key_signs_in_its_owner_until_it_is_revoked(serving: HttpService
     assert revoked.status_code == 401
 
 
+@pytest.mark.conformance("WEB-08")
 async def test_every_page_has_the_policy_and_no_inline_script(serving: HttpService) -> None:
     async with browser_of(serving) as browser:
         pages = [await browser.get("/jobs")]

@@ -1,0 +1,1 @@
+"""Gather what the page of a report shows: checks in words, and passages with their proof."""
