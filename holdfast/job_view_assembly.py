@@ -61,7 +61,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         config_hash=job.config_hash,
         created_at=job.created_at,
         seconds=_job_seconds(job),
-        follows=job.request.follow_up.job if job.request.follow_up else None,
+        follows=job.request.followed_job,
         temporal=temporal,
     )
 

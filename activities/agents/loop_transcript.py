@@ -157,10 +157,10 @@ class LoopTranscript:
         names = [each.task.id for each in view.others] if view.task.include_context else []
         replaced = await replaced_tasks_of(self.db, job_id, view.stored)
         quotes = await quotes_of_tasks(self.db, job_id, [*names, *replaced])
-        before = self.request.follow_up
+        before = self.request.followed_job
         if before is None or not view.task.answers_whole_question:
             return quotes
-        cited = await quotes_of_report(self.db, before.job)
+        cited = await quotes_of_report(self.db, before)
         return [*map(self._whole_passage, cited), *quotes]
 
     def _whole_passage(self, cited: GivenQuote) -> GivenQuote:

@@ -132,6 +132,7 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
 
 Reader = Annotated[CallerSession, Depends(_session(Scope.READ))]
 Asker = Annotated[CallerSession, Depends(_session(Scope.ASK))]
+Steerer = Annotated[CallerSession, Depends(_session(Scope.STEER))]
 Administrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN))]
 KeyAdministrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_recorded=False))]
 """A request about keys, whose changes are recorded in their own transaction."""

@@ -26,6 +26,7 @@ from holdfast.api.routes import (
     job_control_routes,
     job_submission_routes,
     job_view_routes,
+    response_routes,
     upload_routes,
 )
 from holdfast.models.errors import HoldfastError
@@ -39,6 +40,7 @@ _ROUTERS = (
     upload_routes.router,
     installation_routes.router,
     access_routes.router,
+    response_routes.router,
 )
 
 

@@ -114,17 +114,17 @@ def _writing_activity(written: LedgerCall | None) -> str:
 
 async def _earlier_job_notes(db: Database, job_id: str, found: CitedEvidence) -> tuple[str, ...]:
     """Name the job that read the passage, if the question follows that job."""
-    before = (await job_rows.load_job(db, job_id)).request.follow_up
+    before = (await job_rows.load_job(db, job_id)).request.followed_job
     # The passages that a follow-up begins with are under the task of its loop, not under a step.
     if before is None or found.reading_step != found.task_id:
         return ()
-    report = await load_report(db, before.job)
+    report = await load_report(db, before)
     if report is None:
-        return (f"job {before.job}, which this job follows, read the passage; it was removed",)
+        return (f"job {before}, which this job follows, read the passage; it was removed",)
     marks = [each.mark for each in report.citations if each.source_id == found.source_id]
     mark = f" {marks[0]}" if marks else ""
-    trace = f"`holdfast trace {before.job}{mark}`"
-    return (f"job {before.job}, which this job follows, read the passage: {trace}",)
+    trace = f"`holdfast trace {before}{mark}`"
+    return (f"job {before}, which this job follows, read the passage: {trace}",)
 
 
 def _notes(

@@ -18,6 +18,12 @@ from holdfast.jobs.model_checks import (
 from holdfast.jobs.written_texts import checked_question
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.follow_up import (
+    MOST_EARLIER,
+    MOST_GIVEN,
+    EarlierQuestion,
+    FollowUp,
+)
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.settings import Settings
@@ -47,6 +53,11 @@ class JobSubmission(Frozen):
     )
     follows: str | None = Field(
         default=None, description="The ended job that this question follows, by id."
+    )
+    earlier: tuple[EarlierQuestion, ...] = Field(
+        default=(),
+        max_length=MOST_GIVEN,
+        description="The conversation so far, held elsewhere: questions and answers, newest last.",
     )
     review: bool = Field(default=False, description="Wait for approval of the plan.")
     plan_only: bool = Field(default=False, description="Only plan, and estimate the cost.")
@@ -102,6 +113,9 @@ def check_submission(
         collection=submission.collection or "",
         servers=_checked_servers(submission.servers),
         owner=owner,
+        follow_up=FollowUp(earlier=submission.earlier[-MOST_EARLIER:])
+        if submission.earlier
+        else None,
     )
     return CheckedSubmission(request, submission.follows or "", note)
 
@@ -138,7 +152,13 @@ def _check_follows(submission: JobSubmission) -> None:
         return
     if not submission.follows.strip():
         raise BadInput("`follows` names no job; `holdfast list` lists the jobs")
-    check_follows_alone({"collection": submission.collection, "servers": submission.servers})
+    check_follows_alone(
+        {
+            "collection": submission.collection,
+            "servers": submission.servers,
+            "earlier": submission.earlier or None,
+        }
+    )
 
 
 def check_follows_alone(others: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Define what a follow-up question takes from the job before it (REP-08; VMAO section 3.2)."""
+"""Define what a question takes from the conversation before it (REP-08; VMAO section 3.2)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,18 +9,22 @@ from holdfast.models.text.terminal_text import shorten_text
 
 MOST_EARLIER = 4
 """Earlier questions that a prompt shows; the newest count."""
+MOST_GIVEN = 200
+"""Earlier questions that a submission may name."""
 _LONGEST_QUESTION = 400
 _LONGEST_ANSWER = 600
 _LONGEST_QUERY = 600
+MAX_TEXT = 100_000
+"""Characters of an earlier question or answer; prompts show fewer."""
 _BEGIN = "\n\nAsked after:\n"
 
 
 class EarlierQuestion(Frozen):
     """A question of the same conversation, and the short answer of its report."""
 
-    question: str = Field(min_length=1)
-    answer: str = ""
-    """Empty: the report has no answer."""
+    question: str = Field(min_length=1, max_length=MAX_TEXT)
+    answer: str = Field(default="", max_length=MAX_TEXT)
+    """Empty: there was no answer."""
 
     @property
     def in_words(self) -> str:
@@ -31,10 +35,13 @@ class EarlierQuestion(Frozen):
 
 
 class FollowUp(Frozen):
-    """The job that a question follows, as it was when the question was submitted."""
+    """The conversation and the job that a question follows, as they were at its submission."""
 
-    job: str = Field(min_length=1)
-    """The passages that this job's report cites are where the new job starts."""
+    job: str = ""
+    """The passages that this job's report cites are where the new job starts.
+
+    Empty: the conversation was held elsewhere.
+    """
     earlier: tuple[EarlierQuestion, ...] = ()
     """The conversation so far, the newest question last."""
 

@@ -69,7 +69,12 @@ class JobRequest(Frozen):
     """The names of the tool servers that the job may use; empty for all."""
     owner: str = ""
     follow_up: FollowUp | None = None
-    """The job that the question follows; None: the question stands alone."""
+    """The conversation that the question follows; None: the question stands alone."""
+
+    @property
+    def followed_job(self) -> str | None:
+        """The job that the question follows; None: no job."""
+        return (self.follow_up.job or None) if self.follow_up else None
 
     @property
     def question_in_context(self) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import pairwise
 
-import psutil
 import pytest
 
 from holdfast.models.errors import Passing, StorageAway
@@ -19,7 +18,7 @@ from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
 from holdfast.storage.views import job_queries
 from tests.durability.job_driver import JobDriver, run_once, run_side_by_side, run_twice
 from tests.durability.test_rebuilt_state import drive_to_end, story
-from tests.durability.worker_launcher import WorkerLauncher, WorkerProcess
+from tests.durability.worker_launcher import WorkerLauncher, kill_worker
 from tests.support.endpoints.loop_script import answer, search, sentence, value, values
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan
@@ -129,19 +128,6 @@ async def until_it_works(activity: Callable[[], Awaitable[Frozen]]) -> Frozen:
     while True:
         with suppress(Passing):
             return await activity()
-
-
-async def kill_worker(supervisor: WorkerProcess) -> None:
-    """SIGKILL the worker below the supervisor, once the supervisor has named it."""
-
-    def is_killed() -> bool:
-        try:
-            supervisor.worker.kill()
-        except (FileNotFoundError, psutil.NoSuchProcess):
-            return False  # the next worker is about to start
-        return True
-
-    await supervisor.until(is_killed)
 
 
 @pytest.mark.conformance("LOOP-02")

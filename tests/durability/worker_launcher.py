@@ -60,6 +60,19 @@ class WorkerProcess:
         return await asyncio.to_thread(self.process.wait, _WITHIN_S)
 
 
+async def kill_worker(supervisor: WorkerProcess) -> None:
+    """SIGKILL the worker below the supervisor, once the supervisor has named it."""
+
+    def is_killed() -> bool:
+        try:
+            supervisor.worker.kill()
+        except (FileNotFoundError, psutil.NoSuchProcess):
+            return False  # the next worker is about to start
+        return True
+
+    await supervisor.until(is_killed)
+
+
 @dataclass
 class WorkerLauncher:
     """Starts worker processes, and ends them all."""

@@ -98,6 +98,30 @@ async def test_no_route_shows_or_changes_another_owners_job(serving: HttpService
         assert (await client.get(f"/v1/jobs/{job}/log")).json() == before
 
 
+async def test_no_route_shows_or_changes_another_owners_response(serving: HttpService) -> None:
+    mine = await created(serving, "maria")
+    theirs = await created(serving, "otto", "read", "ask", "steer")
+    asked = {"model": "holdfast", "input": "Who built the pier?", "background": True}
+    async with client_of(serving, mine["key"]) as client:
+        response = (await client.post("/v1/responses", json=asked)).json()["id"]
+
+    async with client_of(serving, theirs["key"]) as client:
+        address = f"/v1/responses/{response}"
+        answers = [
+            await client.get(address),
+            await client.get(f"{address}/input_items"),
+            await client.get(f"{address}?stream=true"),
+            await client.post(f"{address}/cancel"),
+            await client.delete(address),
+            await client.post("/v1/responses", json=asked | {"previous_response_id": response}),
+        ]
+
+    assert {answer.status_code for answer in answers} == {404}
+    assert not any("pier" in answer.text for answer in answers)
+    async with client_of(serving, mine["key"]) as client:
+        assert (await client.get(address)).json()["status"] == "queued"
+
+
 def test_every_table_belongs_to_a_job_a_collection_or_nobody() -> None:
     loose = {
         name

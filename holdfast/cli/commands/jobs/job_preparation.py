@@ -54,8 +54,8 @@ async def _with_reading(holdfast: Holdfast, checked: CheckedRun) -> JobRequest:
         collection = await _ingest(holdfast, checked.docs, wanted, settings)
         submission = submission.with_collection(collection)
     request = await completed_request(holdfast, submission)
-    if request.follow_up:
-        print_progress(f"follows job {request.follow_up.job}: what its report cites is known")
+    if request.followed_job:
+        print_progress(f"follows job {request.followed_job}: what its report cites is known")
     elif not (request.collection or settings.config_file) and settings.uses_embedded_temporal:
         print_progress("note: no documents were given, so there is nothing to search; use --docs")
     return request

@@ -1,0 +1,1 @@
+"""Serve jobs as responses of the OpenAI Responses API."""

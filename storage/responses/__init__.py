@@ -1,0 +1,1 @@
+"""Store responses of the Responses API."""
