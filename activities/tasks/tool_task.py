@@ -27,11 +27,11 @@ from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.planning.results.chunk_candidates import chosen_candidates
 from holdfast.planning.results.entity_names import EntityNameCheck, promised_name
 from holdfast.planning.results.kpi_check import (
     EntityCandidate,
     KpiVerdict,
-    best_candidates,
     check_kpis,
 )
 from holdfast.planning.results.kpi_failure import kpi_failure
@@ -206,19 +206,20 @@ async def _outcome_of_extraction(
         _locate_quotes(each, called.answer.passages, task.description)
         for each in _extracted_candidates(answers, task.expects)
     ]
-    best = best_candidates(candidate for candidate, _ in shown)
+    threshold = work.request.strategy.confidence_threshold
+    chosen = chosen_candidates([candidate for candidate, _ in shown], task.expects, threshold)
+    best = {name: each.candidate for name, each in chosen.items()}
     read = called.answer.passages
     unknown = [name for each in best.values() for name in _unknown_elements(each.value, read)]
     said = [answer.summary for answer in answers if answer.summary]
     said += [f"Not in the response: {', '.join(unknown)}."] if unknown else []
     summary = " ".join(said)[:4000]
-    threshold = work.request.strategy.confidence_threshold
     verdict = check_kpis(task.expects, best, threshold)
-    quotes = {
-        candidate.name: found
-        for candidate, found in shown
-        if found and candidate.quote == best[candidate.name].quote
-    }
+    quotes: dict[str, list[LocatedQuote]] = {}
+    for candidate, found in shown:
+        if candidate in chosen[candidate.name].parts:
+            of_entity = quotes.setdefault(candidate.name, [])
+            of_entity += [each for each in found if each not in of_entity]
     return _outcome_of_verdict(verdict, read, quotes, summary, threshold or 0.0)
 
 

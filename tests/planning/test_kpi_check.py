@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
 from holdfast.models.tasks.attempt_results import EntityValue
+from holdfast.planning.results.chunk_candidates import chosen_candidates
 from holdfast.planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
 from holdfast.planning.results.value_types import convert_to_type, has_type
 
@@ -91,6 +92,41 @@ def test_the_candidate_with_the_highest_confidence_wins_and_nothing_never_beats_
     )
 
     assert (best["a"].value, best["b"].value) == ("y", "z")
+
+
+def listed(*items: object, confidence: float = 0.9) -> EntityCandidate:
+    return EntityCandidate(name="films", value=list(items), confidence=confidence)
+
+
+FILMS = ExpectedEntity(name="films", type=EntityType.ARRAY)
+
+
+@pytest.mark.conformance("KPI-08")
+@pytest.mark.parametrize(
+    ("candidates", "value", "confidence"),
+    [
+        ([listed("Ida", "Ada"), listed("ada", "Eva", confidence=0.8)], ["Ida", "Ada", "Eva"], 0.8),
+        ([listed("Ida"), listed("Ada", confidence=0.6)], ["Ida"], 0.9),
+        ([listed("Ida", confidence=0.5), listed("Ada", confidence=0.6)], ["Ada"], 0.6),
+        ([listed(), listed("Ada")], ["Ada"], 0.9),
+        ([listed(7, confidence=0.8), listed({"a": 1})], [7, {"a": 1}], 0.8),
+    ],
+)
+def test_the_items_of_a_list_are_joined_over_all_chunks_that_are_sure_enough(
+    candidates: list[EntityCandidate], value: list[object], confidence: float
+) -> None:
+    chosen = chosen_candidates(candidates, [FILMS], 0.7)["films"].candidate
+
+    assert (chosen.value, chosen.confidence) == (value, confidence)
+
+
+@pytest.mark.conformance("KPI-08")
+def test_of_a_value_that_is_no_list_the_surest_counts_alone() -> None:
+    candidates = [*found("Ada", 0.8).values(), *found("Ida", 0.95).values()]
+
+    chosen = chosen_candidates(candidates, [NAME], 0.7)["name"]
+
+    assert (chosen.candidate.value, len(chosen.parts)) == ("Ida", 1)
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.text(min_size=1), st.floats(0, 1))))

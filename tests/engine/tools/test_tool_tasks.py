@@ -164,6 +164,32 @@ async def test_a_long_response_is_extracted_in_chunks_side_by_side_and_the_best_
 
 
 @pytest.mark.conformance("KPI-08")
+async def test_a_list_keeps_the_items_of_all_chunks_each_with_its_quote(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    films = lookup_task("T1", query="a", yields="films", kind=EntityType.ARRAY)
+    players.plan = plan(films, final_task("T2").model_copy(update={"depends_on": ("T1",)}))
+    tools.answers = {"a": "\n\n".join(f"Film {n} is hers. " + "Words. " * 250 for n in range(3))}
+
+    def part(asked: ReceivedRequest) -> object:
+        text = " ".join(fragment["text"] for fragment in asked.task["response"])
+        names = [f"Film {n}" for n in range(3) if f"Film {n}" in text]
+        quote = f"{names[0]} is hers." if names else ""
+        found = {"name": "films", "value": names, "confidence": 0.8, "quote": quote}
+        return {"entities": [found], "confidence": 0.8, "summary": ""}
+
+    players.parts["extractor"] = part
+
+    job = await engine.run("Which films?", chunk_tokens="300")
+
+    assert players.count(EXTRACTOR) >= 3
+    assert job.tasks[0].entities == {"films": ["Film 0", "Film 1", "Film 2"]}
+    assert job.tasks[0].confidence == 0.8
+    quotes = {each.quote for each in await evidence_rows.evidence_of(engine.db, job.job_id)}
+    assert {f"Film {n} is hers." for n in range(3)} <= quotes
+
+
+@pytest.mark.conformance("KPI-08")
 @pytest.mark.parametrize(
     ("settings", "words", "calls"),
     [
