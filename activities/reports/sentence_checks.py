@@ -51,6 +51,8 @@ class SupportVerdict(NamedTuple):
     support: SupportLevel
     why: str = ""
     by_model: bool = False
+    idle: frozenset[str] = frozenset()
+    """Cited ids whose passages show no part of the sentence."""
 
 
 @dataclass
@@ -83,7 +85,10 @@ class ReportSentenceChecks:
         return {each: self._verdicts[each].why for each in failed}
 
     def weighed(self, draft: SynthesiserAnswer) -> tuple[SynthesiserAnswer, CheckSummary]:
-        """Return the draft with unsupported sentences dropped and others hedged, and the counts."""
+        """Return the draft with unsupported sentences dropped and others hedged, and the counts.
+
+        Each citation that is left shows a part of its sentence.
+        """
         counts = dict.fromkeys(SupportLevel, 0)
         for each in _sentences(draft):
             counts[self._verdicts[each].support] += 1
@@ -102,8 +107,9 @@ class ReportSentenceChecks:
 
     def _kept(self, statements: Iterable[Statement]) -> list[Statement]:
         kept = []
-        for each in statements:
-            support = self._verdicts[CheckedSentence.of(each)].support
+        for sentence in statements:
+            verdict = self._verdicts[CheckedSentence.of(sentence)]
+            support, each = verdict.support, _without_idle_citations(sentence, verdict)
             if support is SupportLevel.PARTLY:
                 kept.append(each.model_copy(update={"text": hedged(each.text)}))
             elif support is SupportLevel.SUPPORTED:
@@ -163,10 +169,18 @@ class ReportSentenceChecks:
                 sentences, SupportVerdict(SupportLevel.PARTLY, "it could not be checked")
             )
         return {
-            named[each.id]: SupportVerdict(each.verdict, each.why or each.verdict.value, True)
+            named[each.id]: SupportVerdict(
+                each.verdict, each.why or each.verdict.value, True, frozenset(each.idle)
+            )
             for each in dialogue.answer.verdicts
             if each.id in named
         }
+
+
+def _without_idle_citations(sentence: Statement, verdict: SupportVerdict) -> Statement:
+    """The sentence without citations that show nothing of it; as it was if none would be left."""
+    cites = [name for name in sentence.evidence if name not in verdict.idle]
+    return sentence.model_copy(update={"evidence": cites}) if cites else sentence
 
 
 def _sentences(draft: SynthesiserAnswer) -> list[CheckedSentence]:

@@ -309,6 +309,7 @@ def _extracted_candidates(
             value=storable_value(each.value),
             confidence=answer.confidence if each.confidence is None else each.confidence,
             quote=each.quote,
+            more_quotes=tuple(each.more_quotes),
         )
         for answer in answers
         for each in answer.entities
@@ -324,7 +325,9 @@ def _locate_quotes(
     a name in a list, of which its one quote shows another element.
     """
     value = candidate.value
-    found = locate_values(candidate.name, value, candidate.quote, passages, about)
+    found = locate_values(
+        candidate.name, value, candidate.quote, passages, about, more=candidate.more_quotes
+    )
     is_unshown = not found and bool(candidate.quote) and value is not None
     if is_unshown or _unknown_elements(value, passages):
         least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)

@@ -17,12 +17,13 @@ from holdfast.planning.results.value_types import convert_to_type, has_type, is_
 
 
 class EntityCandidate(Frozen):
-    """A value that a role or a tool proposes for an entity, before the check; with its quote."""
+    """A value that a role or a tool proposes for an entity, before the check; with its quotes."""
 
     name: str
     value: JsonValue = None
     confidence: float = 0.0
     quote: str = ""
+    more_quotes: tuple[str, ...] = ()
 
 
 class KpiVerdict(Frozen):

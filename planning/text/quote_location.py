@@ -1,5 +1,6 @@
 """Locate a quote verbatim in the passages that were read, for a citation to point at."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence, Set
 from itertools import islice
@@ -13,6 +14,8 @@ from holdfast.models.text.words import words_of
 
 _MIN_LETTERS = 3
 """Letters of a word that counts."""
+_MIN_PART = 2
+"""Signs of a word or number of a value that a further quote may show."""
 _MAX_SENTENCE = 600
 _MAX_ELEMENTS = 40
 _MAX_MATCHES = 20
@@ -37,21 +40,51 @@ def locate_quote(
 
 
 def locate_values(
-    entity: str, value: JsonValue, quote: str, passages: Sequence[SourcePassage], about: str = ""
+    entity: str,
+    value: JsonValue,
+    quote: str,
+    passages: Sequence[SourcePassage],
+    about: str = "",
+    *,
+    more: Sequence[str] = (),
 ) -> tuple[LocatedQuote, ...]:
-    """Return the places that show the value: that of the quote, and of each element of a list.
+    """Return the places that show the value: of its quotes, and of each element of a list.
 
-    A model gives one quote for a list, which seldom shows every element. Of the sentences with an
-    element that no quote has, the one counts that shares most words with the quote and `about`.
+    `more` are further quotes, each of which shows a part of the value that the others leave out;
+    one that stands nowhere word for word, or that shows no further part, is left out.
+
+    Models seldom quote every element of a list. Of the sentences with an element that no quote
+    has, the one counts that shares most words with the quote and `about`.
     """
     first = locate_quote(entity, value, quote, passages)
     places = [] if first is None else [first]
+    places += _further_places(entity, value, more[:_MAX_ELEMENTS], passages, places)
     for each in value[:_MAX_ELEMENTS] if isinstance(value, list) else ():
         shown = [place.passage.model_copy(update={"text": place.quote}) for place in places]
         if _locate_value(entity, each, "", shown) is None:
             place = _locate_value(entity, each, f"{quote} {about}", passages)
             places += [] if place is None else [place]
     return tuple(places)
+
+
+def _further_places(
+    entity: str,
+    value: JsonValue,
+    quotes: Sequence[str],
+    passages: Sequence[SourcePassage],
+    places: Sequence[LocatedQuote],
+) -> list[LocatedQuote]:
+    """Return the places of quotes that show words of the value which no place before shows."""
+    left = words_of(json.dumps(value, ensure_ascii=False), _MIN_PART)
+    for place in places:
+        left = left - words_of(place.quote, _MIN_PART)
+    further = []
+    for quote in quotes:
+        found = locate_quote(entity, None, quote, passages)
+        if found is not None and (shown := left & words_of(found.quote, _MIN_PART)):
+            left = left - shown
+            further.append(found)
+    return further
 
 
 def best_sentences(

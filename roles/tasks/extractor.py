@@ -56,6 +56,9 @@ class Extracted(Draft):
 
     name: str
     quote: str = Field(default="", description="the words of the response that show the value")
+    more_quotes: list[str] = Field(
+        default_factory=list, description="where one sentence does not show all of it"
+    )
     value: DraftValue = None
     confidence: Confidence | None = Field(default=None, description="0 to 1, of this entity")
 
@@ -85,7 +88,8 @@ EXTRACTOR = Role(
     instructions="""\
 You read `entities` out of the `response` of a tool that was called with `arguments` to find what
 `description` says; `context` was found before. For each entity give
-- quote: the sentence of the response that shows it, copied letter by letter.
+- quote: the sentence of the response that shows it, copied letter by letter; for what this one
+  leaves out of the value, add one sentence each to `more_quotes`.
 - value: exactly what the response says, in the declared type (else string); null if it is not
   there. Never guess, never use what you know from elsewhere.
 - confidence: how sure you are that this value is what the entity's description asks for. Below 0.5

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.reports.report_writer_messages import EvidenceIds
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
 
@@ -80,6 +81,9 @@ class SentenceVerdict(Draft):
     id: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)]
     why: str = Field(default="", description="what the passages do not say, in a few words")
     verdict: SupportLevel
+    idle: EvidenceIds = Field(
+        default_factory=list, description="ids that it cites and that show nothing of it"
+    )
 
 
 class SentenceCheckerAnswer(Draft):
@@ -95,7 +99,8 @@ You check the `sentences` of a report against the `passages` they cite; `same_as
 with the same text. For each sentence: `supported` if its passages together say all that it says;
 `partly` if they say something weaker, or only a part of it; `unsupported` if they do not say it or
 say otherwise. Judge by the passages alone: that a sentence is true is not enough. Say in a few
-words what is missing. Give one verdict for each id.
+words what is missing; name in `idle` the cited ids that show no part of it. Give one verdict for
+each id.
 Example: "Ida Voss built Halm Tower in 1931." with the passage "Halm Tower is by Ida Voss." is
 {"id":"S1","why":"no year","verdict":"partly"}
 """,

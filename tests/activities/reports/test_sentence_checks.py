@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 OPENED = "Selby Bridge was opened in 1932 by Ada Marsh, and cost 900 pounds."
 GOOD = "The bridge was opened in 1932."
 T1, T2 = lookup_task("T1"), final_task("T2", "T1")
+T3, T4 = lookup_task("T3"), lookup_task("T4")
 
 
 async def found(press: ReportJob, **settings: object) -> None:
@@ -329,3 +330,38 @@ async def test_writing_it_again_after_a_crash_pays_for_nothing_twice(
 
     assert second.model_copy(update={"delivered_at": first.delivered_at}) == first
     assert len(model.asked) == asked
+
+
+@pytest.mark.conformance("REP-06")
+async def test_a_finding_keeps_the_quotes_that_each_show_a_part_of_it_and_no_others(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    both = "It was opened in 1932, and 40 boats passed in 1933."
+    writing(
+        players,
+        answer("It cost 900 pounds.")
+        | {
+            "analysis": [{"text": both, "evidence": ["E1", "E2", "E3"]}],
+            "findings": [{"text": "Ada opened it.", "evidence": ["E1"]}],
+        },
+    )
+    idle = {both: ["E2"], "Ada opened it.": ["E1"]}
+    players.parts["sentence_checker"] = lambda asked: {
+        "verdicts": [
+            {"id": each["id"], "verdict": "supported", "idle": idle.get(each["text"], [])}
+            for each in asked.task["sentences"]
+        ]
+    }
+    await press.planned(plan(T1, T3, T4, final_task("T2", "T1", "T3", "T4")))
+    await press.found(T1, "1932", OPENED)
+    await press.found(T3, "red", "The gates are red.")
+    await press.found(T4, "40", "In 1933 only 40 boats passed.")
+    await press.found(final_task("T2", "T1", "T3", "T4"), "1932")
+
+    report = await press.report()
+
+    quotes = {each.mark: each.quote for each in report.citations}
+    (said,) = report.analysis
+    assert [quotes[mark] for mark in said.marks] == [OPENED, "In 1933 only 40 boats passed."]
+    (other,) = report.findings  # the last citation stays: a sentence without one would be bare
+    assert [quotes[mark] for mark in other.marks] == [OPENED]

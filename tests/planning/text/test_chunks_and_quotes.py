@@ -140,3 +140,29 @@ def test_the_sentence_that_shares_most_words_stands_for_a_passage() -> None:
     (found,) = best_sentences("e", "who was keeper of the light", [passage(text)], 3)
 
     assert found.quote == "The keeper of the light was Ada Brink."
+
+
+@pytest.mark.conformance("REP-06")
+def test_each_further_quote_of_a_value_shows_a_part_that_the_quotes_before_leave_out() -> None:
+    minutes = passage("Kestrel accepts a delay of one hour. It rained. Kestrel credited £1,500.")
+    contract = passage("For each hour Kestrel pays £1,500, at most £30,000 a year.", "c.md")
+
+    found = locate_values(
+        "account",
+        "A delay of one hour; £1,500 was credited, of at most £30,000",
+        "Kestrel accepts a delay of one hour.",
+        [minutes, contract],
+        more=[
+            "Kestrel credited £1,500.",
+            "It rained.",
+            "Kestrel paid £30,000.",
+            "Kestrel credited £1,500.",
+            "at most £30,000 a year",
+        ],
+    )
+
+    assert [(each.passage.address, each.quote) for each in found] == [
+        ("a.md", "Kestrel accepts a delay of one hour."),
+        ("a.md", "Kestrel credited £1,500."),
+        ("c.md", "at most £30,000 a year"),
+    ]
