@@ -8,7 +8,10 @@ from starlette.responses import Response
 from holdfast.api.problem_documents import on_http_error
 from holdfast.web.page_route import error_page
 from holdfast.web.routes import (
+    ask_routes,
+    collection_page_routes,
     control_routes,
+    installation_page_routes,
     job_list_routes,
     read_routes,
     sign_in_routes,
@@ -19,10 +22,13 @@ from holdfast.web.routes import (
 _ROUTERS = (
     sign_in_routes.router,
     static_routes.router,
+    ask_routes.router,
     job_list_routes.router,
     watch_routes.router,
     read_routes.router,
     control_routes.router,
+    collection_page_routes.router,
+    installation_page_routes.router,
 )
 _OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")
 _NOT_FOUND = 404

@@ -4,7 +4,6 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
-from starlette.responses import RedirectResponse
 
 from holdfast.jobs.job_lookup import newest_jobs
 from holdfast.models.jobs.job_filter import JobFilter
@@ -17,12 +16,6 @@ from holdfast.web.rendering.page_templates import page
 _PAGE_SIZE = 30
 
 router = APIRouter(route_class=PageRoute)
-
-
-@router.get("/")
-async def show_first_page(_: PageReader) -> Response:
-    """The list of jobs."""
-    return RedirectResponse("/jobs", 303)
 
 
 @router.get("/jobs")

@@ -24,6 +24,7 @@ async def jobs(engine: RunningEngine) -> list[str]:
     ]
 
 
+@pytest.mark.conformance("WEB-06")
 async def test_pages_of_the_list_have_every_job_once(jobs: list[str], reader: Reader) -> None:
     await reader.goto("/jobs")
     first = await reader.page.locator("td.q a").evaluate_all("all => all.map(a => a.pathname)")
@@ -35,6 +36,7 @@ async def test_pages_of_the_list_have_every_job_once(jobs: list[str], reader: Re
     assert await reader.page.get_by_role("link", name="Older jobs").count() == 0
 
 
+@pytest.mark.conformance("WEB-06")
 async def test_search_and_filters_find_jobs(jobs: list[str], reader: Reader) -> None:
     await reader.goto("/jobs")
     await reader.page.get_by_role("searchbox").fill("question 17")

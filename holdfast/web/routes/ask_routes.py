@@ -1,0 +1,138 @@
+"""Define the page that asks a question: what it reads, how thorough it is, and what it may take."""
+
+from typing import Annotated
+from urllib.parse import quote
+from uuid import uuid4
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from pydantic import JsonValue
+from starlette.responses import RedirectResponse
+
+from holdfast.api.api_context import CallerSession
+from holdfast.api.owned_collections import OwnedCollections
+from holdfast.api.routes.job_submission_routes import submit_job
+from holdfast.capabilities.model_lines import model_lines
+from holdfast.configuration.price_settings import read_prices
+from holdfast.corpus.collection_lookup import list_collections
+from holdfast.jobs.job_lookup import newest_jobs
+from holdfast.jobs.job_submission import JobSubmission
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_filter import JobFilter
+from holdfast.planning.strategies.strategy_presets import all_presets
+from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
+from holdfast.web.access.page_session import PageAsker, PageReader
+from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.page_templates import page
+
+_NEWEST = 6
+_FIRST_PRESETS = ("research", "loop", "vmao", "kpi-chain")
+
+router = APIRouter(route_class=PageRoute)
+Text = Annotated[str, Form()]
+
+
+class AskForm(Frozen):
+    """The form as its user filled it in."""
+
+    question: str = ""
+    collection: str = ""
+    preset: str = ""
+    model: str = ""
+    max_cost: str = ""
+    max_tokens: str = ""
+    review: str = ""
+    key: str = ""
+
+
+@router.get("/")
+async def show_ask(
+    session: PageReader,
+    request: Request,
+    model: Annotated[str, Query(max_length=200)] = "",
+    question: Annotated[str, Query(max_length=20_000)] = "",
+    collection: Annotated[str, Query(max_length=300)] = "",
+    preset: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """The form, with what earlier jobs took."""
+    form = AskForm(question=question, collection=collection, preset=preset, model=model)
+    return await _ask_page(session, request, form)
+
+
+@router.post("/ask")
+async def ask_from_page(
+    session: PageAsker,
+    request: Request,
+    question: Text = "",
+    collection: Text = "",
+    preset: Text = "",
+    model: Text = "",
+    max_cost: Text = "",
+    max_tokens: Text = "",
+    review: Text = "",
+    key: Text = "",
+) -> Response:
+    """Submit the question; the form comes back with what cannot be used."""
+    form = AskForm(
+        question=question, collection=collection, preset=preset, model=model, max_cost=max_cost,
+        max_tokens=max_tokens, review=review, key=key,
+    )  # fmt: skip
+    try:
+        submitted = await submit_job(_submission(form), session, Response(), key or None)
+    except BadInput as error:
+        return await _ask_page(session, request, form, fault=str(error))
+    return RedirectResponse(f"/jobs/{quote(submitted.job_id, safe='')}?did=asked", 303)
+
+
+def _submission(form: AskForm) -> JobSubmission:
+    settings: dict[str, JsonValue] = {}
+    if form.max_cost.strip():
+        settings["max_cost"] = _amount("the cap in money", form.max_cost)
+    if form.max_tokens.strip():
+        settings["max_tokens"] = int(_amount("the cap in tokens", form.max_tokens))
+    return JobSubmission(
+        question=form.question,
+        collection=form.collection or None,
+        preset=form.preset or None,
+        model=form.model or None,
+        settings=settings,
+        review=bool(form.review),
+    )
+
+
+def _amount(what: str, text: str) -> float:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        raise BadInput(f"{what} is {text[:40]!r}; give a number, or leave it empty") from None
+
+
+async def _ask_page(
+    session: CallerSession, request: Request, form: AskForm, *, fault: str = ""
+) -> Response:
+    holdfast, caller = session.holdfast, session.caller
+    settings = holdfast.settings
+    models = model_lines(settings)
+    model = form.model or next(each.name for each in models if each.is_default)
+    presets = all_presets()
+    order = [name for name in _FIRST_PRESETS if name in presets]
+    collections = OwnedCollections(caller).visible(await list_collections(holdfast))
+    which = JobFilter(limit=_NEWEST, owner=caller.visible_owner)
+    return page(
+        request,
+        "ask",
+        code=400 if fault else 200,
+        form=form,
+        fault=fault,
+        key=form.key or uuid4().hex,
+        collections=collections,
+        models=models,
+        model=model,
+        presets=[
+            presets[name] for name in (*order, *(each for each in presets if each not in order))
+        ],
+        preset=form.preset or settings.preset,
+        amounts=await load_earlier_amounts(holdfast.db, model, caller.visible_owner),
+        currency=read_prices(settings.config_file).currency,
+        jobs=await newest_jobs(holdfast, which),
+    )
