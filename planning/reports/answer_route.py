@@ -96,11 +96,12 @@ def _input_values(plan: Plan, task: Task) -> tuple[str, ...]:
 
 
 def _is_echo(question: str, answer: str) -> bool:
-    """True if at least half of the answer's words stand in the question."""
+    """True if at least half of the answer's words stand in the question; `512 people` is none."""
     said, asked = _words(answer), _words(question)
-    return bool(said) and 2 * len(said & asked) >= len(said)
+    has_own_number = any(word.isdigit() for word in said - asked)
+    return bool(said) and not has_own_number and 2 * len(said & asked) >= len(said)
 
 
 def _words(text: str) -> set[str]:
     found = re.findall(r"\w+", text.casefold())
-    return {word for word in found if len(word) >= _LEAST_LETTERS}
+    return {word for word in found if len(word) >= _LEAST_LETTERS or word.isdigit()}

@@ -24,6 +24,7 @@ from holdfast.roles.agents.stepper import DraftCall, Output, StepperAnswer
 from holdfast.roles.extractive.agents.stepper_rules import next_step
 from holdfast.roles.extractive.extraction.extractor_rules import extract
 from holdfast.roles.extractive.loop.loop_dialogue import LoopDialogue, read_dialogue
+from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.roles.tasks.extractor import Extracted, ExtractorTask, Fragment
 
 _NODE = "T1"
@@ -159,12 +160,13 @@ def _query(call: DraftCall, memory: dict[str, dict[str, JsonValue]]) -> str:
 def _answer(
     dialogue: LoopDialogue, said: StepperAnswer, steps: Sequence[ReadStep]
 ) -> FunctionCalls:
-    values = _values(said.outputs, steps)
+    declined = why_declined(without_context(dialogue.task.question))
+    values = {} if declined else _values(said.outputs, steps)
     sentences = [_sentence(each, number) for step in steps for each, number in step.shown]
     unique = {sentence["text"]: sentence for sentence in sentences}
     is_final = not dialogue.task.expects
     short = value_as_text(next(iter(values.values()))) if values and is_final else ""
-    found_nothing = said.give_up or "The passages do not show it."
+    found_nothing = declined or said.give_up or "The passages do not show it."
     arguments: dict[str, JsonValue] = {
         "short": short if unique else "",
         "sentences": [*unique.values()] if values else [],

@@ -86,12 +86,13 @@ def _split_second_question(text: str) -> tuple[str, str]:
     found = _SECOND.search(text)
     if found is None or not QUESTION_WORD.search(text[: found.start()]):
         return text, ""
-    return f"{text[: found.start()]}?", found.group(1)
+    return f"{text[: found.start()]}?", found.group(1) or found.group(2)
 
 
 _SECOND = re.compile(
     r", and ((?:(?:in|on|at|by|to|for|from|of|with) )?"
-    r"(?:who|what|which|when|where|how|why|was|were|is|are|did|does)\b[^,]*)$",
+    r"(?:who|what|which|when|where|how|why|was|were|is|are|did|does)\b[^,]*)$"
+    r"| and ((?:by|with|for|from) whom\b[^,]*|(?:when|where|why|how)\b[^,]*)$",
     re.IGNORECASE,
 )
 

@@ -16,6 +16,7 @@ from holdfast.models.reports.report_writer_messages import (
 )
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
+from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.roles.extractive.questions.question_analysis import parse_question
 from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.text.words_and_sentences import stems
@@ -35,8 +36,9 @@ def synthesise(task: SynthesiserTask) -> SynthesiserAnswer:
     bearing = _bearing(answer, task) if answer else []
     told = _framed(answer, task.question) if answer else NO_ANSWER
     gaps = [*task.gaps, *_left_open(task)]
-    if task.concludes and not answer:
-        gaps.append("The results do not come to one short answer.")
+    declined = why_declined(task.question)
+    if not answer and (task.concludes or declined):
+        gaps.append(declined or "The results do not come to one short answer.")
     quotes = _quotes(task)
     return SynthesiserAnswer(
         summary=[Statement(text=told, evidence=bearing), *_basis(bearing, task)],

@@ -137,13 +137,19 @@ def find_common_part(question: ParsedQuestion, one: str, two: str) -> RuleConclu
 
 def check_statement(question: ParsedQuestion, value: str) -> RuleConclusion:
     """`yes` if a passage confirms the question; the passage itself if it denies it."""
-    says = _says(frozenset(stems(question.text)), value)
+    says = _says(frozenset(stems(question.text)), value) and _has_numbers(question.text, value)
     if not says:
         return None, 0.0, f"What was read neither says nor denies it: {value}"
     denies = bool(_NEGATION.search(value)) != bool(_NEGATION.search(question.text))
     return value if denies else "yes", 0.7, f"Read: {value}"
 
 
+def _has_numbers(question: str, value: str) -> bool:
+    """True if each number of the question stands in the value: ISO 9001 is not ISO 14001."""
+    return set(_DIGITS.findall(question)) <= set(_DIGITS.findall(value))
+
+
+_DIGITS = re.compile(r"\d+")
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|none|neither|cannot|without)\b|n['’]t\b", re.IGNORECASE
 )

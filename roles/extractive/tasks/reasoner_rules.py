@@ -11,6 +11,7 @@ from holdfast.roles.extractive.planning.planner_rules import (
     answer_entity,
     steps_for,
 )
+from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.roles.extractive.questions.question_analysis import (
     ParsedQuestion,
     QuestionShape,
@@ -37,6 +38,8 @@ def reason_by_rules(task: ReasonerTask) -> ReasonerAnswer:
     if not given or (missing and len(missing) == len(task.inputs)):
         return _failed(task, "No value was found for: " + (", ".join(missing) or "any input"))
     is_final = [each.name for each in task.outputs] == ["final_answer"]
+    if declined := why_declined(task.question if is_final else task.description):
+        return _failed(task, declined)
     question = parse_question(task.question if is_final else task.description)
     value, sure, step = _conclude(question, _asked_first(question, task) or given)
     if value is None:

@@ -57,7 +57,8 @@ _NOUNS = {
     ValueKind.YEAR: "year decade century",
     ValueKind.NUMBER: "number population amount age percentage percent price cost length height "
     "distance budget size rate count total temperature weight depth duration speed score "
-    "capacity elevation area width thickness",
+    "capacity elevation area width thickness density voltage pressure frequency penalty fee "
+    "salary ratio revenue turnover profit",
     ValueKind.QUALITY: "profession occupation genre nationality type kind language religion "
     "career instrument sport style degree field discipline ethnicity color colour "
     "material breed species common",

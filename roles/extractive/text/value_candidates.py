@@ -42,7 +42,7 @@ _IS = re.compile(
     r"|as\b|with\b|for\b|that\b|not\b)([^.;:()\"]{3,90})"
 )
 _LONGEST_PHRASE = 8
-_UNIT = re.compile(r"[ -]([A-Za-zµ°€$]{1,12})\b")
+_UNIT = re.compile(r"[ -]([A-Za-zµ°€$]{1,12}(?:/[A-Za-z]{1,6})?[²³]?)(?!\w)")
 _CLAUSE = re.compile(
     r",| (?:who|that|which|whose|based|born|located|situated|known|written|directed|released|"
     r"published|produced|founded|from|by|in|on|at|for|with|of|starring|featuring|and is|since)\b"

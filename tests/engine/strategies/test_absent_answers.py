@@ -51,6 +51,33 @@ async def test_the_report_names_the_documents_and_the_nearest_passages(
     assert report.citations == ()
 
 
+@pytest.mark.conformance("REP-05")
+@pytest.mark.parametrize("preset_name", ["research", "kpi-chain"])
+async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
+    temporal: Client, database_url: str, tmp_path: Path, preset_name: str
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "leak.md").write_text(
+        "# Leak in bay 4\n\nThe leak in bay 4 was found on 3 May 2023. "
+        "The repair was completed on 21 June 2023.\n"
+    )
+
+    async with running_engine(temporal, database_url, tmp_path) as engine:
+        await ingest_folder(engine.db, folder, "notes")
+        job = await engine.run(
+            "How many days passed from the leak to the repair?",
+            preset_name=preset_name,
+            model="extractive",
+            collection="notes",
+        )
+        report = await report_of(engine.holdfast, job.job_id)
+
+    assert report.answer is None
+    assert report.confidence is None
+    assert "calculates none" in to_markdown(report)
+
+
 async def test_a_search_without_hits_says_so_and_asks_no_extractor(
     temporal: Client, database_url: str, tmp_path: Path
 ) -> None:

@@ -1,0 +1,70 @@
+"""Tell which questions the rules cannot answer: those that calculate, and those not in English.
+
+A rule that reads values finds some number for `how many days passed from A to B`, and some sentence
+for words that it does not know. Both would be wrong, so the question is declined, with the reason;
+what was read is reported all the same.
+"""
+
+import re
+
+from holdfast.roles.extractive.text.words_and_sentences import words
+
+_MORE = (
+    "more|fewer|less|larger|smaller|bigger|longer|shorter|older|younger|higher|lower|taller|"
+    "heavier|lighter|cheaper|earlier|later|faster|slower|wider|deeper"
+)
+_TIMES = "days|weeks|months|years|hours|minutes|seconds"
+_CALCULATES = re.compile(
+    rf"\bhow (?:many|much) (?:\w+ )?(?:{_MORE})\b.*\bthan\b|\bby how (?:many|much)\b"
+    r"|\bwhat (?:is|was|were|are) the (?:difference|sum|total|average|mean) (?:between|of|in)\b"
+    rf"|\bhow (?:many (?:{_TIMES})|much time|long) (?:passed|elapsed|went by)\b"
+    rf"|\bhow many (?:{_TIMES})\b.*\bbetween\b.*\band\b",
+    re.IGNORECASE,
+)
+_USUAL_IN_ENGLISH = """
+the of what which who whom whose how did does when where why are were and by with for from has have
+had its their that this
+"""
+_ENGLISH = frozenset(_USUAL_IN_ENGLISH.split())
+_USUAL_ELSEWHERE = """
+wer wie wo wann warum welche welcher welches wieviel der die das den dem des ein eine einen im
+sind wird wurde und von für mit auf nach bei zum zur
+qui que quoi quel quelle quels quelles où quand combien pourquoi comment le la les du un une est
+sont dans pour avec sur et
+quién quiénes qué cuál cuáles dónde cuándo cuánto cuánta cuántos por el los las del una es son en
+con y para
+chi che quale quali dove quando quanto quanti perché come il lo gli della dello dei è sono nel di
+per wat welke waar wanneer hoe hoeveel waarom het een zijn van voor met op bij
+quem qual quais onde quantos o os as do da dos das em um uma são
+vem vad vilken vilket var när hur och är av på till
+"""
+_FOREIGN = frozenset(_USUAL_ELSEWHERE.split())
+_LEAST_FOREIGN = 2
+
+
+def why_declined(question: str) -> str:
+    """Return why the rules do not answer the question; empty if they do."""
+    if _CALCULATES.search(question):
+        return "It asks for a calculation; the built-in model quotes values, and calculates none."
+    if is_foreign(question):
+        return "It does not seem to be in English; the built-in model reads only English."
+    return ""
+
+
+def is_foreign(question: str) -> bool:
+    """True if the question has words of another language, and none of the usual English ones."""
+    letters = [sign for sign in question if sign.isalpha()]
+    if sum(not _is_latin(sign) for sign in letters) * 2 > len(letters):
+        return True
+    said = [each.text.casefold() for each in words(question)]
+    if not _ENGLISH.isdisjoint(said):
+        return False
+    return sum(each in _FOREIGN for each in said) >= _LEAST_FOREIGN
+
+
+def _is_latin(letter: str) -> bool:
+    return ord(letter) < _AFTER_LATIN
+
+
+_AFTER_LATIN = 0x250
+"""The letters of Latin alphabets, with their accents, stand before this code."""
