@@ -211,9 +211,12 @@ def _parsed(address: str) -> httpx2.URL:
     if _ODD.search(address):
         raise _refused(address, "it holds blanks, backslashes or control characters")
     try:
-        return httpx2.URL(address)
+        url = httpx2.URL(address)
+        # The library finds other signs in the brackets of an IPv6 address only now.
+        url.raw_host  # noqa: B018
     except (httpx2.InvalidURL, ValueError, UnicodeError) as error:
         raise _refused(address, "it is not an address; give one such as https://…") from error
+    return url
 
 
 def _host(address: str, url: httpx2.URL) -> str:
