@@ -25,6 +25,7 @@ _STOPS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
 _END_WITHIN = timedelta(seconds=8)
+_WRITES = "the job writes a report of what it found; call research_wait"
 
 
 def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
@@ -72,7 +73,11 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
 
 async def _stop(known: KnownCaller, job_id: str) -> str:
     """Cancel the job unless it has ended, and have it write its report; return what was done."""
-    if not (await job_rows.load_job(known.holdfast.db, job_id)).status.is_final:
+    before = await job_rows.load_job(known.holdfast.db, job_id)
+    if not before.status.is_final:
+        if before.stop_reason is not None:
+            # A job with a stop reason was reopened for its report alone.
+            return _WRITES
         await known.controller.cancel(job_id)
     job = await known.holdfast.wait(job_id, _END_WITHIN)
     if not job.status.is_final:
@@ -81,4 +86,4 @@ async def _stop(known: KnownCaller, job_id: str) -> str:
         is_new = await known.controller.write_partial_report(job_id)
     except BadInput as error:
         return str(error)
-    return "the job writes a report of what it found; call research_wait" if is_new else ""
+    return _WRITES if is_new else ""
