@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holdfast.api.http_server import address_of, build_server, listening_socket
 from holdfast.client import open_client
+from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.models.errors import BadInput, HoldfastError
 from holdfast.services.detached_processes import find_process
 from holdfast.services.launch.page_server import PageServer, last_port, record_page_server
@@ -20,7 +21,7 @@ _USUAL_PORT = 8765
 
 
 def main(home: Path, settings_mark: str) -> None:
-    """Serve the API and the page until a signal."""
+    """Serve the API, MCP and the page until a signal."""
     listening = _listening(home)
     try:
         asyncio.run(_serve(home, settings_mark, listening))
@@ -32,7 +33,7 @@ async def _serve(home: Path, settings_mark: str, listening: socket.socket) -> No
     settings = load_settings().model_copy(update={"home": home})
     endpoints = await attach_to_services(settings, needs_temporal=False)
     async with open_client(settings, endpoints) as holdfast:
-        server, _ = build_server(holdfast, listening, faces=(add_page,))
+        server, _ = build_server(holdfast, listening, faces=(add_page, add_mcp))
         this_process = find_process(os.getpid())
         assert this_process is not None, "this process runs"
         record_page_server(
