@@ -10,6 +10,9 @@ from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
 
 _STRENGTH_WORDS = {"implied": "implied, not stated", "weak": "a weak link"}
 
+_LOW = 0.7
+"""Below it, a reader should look at the quotes first."""
+
 
 class EvidenceRow(NamedTuple):
     """A finding with its quotes."""
@@ -49,4 +52,5 @@ def confidence_line(report: Report) -> str:
         if each.strength in _STRENGTH_WORDS
     ]
     because = f" ({'; '.join(reasons)})" if reasons and evidence_rows(report) else ""
-    return f"Confidence: {report.confidence:.0%}{because}."
+    advice = " Read the quotes before you rely on it." if report.confidence < _LOW else ""
+    return f"Confidence: {report.confidence:.0%}{because}.{advice}"

@@ -9,6 +9,7 @@ from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines, stage_lines
 from holdfast.reports.evidence_table import evidence_rows
+from holdfast.reports.readable_quotes import quoted_rows, readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
@@ -17,6 +18,7 @@ from holdfast.reports.report_text import (
     origin_line,
     possible_text,
     settlement_text,
+    shown_gaps,
 )
 from holdfast.reports.short_answer import short_answer
 from holdfast.reports.source_list import cited_documents, passage_place
@@ -46,6 +48,7 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
         rows=evidence_rows(report),
         documents=cited_documents(report),
         lead=short_answer(report),
+        gaps=shown_gaps(report),
     )
     return page
 
@@ -73,6 +76,8 @@ def _template() -> "Template":
         caption=caption_text,
         confidence=confidence_text,
         place=passage_place,
+        quoted_rows=quoted_rows,
+        readable=readable_text,
         possible=possible_text,
         settlement=settlement_text,
         not_stated=NOT_STATED,

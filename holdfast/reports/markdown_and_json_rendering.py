@@ -18,13 +18,16 @@ from holdfast.models.evidence.evidence import (
 from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines, stage_lines
 from holdfast.reports.evidence_table import EvidenceRow, evidence_rows
+from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
     caption_text,
     confidence_text,
+    origin_line,
     possible_text,
     settlement_text,
+    shown_gaps,
 )
 from holdfast.reports.short_answer import ShortAnswer, short_answer
 from holdfast.reports.source_list import CitedDocument, cited_documents, passage_place
@@ -32,7 +35,7 @@ from holdfast.reports.source_list import CitedDocument, cited_documents, passage
 _LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
 _MARKUP = re.compile(r"[\\`<\[*~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
 _TABLE_HEAD = (
-    "| step | finding | quote | source | link |",
+    "| step | finding | quote | source | support |",
     "| --- | --- | --- | --- | --- |",
 )
 _LIST = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
@@ -59,7 +62,7 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts += _section("Conclusions", map(_conclusion, lead.conclusions))
     parts += _section("Contradictions", map(_contradiction, report.contradictions))
     parts += _section("Possible, but not proven", map(_possible, report.possible))
-    parts += _section(NOT_STATED if rows else "Gaps", _list(report.gaps))
+    parts += _section(NOT_STATED if rows else "Gaps", _list(shown_gaps(report)))
     parts += _section("What was searched", _list(report.searches))
     parts += _section("Nearest passages", map(_nearest, report.nearest))
     parts += _section("What would help", _list(report.advice))
@@ -67,7 +70,8 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     parts += _section("Sources", (_document(each, with_quotes=not rows) for each in documents))
     parts += _section("How it was checked", _list(check_lines(report)))
     parts += _section("How it was made", _list(stage_lines(report)))
-    parts.append(f"*{_escaped_line(author_line(report))}*")
+    origin = f" {origin_line(report)}".rstrip()
+    parts.append(f"*{_escaped_line(author_line(report) + origin)}*")
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -124,7 +128,13 @@ def _row(row: EvidenceRow) -> str:
         for each in row.citations
     )
     sources = "; ".join(map(_escaped_line, row.titles))
-    cells = (str(row.step), _escaped_line(row.finding.text), quotes, sources, row.finding.strength)
+    cells = (
+        str(row.step),
+        _escaped_line(readable_text(row.finding.text)),
+        quotes,
+        sources,
+        row.finding.strength,
+    )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -144,7 +154,7 @@ def _possible(possible: PossibleValue) -> str:
 
 def _nearest(passage: NearestPassage) -> str:
     place = _escaped_line(f"{passage.title}, {passage.address}", may_link=True)
-    return f"- “{_escaped_line(passage.quote)}” ({place})"
+    return f"- “{_escaped_line(readable_text(passage.quote))}” ({place})"
 
 
 def _lines(statements: tuple[ReportStatement, ...]) -> list[str]:
@@ -154,7 +164,7 @@ def _lines(statements: tuple[ReportStatement, ...]) -> list[str]:
 
 def _with_marks(statement: ReportStatement) -> str:
     marks = "".join(f"[{mark}]" for mark in statement.marks)
-    return f"{_escaped_line(statement.text)} {marks}".rstrip()
+    return f"{_escaped_line(readable_text(statement.text))} {marks}".rstrip()
 
 
 def _conclusion(conclusion: ReportConclusion) -> str:
@@ -184,7 +194,7 @@ def _document(document: CitedDocument, *, with_quotes: bool) -> str:
 
 
 def _quote(citation: Citation) -> str:
-    return _escaped_line(" ".join(citation.quote.split()))
+    return _escaped_line(readable_text(citation.quote))
 
 
 def _escaped_line(text: str, *, may_link: bool = False) -> str:

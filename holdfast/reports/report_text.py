@@ -1,6 +1,7 @@
 """Format parts of a report as plain text, for the Markdown and the HTML report alike."""
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
@@ -36,8 +37,20 @@ def caption_text(figure: ReportFigure) -> str:
     return f"{caption}(figure {figure.id})"
 
 
+def shown_gaps(report: Report) -> tuple[str, ...]:
+    """The gaps that say more than that the question has no answer, as its start says."""
+    if report.answer is not None:
+        return report.gaps
+    asked = _folded(report.question)
+    return tuple(gap for gap in report.gaps if _folded(gap.removeprefix("Not found: ")) != asked)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold().rstrip(" .?")
+
+
 def origin_line(report: Report) -> str:
-    """The job of the report, the date of its delivery and how many documents it cites.
+    """The job of the report, its date, how many documents it cites, and what it took.
 
     Empty for a report that was not loaded from the database.
     """
@@ -45,4 +58,24 @@ def origin_line(report: Report) -> str:
         return ""
     documents = len({citation.address for citation in report.citations})
     cited = "1 document" if documents == 1 else f"{documents} documents"
-    return f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, cites {cited}."
+    made = f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, cites {cited}."
+    return f"{made} {_spending(report)}".rstrip()
+
+
+def _spending(report: Report) -> str:
+    """The calls, tokens and cost of the job; empty if they are not known."""
+    if not report.stages:
+        return ""
+    calls = sum(each.model_calls for each in report.stages)
+    searches = sum(each.tool_calls for each in report.stages)
+    tokens = sum(each.input_tokens + each.output_tokens for each in report.stages)
+    amounts = [_counted(calls, "model call"), _counted(searches, "tool call")]
+    amounts += [f"{tokens:,} tokens"] if tokens else []
+    costs = [each.cost for each in report.stages]
+    priced = sum((each for each in costs if each is not None), start=Decimal(0))
+    amounts += [f"{priced:.2f} USD"] if priced and None not in costs else []
+    return f"It took {', '.join(amounts)}."
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -13,6 +13,12 @@ class CitedDocument(NamedTuple):
     place: str
     citations: tuple[Citation, ...]
 
+    @property
+    def link(self) -> str:
+        """The address on the web; empty for a document of the user's own."""
+        address = self.citations[0].address
+        return address if address.startswith(("https://", "http://")) else ""
+
 
 def cited_documents(report: Report) -> tuple[CitedDocument, ...]:
     """Return the cited documents in order of their first marks."""

@@ -113,6 +113,8 @@ def _quotes_found(number: int) -> str:
             return "none"
         case 1:
             return "the quote was found in its source"
+        case 2:
+            return "both quotes found in their sources"
         case _:
             return f"all {number} quotes found in their sources"
 

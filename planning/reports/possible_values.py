@@ -42,6 +42,7 @@ def possible_values(
     possible: list[PossibleValue] = []
     for value, each in sorted(weak, key=lambda pair: -pair[0].confidence):
         keys = _keys(value.name, value.description, each, roots)
+        keys |= {("value", " ".join(value_as_text(value.value).casefold().split()))}
         if known.isdisjoint(keys):
             possible.append(_possible(value, each, threshold or 0.0))
             known.update(keys)
@@ -56,10 +57,16 @@ def _keys(
     return {(name, " ".join(about.casefold().split())), (name, "of", owner)}
 
 
+def _without_label(about: str) -> str:
+    """What the value is of, without a label that the words after it repeat."""
+    label, _, rest = about.partition(": ")
+    return rest if rest.casefold().startswith(label.casefold()) else about
+
+
 def _possible(weak: WeakValue, stored: StoredTask, needed: float) -> PossibleValue:
     text = shorten_text(value_as_text(weak.value), _MAX_VALUE_CHARS)
     return PossibleValue(
-        about=without_marks(weak.description or stored.task.description),
+        about=without_marks(_without_label(weak.description or stored.task.description)),
         value=without_marks(text) or text,
         confidence=weak.confidence,
         needed=needed,

@@ -23,7 +23,7 @@ from holdfast.roles.extractive.text.words_and_sentences import stems
 from holdfast.roles.tasks.reasoner import ReasonerTask
 
 NO_ANSWER = "No answer was found in what was read."
-_LIMITS = "It is taken from what was read as it stands there; what was not read may say otherwise."
+_LIMITS = "Quoted from the documents that were read; others may say otherwise."
 _LONGEST_QUOTE = 600
 _LONGEST_VALUE = 12
 _MOST_TITLES = 3
@@ -97,8 +97,8 @@ def _basis(bearing: list[str], task: SynthesiserTask) -> list[Statement]:
     titles = dict.fromkeys(
         each.title.partition(" > ")[0] for each in task.evidence if each.id in set(bearing)
     )
-    named = " and in ".join(f"“{title}”" for title in list(titles)[:_MOST_TITLES] if title)
-    return [Statement(text=f"This stands in {named}.", evidence=bearing)] if named else []
+    named = " and ".join(f"“{title}”" for title in list(titles)[:_MOST_TITLES] if title)
+    return [Statement(text=f"Source: {named}.", evidence=bearing)] if named else []
 
 
 def _left_open(task: SynthesiserTask) -> list[str]:

@@ -22,6 +22,10 @@ def compare_choice(question: ParsedQuestion, one: str, two: str) -> RuleConclusi
     """Choose one of two things, by a measure or by the words read about each."""
     pair = question.pair or ("", "")
     by = comparison_measure(question)
+    if by in (ComparisonMeasure.MORE, ComparisonMeasure.LESS):
+        silent = next((each for each in (one, two) if not _tells_of(question, each)), None)
+        if silent is not None:
+            return None, 0.0, f"This says nothing of what is compared: {silent}."
     at = _by_measure(by, one, two)
     if at is not None:
         step = f"{pair[0]}: {one}; {pair[1]}: {two}; {by.value}: {pair[at]}."
@@ -36,6 +40,14 @@ def compare_choice(question: ParsedQuestion, one: str, two: str) -> RuleConclusi
         return f"{pair[0]}: {one}; {pair[1]}: {two}", 0.7, "Nothing found tells the two apart."
     at = 0 if shares[0] > shares[1] else 1
     return pair[at], 0.7, f"What was read of {pair[at]} says more of what is asked."
+
+
+def _tells_of(question: ParsedQuestion, value: str) -> bool:
+    """False for a sentence with hardly a word of what is compared: its number is another."""
+    told = _question_stems(question)
+    if len(value.split()) <= _LONGEST_VALUE or len(told) <= _SHORT_QUESTION:
+        return True
+    return _shared_count(told, value) * 3 > len(told)
 
 
 def _can_be_compared(by: ComparisonMeasure, one: str, two: str) -> bool:
@@ -98,6 +110,8 @@ def _equal(question: ParsedQuestion, one: str, two: str) -> RuleConclusion:
 
 
 _LONGEST_VALUE = 8
+_SHORT_QUESTION = 2
+"""With so few words, as in `Which is longer`, a passage may say none of them."""
 NOT_SHOWN = "not shown in what was read"
 """The verdict if a passage neither confirms nor denies: silence is no denial."""
 

@@ -51,8 +51,13 @@ def report(*strengths: str) -> Report:
 def test_each_step_has_its_quotes_sources_and_strength() -> None:
     text = to_markdown(report("stated", "weak"))
 
-    assert "**Malmo**\n\n*Confidence: 55% (step 2 is a weak link).*" in text
-    assert "| step | finding | quote | source | link |\n| --- | --- | --- | --- | --- |\n" in text
+    assert (
+        "**Malmo**\n\n*Confidence: 55% (step 2 is a weak link). Read the quotes before you rely on it.*"
+        in text
+    )
+    assert (
+        "| step | finding | quote | source | support |\n| --- | --- | --- | --- | --- |\n" in text
+    )
     assert "| 2 | She was born in Malmo. | “Born in Malmo.” [3] | Ada | weak |" in text
     assert "| Bridge | stated |" in text
     assert text.index("Malmo") < text.index("Confidence") < text.index("## Evidence")
@@ -105,4 +110,4 @@ def test_one_finding_or_findings_that_nobody_judged_are_a_list(strengths: tuple[
     assert "## Findings" in text
     assert "## Gaps" in text
     assert "   > Born in Malmo." in text
-    assert "<table>" not in page
+    assert "<th>Support</th>" not in page

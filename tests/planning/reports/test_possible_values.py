@@ -76,3 +76,19 @@ def test_a_value_of_an_agent_and_of_its_step_is_one() -> None:
     step = bare.model_copy(update={"task": task, "failure": failure})
 
     assert len(possible_values([agent, step], 0.7, is_answered=True)) == 1
+
+
+@pytest.mark.conformance("REP-07")
+def test_a_possible_value_is_named_once_and_without_a_repeated_label() -> None:
+    one, two = failed("T1", "1931", 0.5), failed("T2", " 1931", 0.4)
+    assert one.failure is not None
+    weak = one.failure.weak_values[0].model_copy(
+        update={"description": "agreement: agreement with Verity"}
+    )
+    one = one.model_copy(
+        update={"failure": one.failure.model_copy(update={"weak_values": (weak,)})}
+    )
+
+    (shown,) = possible_values([one, two], 0.7, is_answered=False)
+
+    assert (shown.about, shown.value) == ("agreement with Verity", "1931")

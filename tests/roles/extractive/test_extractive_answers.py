@@ -151,7 +151,7 @@ def test_the_answer_cites_the_evidence_that_says_it() -> None:
 
     assert [(s.text, s.evidence) for s in synthesise(task).summary] == [
         ("Anna Weber.", ["E1"]),
-        ("This stands in “Kickoff”.", ["E1"]),
+        ("Source: “Kickoff”.", ["E1"]),
     ]
 
 
@@ -210,3 +210,15 @@ async def test_playing_a_role_costs_no_tokens() -> None:
         0,
     )
     assert not completion.is_estimated
+
+
+def test_two_passages_that_say_nothing_of_what_is_compared_are_not_compared() -> None:
+    question = "Which warehouse has more pallet places, Mellstone or Corran?"
+    stores = "Tarnbrook stores vaccines at its Mellstone warehouse in chamber M4, at 2 °C to 8 °C."
+    calls = "For the Corran warehouse alone, the call-out time in clause 2 becomes four hours."
+    places = "The Mellstone warehouse has 11,200 pallet places in five chambers of its own."
+    fewer = "The Corran warehouse has 6,500 pallet places in four chambers of its own."
+
+    assert concluded(question, stores, calls).status == "failed"
+    assert concluded(question, places, fewer).outputs[0].value == "Mellstone"
+    assert concluded(question, "11,200", "6,500").outputs[0].value == "Mellstone"
