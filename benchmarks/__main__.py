@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from benchmarks.api import api_load
 from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
@@ -41,6 +42,7 @@ def _benchmarks(rounds: int) -> dict[str, Measure]:
         "recovery": partial(kill_recovery.measure, rounds),
         "growth": job_growth.measure,
         "hub": partial(hub_overhead.measure, rounds),
+        "api": api_load.measure,
         "corpus": corpus_search_time.measure,
     }
 

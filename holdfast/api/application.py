@@ -18,12 +18,14 @@ from holdfast.api.problem_documents import (
     on_validation_error,
 )
 from holdfast.api.request_limits import RequestLimits
+from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
     collection_routes,
     evidence_routes,
     installation_routes,
     job_control_routes,
+    job_removal_routes,
     job_submission_routes,
     job_view_routes,
     response_routes,
@@ -35,6 +37,7 @@ _ROUTERS = (
     job_submission_routes.router,
     job_view_routes.router,
     job_control_routes.router,
+    job_removal_routes.router,
     evidence_routes.router,
     collection_routes.router,
     upload_routes.router,
@@ -67,6 +70,7 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
     for router in _ROUTERS:
         v1.include_router(router)
     app.include_router(v1)
+    note_methods(app, "/v1", _ROUTERS)
     app.add_middleware(RefusalAudit)
     app.add_middleware(RateLimitHeaders)
     app.add_middleware(RequestLimits)

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.api.access.access_errors import AccessRefused, KeyMissing, TooManyRequests
+from holdfast.api.route_methods import methods_at
 from holdfast.models.errors import (
     BadInput,
     HoldfastError,
@@ -112,10 +113,13 @@ async def on_http_error(request: Request, error: Exception) -> Response:
             NotFound(f"there is no resource at {request.url.path!r}; /openapi.json lists them")
         )
     detail = str(error.detail)
+    headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = (error.headers or {}).get("Allow", "another method")
-        detail = f"{request.method} is not supported here; use {allowed}"
-    return _problem(error.status_code, "BadInput", detail, error.headers)
+        # A route knows its own method alone, and the path may have others.
+        methods = methods_at(request.app, request.url.path)
+        headers["Allow"] = ", ".join(sorted(methods)) or headers.get("Allow", "another method")
+        detail = f"{request.method} is not supported here; use {headers['Allow']}"
+    return _problem(error.status_code, "BadInput", detail, headers)
 
 
 async def on_any_error(request: Request, error: Exception) -> Response:

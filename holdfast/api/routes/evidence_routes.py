@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue
@@ -28,6 +28,7 @@ from holdfast.storage.evidence.source_queries import load_source_view
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_TEXT = {"schema": {"type": "string"}}
 _Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 router = APIRouter(prefix="/jobs/{job}", tags=["evidence"])
@@ -45,10 +46,18 @@ class RetractionBody(Frozen):
     """A piece of evidence to withdraw."""
 
     evidence: int = Field(ge=1, le=2**63 - 1, description="Its number in the report's sources.")
-    reason: str = Field(min_length=1, max_length=2000, description="Why; the log keeps it.")
+    reason: str = Field(min_length=1, max_length=500, description="Why; the log keeps it.")
 
 
-@router.get("/report", response_model=dict[str, JsonValue])
+_REPORT_FORMS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/markdown": _TEXT, "text/html": _TEXT}}
+}
+_FIGURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media_type: {} for media_type in FIGURE_EXTENSIONS}}
+}
+
+
+@router.get("/report", response_model=dict[str, JsonValue], responses=_REPORT_FORMS)
 async def show_report(
     job: ReadJob,
     form: Annotated[ReportFormat, Query(alias="format")] = ReportFormat.JSON,
@@ -64,7 +73,7 @@ async def show_report(
     return JSONResponse(dict(to_json(report)))
 
 
-@router.get("/figures/{sha256}", response_class=Response)
+@router.get("/figures/{sha256}", response_class=Response, responses=_FIGURE)
 async def show_figure(job: ReadJob, sha256: str) -> Response:
     """The bytes of a figure, by the hash in `figures[].forms[]` of the report."""
     if not _HASH.fullmatch(sha256):

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from fastapi import APIRouter, Request
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from holdfast.api.api_context import Administrator, Reader, context_of
 from holdfast.capabilities.agent_lines import AgentLine, agent_lines
 from holdfast.capabilities.loaded_tools import load_tools
+from holdfast.capabilities.model_checks import ModelCheck, check_each_model, models_to_check
 from holdfast.capabilities.model_lines import ModelLine, model_lines
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.price_settings import read_prices
@@ -35,6 +36,14 @@ class SettingLine(Frozen):
     name: str
     meaning: str
     default: JsonValue
+
+
+class ModelCheckBody(Frozen):
+    """Models to check."""
+
+    names: tuple[str, ...] = Field(
+        default=(), max_length=20, description="By default every model of `holdfast.toml`."
+    )
 
 
 class ToolList(Frozen):
@@ -80,6 +89,13 @@ async def list_settings(_: Reader) -> list[SettingLine]:
 async def list_models(session: Reader) -> list[ModelLine]:
     """The models of the installation, with endpoint, price and roles."""
     return model_lines(session.holdfast.settings)
+
+
+@router.post("/configured-models/check")
+async def check_models(session: Administrator, body: ModelCheckBody) -> list[ModelCheck]:
+    """Ask models what they can do; four short paid calls for each."""
+    settings = session.holdfast.settings
+    return await check_each_model(models_to_check(body.names, settings), settings)
 
 
 @router.get("/agents")

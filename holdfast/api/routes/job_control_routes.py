@@ -111,7 +111,7 @@ async def write_partial_report(job: SteeredJob) -> AcceptedChange:
     return AcceptedChange(job_id=job.id, did="writing" if is_new else "written")
 
 
-@router.post("/questions/{question}", status_code=202)
+@router.post("/questions/{question:int}", status_code=202)
 async def answer_question(
     job: SteeredJob, question: int, body: AnswerBody, revision: _REVISION = None
 ) -> AcceptedChange:

@@ -6,10 +6,17 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.owned_collections import OwnedCollections
+from holdfast.jobs.job_expectation import expectation_of_request
 from holdfast.jobs.job_lookup import newest_jobs
-from holdfast.jobs.job_submission import JobSubmission, check_submission, checked_request_key
+from holdfast.jobs.job_submission import (
+    CheckedSubmission,
+    JobSubmission,
+    check_submission,
+    checked_request_key,
+)
 from holdfast.jobs.request_completion import completed_request
 from holdfast.jobs.server_checks import check_server_names
+from holdfast.models.budget.job_expectation import JobExpectation
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_filter import MAX_LISTED_JOBS, JobFilter
 from holdfast.models.views.job_views import JobLine
@@ -31,6 +38,15 @@ class SubmittedJob(Frozen):
 
     job_id: str
     note: str = ""
+
+
+class SubmissionEstimate(Frozen):
+    """What a submission would become, and what such jobs took."""
+
+    preset: str
+    model: str
+    note: str
+    expected: JobExpectation
 
 
 @router.post("/jobs", status_code=202)
@@ -56,8 +72,32 @@ async def submitted_job(
         NotFound: the caller sees no such job or collection.
         ServiceDown: Temporal does not answer.
     """
-    holdfast, caller = session.holdfast, session.caller
+    holdfast = session.holdfast
     key = checked_request_key(key)
+    checked = await _checked(session, submission)
+    request = await completed_request(holdfast, checked)
+    job_id = await holdfast.submit(request, key=session.caller.own_name(key) if key else None)
+    return SubmittedJob(job_id=job_id, note=checked.note)
+
+
+@router.post("/estimates")
+async def estimate_submission(submission: JobSubmission, session: Asker) -> SubmissionEstimate:
+    """Check a submission, and say what such jobs took; nothing is stored and nothing runs.
+
+    A job that is submitted with `plan_only` gets an estimate of its own plan.
+    """
+    checked = await _checked(session, submission)
+    request = await completed_request(session.holdfast, checked)
+    return SubmissionEstimate(
+        preset=request.preset,
+        model=request.model,
+        note=checked.note,
+        expected=await expectation_of_request(session.holdfast, request),
+    )
+
+
+async def _checked(session: CallerView, submission: JobSubmission) -> CheckedSubmission:
+    holdfast, caller = session.holdfast, session.caller
     if submission.follows is not None:
         await check_visible_job(session, submission.follows)
     if submission.collection is not None:
@@ -66,9 +106,7 @@ async def submitted_job(
         submission = submission.model_copy(update={"collection": name})
     checked = check_submission(submission, holdfast.settings, caller.owner)
     await check_server_names(checked.request.servers, holdfast.settings)
-    request = await completed_request(holdfast, checked)
-    job_id = await holdfast.submit(request, key=caller.own_name(key) if key else None)
-    return SubmittedJob(job_id=job_id, note=checked.note)
+    return checked
 
 
 @router.get("/jobs")

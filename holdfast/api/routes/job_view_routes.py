@@ -59,7 +59,11 @@ async def show_plan(job: ReadJob, response: Response) -> tuple[Task, ...]:
     return (await plan_of(job.holdfast, job.id)).tasks
 
 
-@router.get("/plan.yaml", response_class=Response)
+@router.get(
+    "/plan.yaml",
+    response_class=Response,
+    responses={200: {"content": {"application/yaml": {}}}},
+)
 async def show_plan_to_edit(job: ReadJob) -> Response:
     """The current plan in the form that an edit takes."""
     revision = await plan_revision_of(job.holdfast, job.id)
@@ -110,7 +114,11 @@ async def list_log_entries(
     return await job_queries.events_after(job.holdfast.db, job.id, after, limit)
 
 
-@router.get("/events", response_class=Response)
+@router.get(
+    "/events",
+    response_class=Response,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
 async def follow_events(job: ReadJob, request: Request) -> Response:
     """The job's log as Server-Sent Events, from the entry that the request names on."""
     context = job.context

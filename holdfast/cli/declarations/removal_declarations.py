@@ -24,6 +24,7 @@ def prune(
     json_output: JsonOption = False,
 ) -> None:
     """Remove every job that ended before that time, as `rm` does."""
-    from holdfast.cli.commands.jobs.removal_commands import parse_age, prune_command
+    from holdfast.cli.commands.jobs.removal_commands import prune_command
+    from holdfast.jobs.job_age import parse_age
 
     prune_command(parse_age(older_than), is_dry_run=dry_run, json_output=json_output)

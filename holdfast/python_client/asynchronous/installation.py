@@ -29,6 +29,12 @@ class AsyncInstallation(AsyncSession):
         """The models of the installation, with endpoint, price, roles and fault."""
         return await self._get(list[JsonObject], "/configured-models")
 
+    async def check_models(self, *names: str) -> list[JsonObject]:
+        """Ask models what they can do; four short paid calls for each."""
+        return await self._post(
+            list[JsonObject], "/configured-models/check", {"names": list(names)}
+        )
+
     async def agents(self) -> list[JsonObject]:
         """The agents, and the tools that each can use."""
         return await self._get(list[JsonObject], "/agents")

@@ -73,6 +73,14 @@ class AsyncJobs(AsyncJobFollowing):
         answer = await self._request("POST", "/jobs", body=body, headers=headers, is_safe=True)
         return TypeAdapter(SubmittedJob).validate_json(answer.content)
 
+    async def expect(
+        self, question: str, *, preset: str | None = None, model: str | None = None
+    ) -> JsonObject:
+        """What such jobs took here, and the limits of this one; nothing is stored."""
+        given = {"question": question, "preset": preset, "model": model}
+        body = {name: value for name, value in given.items() if value is not None}
+        return await self._post(JsonObject, "/estimates", body)
+
     async def jobs(
         self,
         *,
@@ -197,6 +205,12 @@ class AsyncJobs(AsyncJobFollowing):
     async def write_partial_report(self, job: str) -> AcceptedChange:
         """Have a job that ended without a report write one of what it found."""
         return await self._post(AcceptedChange, f"/jobs/{job}/partial-report")
+
+    async def prune(self, older_than: str, *, dry_run: bool = False) -> JsonObject:
+        """Remove every job that ended before a time such as `30d` or `12h`, or name them."""
+        return await self._post(
+            JsonObject, "/prune", {"older_than": older_than, "dry_run": dry_run}
+        )
 
     async def remove(self, job: str) -> JsonObject:
         """Remove an ended job with everything it found."""

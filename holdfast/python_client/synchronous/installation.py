@@ -29,6 +29,10 @@ class SyncInstallation(SyncSession):
         """The models of the installation, with endpoint, price, roles and fault."""
         return self._get(list[JsonObject], "/configured-models")
 
+    def check_models(self, *names: str) -> list[JsonObject]:
+        """Ask models what they can do; four short paid calls for each."""
+        return self._post(list[JsonObject], "/configured-models/check", {"names": list(names)})
+
     def agents(self) -> list[JsonObject]:
         """The agents, and the tools that each can use."""
         return self._get(list[JsonObject], "/agents")

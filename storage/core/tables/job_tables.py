@@ -77,6 +77,7 @@ jobs = Table(
     time_column("finished_at"),
     word_constraint("status", JobStatus),
     Index("ix_jobs_created_at", "created_at"),
+    Index("ix_jobs_owner_created_at", "owner", "created_at"),
     Index("ix_jobs_status_created_at", "status", "created_at"),
     Index(
         "ix_jobs_question_words",

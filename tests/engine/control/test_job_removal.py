@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from holdfast.cli.commands.jobs.removal_commands import parse_age
+from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_removal import remove_ended_job, remove_ended_jobs
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.jobs.job_filter import JobFilter

@@ -1,6 +1,5 @@
 """Implement `holdfast rm` and `holdfast prune`."""
 
-import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -8,24 +7,8 @@ from holdfast.cli.installation_access import run_with_client, run_with_job
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.job_removal import remove_ended_job, remove_ended_jobs
-from holdfast.models.errors import BadInput
 from holdfast.storage.jobs import job_removal
 from holdfast.storage.jobs.job_removal import EndedJob, RemovedJob
-
-_AGE = re.compile(r"([1-9][0-9]{0,4})([dh])")
-
-
-def parse_age(text: str) -> timedelta:
-    """Return the age: days or hours.
-
-    Raises:
-        BadInput: the text is no age.
-    """
-    match = _AGE.fullmatch(text)
-    if match is None:
-        raise BadInput(f"--older-than takes days or hours, such as 30d or 12h, not {text[:40]!r}")
-    number = int(match[1])
-    return timedelta(days=number) if match[2] == "d" else timedelta(hours=number)
 
 
 def remove_command(job: str, *, json_output: bool) -> None:

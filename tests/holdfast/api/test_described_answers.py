@@ -1,0 +1,178 @@
+"""Tests that `/openapi.json` is valid, and that requests made from it are answered as it says."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+from starlette.testclient import TestClient
+from typer.main import get_command
+
+from holdfast.api.application import build_application
+from holdfast.cli.app import app as command_line
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.http_service import HttpService
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = pytest.mark.slow
+
+OPENAPI = build_application(None, None).openapi()  # type: ignore[arg-type]  # serves nothing
+COMPONENTS = {"components": OPENAPI["components"]}
+# A request that keeps to the schema may still be refused, as a job that has ended cannot be paused.
+LEFT_OUT = "positive_data_acceptance,ensure_resource_availability"
+# One never ends by itself, one waits, and these ask every part of the machine at each request.
+LONG = ("/v1/jobs/{job}/events", "/v1/jobs/{job}/wait", "/v1/doctor", "/v1/tools", "/v1/agents")
+ROUTES = {
+    "run": "POST /v1/jobs",
+    "submit": "POST /v1/jobs",
+    "list": "GET /v1/jobs",
+    "show": "GET /v1/jobs/{job}",
+    "status": "GET /v1/jobs/{job}/status",
+    "wait": "GET /v1/jobs/{job}/wait",
+    "report": "GET /v1/jobs/{job}/report",
+    "figure": "GET /v1/jobs/{job}/figures/{sha256}",
+    "pause": "POST /v1/jobs/{job}/pause",
+    "resume": "POST /v1/jobs/{job}/resume",
+    "cancel": "POST /v1/jobs/{job}/cancel",
+    "retry": "POST /v1/jobs/{job}/retry",
+    "rm": "DELETE /v1/jobs/{job}",
+    "prune": "POST /v1/prune",
+    "retract": "POST /v1/jobs/{job}/retractions",
+    "source": "GET /v1/jobs/{job}/sources/{source}",
+    "trace": "GET /v1/jobs/{job}/provenance/{mark}",
+    "recheck": "POST /v1/jobs/{job}/recheck",
+    "steer": "POST /v1/jobs/{job}/steer",
+    "answer": "POST /v1/jobs/{job}/questions/{question}",
+    "questions": "GET /v1/jobs/{job}/questions",
+    "plan": "GET /v1/jobs/{job}/plan",
+    "memory": "GET /v1/jobs/{job}/memory",
+    "verification": "GET /v1/jobs/{job}/verification",
+    "calls": "GET /v1/jobs/{job}/calls",
+    "events": "GET /v1/jobs/{job}/events",
+    "stats": "GET /v1/statistics",
+    "agents": "GET /v1/agents",
+    "doctor": "GET /v1/doctor",
+    "audit": "GET /v1/audit",
+    "keys create": "POST /v1/keys",
+    "keys list": "GET /v1/keys",
+    "keys rotate": "POST /v1/keys/{key}/rotate",
+    "keys revoke": "DELETE /v1/keys/{key}",
+    "corpus add": "POST /v1/collections/{collection}/documents",
+    "corpus list": "GET /v1/collections",
+    "corpus search": "POST /v1/collections/{collection}/search",
+    "corpus remove": "DELETE /v1/collections/{collection}/documents",
+    "models list": "GET /v1/configured-models",
+    "models check": "POST /v1/configured-models/check",
+}
+OF_THIS_COMPUTER = {
+    "demo": "its documents come with the installation",
+    "open": "opens a browser",
+    "serve": "is the server",
+    "mcp": "is another face",
+    "up": "starts the server",
+    "down": "stops the server",
+    "backup": "writes a file of the operator's computer",
+    "restore": "reads a file of the operator's computer",
+    "eval": "measures presets, for developers",
+}
+
+
+def command_names() -> set[str]:
+    names = set()
+    for name, command in get_command(command_line).commands.items():  # type: ignore[attr-defined]  # is a group
+        below = getattr(command, "commands", None)
+        names |= {f"{name} {each}" for each in below} if below else {name}
+    return names
+
+
+@pytest.mark.conformance("API-01")
+def test_every_command_has_a_route_or_belongs_to_the_computer() -> None:
+    routes = {
+        f"{method.upper()} {path}"
+        for path, methods in OPENAPI["paths"].items()
+        for method in methods
+    }
+
+    assert command_names() == set(ROUTES) | set(OF_THIS_COMPUTER)
+    assert set(ROUTES.values()) <= routes
+
+
+@pytest.mark.conformance("API-01")
+def test_the_description_is_valid() -> None:
+    validate(OPENAPI)
+
+    described = [
+        (path, method, answer)
+        for path, methods in OPENAPI["paths"].items()
+        for method, operation in methods.items()
+        for answer in operation["responses"].values()
+    ]
+    assert [each for each in described if not each[2]["description"]] == []
+
+
+def test_a_wrong_method_is_answered_with_all_methods_of_the_path() -> None:
+    with TestClient(build_application(None, None)) as client:  # type: ignore[arg-type]  # serves nothing
+        answer = client.patch("/v1/collections/a/documents")
+
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "DELETE, GET, POST"
+    assert answer.json()["detail"].endswith("use DELETE, GET, POST")
+
+
+@pytest.mark.conformance("API-01")
+async def test_what_is_shown_of_a_job_keeps_to_the_description(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    job_id = (await engine.run("Who?")).job_id
+    checked = set()
+
+    with HttpService(engine.holdfast) as serving:
+        for path, methods in OPENAPI["paths"].items():
+            address = path.format_map({"job": job_id, "mark": 1}) if _is_read(path) else ""
+            if "get" in methods and address:
+                answer = await serving.get(address.removeprefix("/v1"))
+                described = methods["get"]["responses"][str(answer.status_code)]["content"]
+                media_type = answer.headers["content-type"].partition(";")[0]
+                assert media_type in described, path
+                if media_type == "application/json":
+                    schema = {**described[media_type]["schema"], **COMPONENTS}
+                    Draft202012Validator(schema).validate(answer.json())
+                    checked.add(path.removeprefix("/v1/jobs/{job}"))
+
+    assert checked >= {"", "/wait", "/status", "/plan", "/calls", "/log", "/provenance/{mark}"}
+
+
+def _is_read(path: str) -> bool:
+    """True for what is shown of a job, but for what the test names nothing of."""
+    return path.startswith("/v1/jobs/{job}") and not any(
+        name in path for name in ("{sha256}", "{source}", "{question}", "/estimate")
+    )
+
+
+@pytest.mark.conformance("API-01")
+@pytest.mark.timeout(400)
+async def test_requests_made_from_the_description_are_answered_as_described(
+    idle_engine: RunningEngine, tmp_path: Path
+) -> None:
+    bounds = ["--max-time", "45", "-n", "3", "--seed", "1", "--rate-limit", "1100/m"]
+    skipped = [word for path in LONG for word in ("--exclude-path", path)]
+    more = ["--exclude-checks", LEFT_OUT, "--continue-on-failure", "--no-color"]
+    more += ["--phases", "coverage,fuzzing", "--request-timeout", "60"]
+
+    with HttpService(idle_engine.holdfast, writes=True) as serving:
+        words = ["run", f"{serving.url}/openapi.json"]
+        key = ["-H", f"Authorization: Bearer {serving.token}"]
+        command = [sys.executable, "-m", "schemathesis.cli", *words, *key, *bounds, *skipped, *more]
+        done = await asyncio.to_thread(
+            subprocess.run, command, capture_output=True, text=True, cwd=tmp_path
+        )
+
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "operations" in done.stdout.lower()
