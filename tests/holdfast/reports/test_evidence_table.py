@@ -95,7 +95,9 @@ def test_the_page_has_the_same_table() -> None:
     assert page.count("<tr>") == 3
     assert "<td>implied</td>" in page
     assert "step 1 is implied, not stated" in page
-    assert '<q>Designed by Lindqvist.</q><a class="mark" href="#source-1">[1]</a><br>' in page
+    assert (
+        '<q>Designed by Lindqvist.</q>&#8288;<a class="mark" href="#source-1">[1]</a><br>' in page
+    )
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
     assert "<b>bold" not in page
     assert "<blockquote>" not in page

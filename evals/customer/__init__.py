@@ -1,0 +1,1 @@
+"""Forty documents of an invented company, a customer's questions, and reports on them."""
