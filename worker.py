@@ -56,6 +56,8 @@ from holdfast.temporal.temporal_connection import connect, register_search_attri
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.private_job_settings import read_private_job_settings
+from holdfast.webhooks.webhook_sender import WebhookSender
+from holdfast.webhooks.webhook_settings import read_webhook_hosts
 from holdfast.workflows.research_job import ResearchJob
 
 log = structlog.get_logger(__name__)
@@ -142,11 +144,13 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
         await record_stalls(services.db, life.deaths)
         place = (client, services.db, settings.task_queue)
         takeover = asyncio.create_task(take_over_work(*place, life.deaths))
+        webhooks = WebhookSender(services.db, read_webhook_hosts(settings.config_file))
         presence = ServicePresence(client, services.db)
         await presence.look()  # before the first activity asks how long an outage was
         background = [
             asyncio.create_task(presence.watch()),
             asyncio.create_task(_look_after_jobs(takeover, *place)),
+            asyncio.create_task(webhooks.repeat()),
         ]
         async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)

@@ -27,6 +27,7 @@ _TABLES = (
     "servers",
     "tables",
     "web",
+    "webhooks",
     "wikipedia",
 )
 

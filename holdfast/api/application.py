@@ -30,6 +30,7 @@ from holdfast.api.routes import (
     job_view_routes,
     response_routes,
     upload_routes,
+    webhook_routes,
 )
 from holdfast.models.errors import HoldfastError
 
@@ -44,6 +45,7 @@ _ROUTERS = (
     installation_routes.router,
     access_routes.router,
     response_routes.router,
+    webhook_routes.router,
 )
 
 

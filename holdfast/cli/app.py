@@ -14,6 +14,7 @@ from holdfast.cli.declarations import (
     model_declarations,
     removal_declarations,
     view_declarations,
+    webhook_declarations,
 )
 
 app = typer.Typer(
@@ -65,6 +66,7 @@ app.command()(backup_declarations.backup)
 app.command()(backup_declarations.restore)
 app.command()(access_declarations.audit)
 app.add_typer(access_declarations.app, name="keys")
+app.add_typer(webhook_declarations.app, name="webhooks")
 app.add_typer(corpus_declarations.app, name="corpus")
 app.add_typer(model_declarations.app, name="models")
 app.command("eval")(evaluation_declarations.evaluate)

@@ -14,6 +14,7 @@ from holdfast.tools.private_job_settings import read_private_job_settings
 from holdfast.tools.python.python_settings import read_python_settings
 from holdfast.tools.tables.table_folder import read_table_folder
 from holdfast.tools.web.web_settings import read_web_settings, read_wikipedia_settings
+from holdfast.webhooks.webhook_settings import read_webhook_hosts
 
 
 def check_configuration(settings: Settings) -> None:
@@ -33,6 +34,7 @@ def check_configuration(settings: Settings) -> None:
     check_role_models(settings)
     read_embeddings_with_key(settings)
     read_private_job_settings(file, servers)
+    read_webhook_hosts(file)
     check_own_names(servers, _builtin_names(file))
 
 

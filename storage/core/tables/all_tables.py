@@ -15,6 +15,7 @@ from holdfast.storage.core.tables import (
     turn_tables,
     upload_tables,
     verification_tables,
+    webhook_tables,
 )
 from holdfast.storage.core.tables.metadata import metadata
 
@@ -34,4 +35,5 @@ __all__ = [
     "turn_tables",
     "upload_tables",
     "verification_tables",
+    "webhook_tables",
 ]

@@ -110,6 +110,8 @@ class AllowedHosts:
     ports: frozenset[int] = frozenset({80, 443})
     only: HostPatterns | None = None
     """In private jobs: the hosts that may be reached at all. None: every public host."""
+    table: str = "web"
+    """The table of `holdfast.toml` that names the hosts, for messages."""
 
     @classmethod
     def of(

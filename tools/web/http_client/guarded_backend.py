@@ -81,7 +81,8 @@ class GuardedBackend(httpcore2.AnyIOBackend):
             if why := ip_refusal_reason(answer, is_named=is_named):
                 raise ToolFailed(
                     f"{host} is not fetched: {why}. If it is yours, the operator may write "
-                    f'allow_hosts = ["{host}"] below [web] in holdfast.toml'
+                    f'allow_hosts = ["{host}"] below [{self._allowed.table}] in '
+                    "holdfast.toml"
                 )
         return answers[:_MAX_ATTEMPTS]
 

@@ -1,0 +1,90 @@
+"""Define the routes of webhooks."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from holdfast.api.api_context import Asker, Reader
+from holdfast.models.access.webhooks import (
+    MAX_LISTED_DELIVERIES,
+    CreatedWebhook,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
+from holdfast.models.frozen_model import Frozen
+from holdfast.storage.access.webhook_delivery_rows import load_deliveries
+from holdfast.storage.access.webhook_rows import (
+    find_webhook,
+    load_webhooks,
+    remove_stored_webhook,
+    store_test_delivery,
+)
+from holdfast.webhooks.webhook_management import add_webhook
+
+router = APIRouter(prefix="/webhooks", tags=["webhooks"])
+
+
+class NewWebhookBody(Frozen):
+    """A webhook to add."""
+
+    url: str = Field(max_length=2000, description="Where the messages are sent.")
+    events: tuple[WebhookEvent, ...] = Field(
+        default=tuple(WebhookEvent), min_length=1, description="By default all."
+    )
+    job: str | None = Field(
+        default=None, max_length=200, description="The only job; by default every job of the owner."
+    )
+
+
+class TestMessage(Frozen):
+    """A test message that will be sent."""
+
+    __test__ = False  # for pytest, which would collect it
+
+    delivery: int
+
+
+@router.post("", status_code=201)
+async def create_webhook(session: Asker, body: NewWebhookBody) -> CreatedWebhook:
+    """Add a webhook; the answer is the only one that has its secret."""
+    return await add_webhook(
+        session.holdfast.db,
+        session.holdfast.settings.config_file,
+        url=body.url,
+        owner=session.caller.owner,
+        events=body.events,
+        job_id=body.job,
+    )
+
+
+@router.get("")
+async def list_webhooks(session: Reader) -> list[Webhook]:
+    """The webhooks without their secrets, the newest first."""
+    return await load_webhooks(session.holdfast.db, session.caller.visible_owner)
+
+
+@router.get("/{webhook}/deliveries")
+async def list_webhook_deliveries(
+    session: Reader,
+    webhook: str,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED_DELIVERIES)] = 50,
+) -> list[WebhookDelivery]:
+    """The newest messages to the webhook, and what became of each."""
+    found = await find_webhook(session.holdfast.db, webhook, session.caller.visible_owner)
+    return await load_deliveries(session.holdfast.db, found.id, limit=limit)
+
+
+@router.post("/{webhook}/test", status_code=202)
+async def send_test_message(session: Asker, webhook: str) -> TestMessage:
+    """Have a message of the type `webhook.test` sent."""
+    owner = session.caller.visible_owner
+    return TestMessage(delivery=await store_test_delivery(session.holdfast.db, webhook, owner))
+
+
+@router.delete("/{webhook}")
+async def remove_webhook(session: Asker, webhook: str) -> Webhook:
+    """Remove the webhook; messages that wait are not sent."""
+    owner = session.caller.visible_owner
+    return await remove_stored_webhook(session.holdfast.db, webhook, owner)

@@ -1,0 +1,1 @@
+"""Tell other programs when a job ends, pauses or asks."""

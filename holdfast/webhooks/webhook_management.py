@@ -1,0 +1,50 @@
+"""Add webhooks, after their address and events were checked."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from holdfast.models.access.webhooks import CreatedWebhook, Webhook, WebhookEvent
+from holdfast.models.errors import BadInput, NotFound
+from holdfast.storage.access.webhook_rows import store_webhook
+from holdfast.storage.core.database import Database
+from holdfast.storage.jobs.job_rows import find_job_owner
+from holdfast.webhooks.webhook_settings import read_webhook_hosts, webhook_target
+from holdfast.webhooks.webhook_signature import new_secret
+
+MAX_WEBHOOKS = 100
+_ID_BYTES = 8
+
+
+async def add_webhook(
+    db: Database,
+    config_file: Path | None,
+    *,
+    url: str,
+    owner: str,
+    events: Sequence[WebhookEvent] = (),
+    job_id: str | None = None,
+) -> CreatedWebhook:
+    """Add a webhook for every job of the owner, or for one; without `events`, for all of them.
+
+    Raises:
+        BadInput: the address may not be reached, or the owner has too many webhooks.
+        NotFound: the owner has no such job.
+    """
+    webhook_target(url, read_webhook_hosts(config_file))
+    if not url.isascii():
+        raise BadInput(f"{url[:300]!r} has letters outside of ASCII; encode them with %")
+    if job_id is not None and await find_job_owner(db, job_id) != owner:
+        raise NotFound(f"{owner} has no job {job_id[:200]!r}; `holdfast jobs` lists the jobs")
+    made = Webhook(
+        id=f"wh_{secrets.token_hex(_ID_BYTES)}",
+        owner=owner,
+        url=url,
+        events=tuple(sorted(set(events or WebhookEvent))),
+        job_id=job_id,
+        created_at=datetime.now(UTC),
+    )
+    secret = new_secret()
+    await store_webhook(db, made, secret, most=MAX_WEBHOOKS)
+    return CreatedWebhook(secret=secret, details=made)

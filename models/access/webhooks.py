@@ -1,0 +1,77 @@
+"""Define webhooks: addresses that are told when a job ends, pauses or asks."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from holdfast.models.frozen_model import Frozen
+
+MAX_LISTED_DELIVERIES = 1000
+
+
+class WebhookEvent(StrEnum):
+    """What a webhook can be told."""
+
+    JOB_DONE = "job.done"
+    """The job ended with its report."""
+    JOB_FAILED = "job.failed"
+    """The job failed or was cancelled; `data.status` says which."""
+    JOB_ASKS = "job.asks"
+    """The job asks a person."""
+    JOB_PAUSED = "job.paused"
+    """A person, the budget or the model endpoint paused the job."""
+
+
+TEST_EVENT = "webhook.test"
+
+
+class Webhook(Frozen):
+    """A webhook without its secret."""
+
+    id: str
+    owner: str
+    url: str
+    events: tuple[WebhookEvent, ...]
+    job_id: str | None = None
+    """The only job that it is about; None: every job of the owner."""
+    created_at: datetime
+
+
+class CreatedWebhook(Frozen):
+    """A new webhook with the secret that its signatures are made with; nothing shows it again."""
+
+    secret: str
+    details: Webhook
+
+
+class WebhookDelivery(Frozen):
+    """One message to a webhook, and what became of it."""
+
+    id: int
+    webhook_id: str
+    event: str
+    job_id: str | None
+    seq: int | None
+    """The number of the entry in the job's log."""
+    created_at: datetime
+    attempts: int
+    next_attempt_at: datetime | None
+    """None: delivered or given up."""
+    delivered_at: datetime | None
+    last_error: str
+
+
+class DueDelivery(Frozen):
+    """A message that a worker has claimed, with where to send it."""
+
+    id: int
+    webhook_id: str
+    event: str
+    job_id: str | None
+    seq: int | None
+    data: dict[str, Any]
+    created_at: datetime
+    attempts: int
+    """With the one that begins now."""
+    url: str
+    secret: str

@@ -1,0 +1,226 @@
+"""Tests for the sending of webhooks: signed, from an outbox, again after each failure."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import openai
+import psycopg
+import pytest
+
+from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery, WebhookEvent
+from holdfast.models.errors import BadInput
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.access.webhook_delivery_rows import load_deliveries
+from holdfast.storage.access.webhook_rows import store_test_delivery
+from holdfast.tools.web.http_client.address_rules import AllowedHosts
+from holdfast.tools.web.http_client.http_exchange import HttpClient
+from holdfast.webhooks.webhook_management import add_webhook
+from holdfast.webhooks.webhook_sender import WebhookSender
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.webhook_receiver import WebhookReceiver
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("API-04")]
+
+SENDER = """
+import asyncio, sys
+from datetime import timedelta
+from holdfast.storage.core.database import Database
+from holdfast.tools.web.http_client.address_rules import AllowedHosts
+from holdfast.webhooks.webhook_sender import WebhookSender
+url, host = sys.argv[1:]
+sender = WebhookSender(Database(url), AllowedHosts.of((host,)), lease=timedelta(seconds=1))
+asyncio.run(sender.repeat())
+"""
+
+
+@pytest.fixture
+def receiver() -> Iterator[WebhookReceiver]:
+    with WebhookReceiver() as receiver:
+        yield receiver
+
+
+async def added(
+    engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path, **more: object
+) -> CreatedWebhook:
+    config = tmp_path / "holdfast.toml"
+    config.write_text(f'[webhooks]\nallow_hosts = ["{receiver.host}"]\n', "utf-8")
+    return await add_webhook(engine.db, config, url=receiver.url, owner="", **more)  # type: ignore[arg-type]  # as given
+
+
+def sender_to(engine: RunningEngine, *hosts: str) -> WebhookSender:
+    return WebhookSender(engine.db, AllowedHosts.of(hosts), first_pause=timedelta(seconds=0))
+
+
+async def sent_once(sender: WebhookSender) -> None:
+    async with HttpClient(sender.allowed, "test", timeout_s=10) as client:
+        await sender.send_due(client)
+
+
+async def deliveries(engine: RunningEngine, created: CreatedWebhook) -> list[WebhookDelivery]:
+    return await load_deliveries(engine.db, created.details.id, limit=100)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def test_the_openai_client_accepts_the_message_of_a_job_that_ended(
+    engine: RunningEngine,
+    receiver: WebhookReceiver,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    tmp_path: Path,
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    created = await added(engine, receiver, tmp_path)
+
+    job = (await engine.run("Who?")).job_id
+    await sent_once(sender_to(engine, receiver.host))
+    await sent_once(sender_to(engine, receiver.host))
+
+    [message] = receiver.messages
+    client = openai.OpenAI(api_key="none", webhook_secret=created.secret)
+    told = client.webhooks.unwrap(message.body, message.headers)
+    assert (told.type, json.loads(message.body)["data"]["job_id"]) == ("job.done", job)
+    with pytest.raises(openai.InvalidWebhookSignatureError):
+        client.webhooks.unwrap(message.body + " ", message.headers)
+
+
+async def test_the_outbox_has_each_event_if_and_only_if_the_log_has_it(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+) -> None:
+    job = await idle_engine.submit("Who?")
+    every = await added(idle_engine, receiver, tmp_path)
+    asks = await added(idle_engine, receiver, tmp_path, events=[WebhookEvent.JOB_ASKS], job_id=job)
+    kinds = (EventKind.JOB_PAUSED, EventKind.QUESTION_ASKED, EventKind.TASK_DONE)
+
+    async with idle_engine.db.job(job) as write:
+        for kind in kinds:
+            write.event(kind)
+        for status in ("done", "failed", "cancelled"):
+            write.event(EventKind.JOB_ENDED, status=status)
+    with suppress(ZeroDivisionError):
+        async with idle_engine.db.job(job) as write:
+            write.event(EventKind.JOB_PAUSED)
+            raise ZeroDivisionError
+    other = await idle_engine.submit("Another?")
+    async with idle_engine.db.job(other) as write:
+        write.event(EventKind.QUESTION_ASKED)
+
+    stored = [each.event for each in reversed(await deliveries(idle_engine, every))]
+    assert stored == ["job.paused", "job.asks", "job.done", "job.failed", "job.failed", "job.asks"]
+    assert [each.event for each in await deliveries(idle_engine, asks)] == ["job.asks"]
+
+
+async def test_a_killed_worker_has_its_message_sent_again_under_the_same_id(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+) -> None:
+    is_read, goes_on = threading.Event(), threading.Event()
+
+    def answer() -> int:
+        is_read.set()
+        goes_on.wait(30)
+        return 200
+
+    receiver.answer = answer
+    created = await added(idle_engine, receiver, tmp_path)
+    await store_test_delivery(idle_engine.db, created.details.id, None)
+    url = idle_engine.holdfast.endpoints.database_url
+    command = (sys.executable, "-c", SENDER, url, receiver.host)
+    killed = await asyncio.create_subprocess_exec(*command)
+    await asyncio.to_thread(is_read.wait, 30)
+    os.kill(killed.pid, signal.SIGKILL)
+    await killed.wait()
+    goes_on.set()
+
+    sending = asyncio.create_task(sender_to(idle_engine, receiver.host).repeat())
+    await until(lambda: len(receiver.messages) == 2)
+    async with asyncio.timeout(10):
+        while (await deliveries(idle_engine, created))[0].delivered_at is None:
+            await asyncio.sleep(0.02)
+    sending.cancel()
+
+    first, second = receiver.messages
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.body == second.body
+    [delivery] = await deliveries(idle_engine, created)
+    assert (delivery.attempts, delivery.next_attempt_at) == (2, None)
+
+
+async def test_a_receiver_that_was_away_gets_the_message_once(
+    idle_engine: RunningEngine, tmp_path: Path
+) -> None:
+    with WebhookReceiver() as away:
+        created = await added(idle_engine, away, tmp_path)
+    await store_test_delivery(idle_engine.db, created.details.id, None)
+    sender = sender_to(idle_engine, away.host)
+    await sent_once(sender)
+    [waiting] = await deliveries(idle_engine, created)
+
+    with WebhookReceiver(port=away.port) as back:
+        for _ in range(3):
+            await sent_once(sender)
+
+    assert "does not take the connection" in waiting.last_error
+    assert (waiting.attempts, waiting.delivered_at) == (1, None)
+    assert len(back.messages) == 1
+
+
+@pytest.mark.parametrize("status", [302, 307, 404, 500])
+async def test_a_refusal_or_redirect_is_tried_again_for_72_hours(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path, status: int
+) -> None:
+    receiver.answer = lambda: status
+    created = await added(idle_engine, receiver, tmp_path)
+    await store_test_delivery(idle_engine.db, created.details.id, None)
+    sender = sender_to(idle_engine, receiver.host)
+    due = []
+    for age in ("0 hours", "71 hours 59 minutes", "72 hours"):
+        with psycopg.connect(_plain(idle_engine)) as connection:
+            connection.execute(
+                f"update webhook_deliveries set created_at = now() - interval '{age}'"
+            )
+        await sent_once(sender)
+        [delivery] = await deliveries(idle_engine, created)
+        due.append(delivery.next_attempt_at is not None)
+
+    assert due == [True, True, False]
+    assert delivery.last_error == f"the receiver answered {status}"
+    assert len(receiver.messages) == 3, "no redirect is followed, and nothing is sent after 72 h"
+
+
+async def test_a_private_address_is_reached_only_while_the_operator_names_it(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+) -> None:
+    refused = r"allow_hosts below \[webhooks\]"
+    for url in (receiver.url, "https://169.254.169.254/", "https://user:x@example.org/"):
+        with pytest.raises(BadInput, match=refused):
+            await add_webhook(idle_engine.db, None, url=url, owner="")
+    with pytest.raises(BadInput, match="not encrypted"):
+        await add_webhook(idle_engine.db, None, url="http://example.org/", owner="")
+    created = await added(idle_engine, receiver, tmp_path)
+    await store_test_delivery(idle_engine.db, created.details.id, None)
+
+    await sent_once(sender_to(idle_engine))
+
+    [delivery] = await deliveries(idle_engine, created)
+    assert "[webhooks]" in delivery.last_error
+    assert receiver.messages == []
+
+
+def _plain(engine: RunningEngine) -> str:
+    return engine.holdfast.endpoints.database_url.replace("+psycopg", "")
