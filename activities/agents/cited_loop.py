@@ -76,7 +76,8 @@ class CitedLoop:
         """
         view = self.turn.view
         if not self.transcript.messages and not view.steps:
-            first = self._steps.first_search(self.transcript.first_query)
+            planned = view.first_queries
+            first = self._steps.first_search(self.transcript.first_query, planned)
             if first:
                 return TurnDecision(steps=first, explanation="the first search")
         continued = await self._with_news()

@@ -16,6 +16,7 @@ from holdfast.activities.agents.earlier_attempts import ROOM_FOR_CALLS, load_ear
 from holdfast.activities.agents.given_passages import given_passages
 from holdfast.activities.agents.loop_compaction import keep_sentences
 from holdfast.activities.agents.shown_steps import (
+    MAX_CALL,
     ShownSteps,
     answered_question,
     call_in_words,
@@ -34,6 +35,7 @@ from holdfast.models.loop.loop_messages import (
 )
 from holdfast.models.loop.loop_results import NumberedPassage, Transcript, TranscriptMessage
 from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_limits import reason_to_answer
 from holdfast.planning.loop.loop_tools import LoopTools
@@ -132,7 +134,7 @@ class LoopTranscript:
         before = await load_earlier_attempts(self.db, self.turn, self.tools.search_name)
         given = given_passages([*before.quotes, *await self._given_quotes()], numbers)
         shown = await self._shown(first_steps, numbers)
-        first = tuple(shown.step(each).model_copy(update={"call": ""}) for each in first_steps)
+        first = tuple(self._without_question(shown.step(each)) for each in first_steps)
         task = await self._task(first, await self._reason_to_answer([]))
         whole = {each.n for call in first for each in call.passages if each.text}
         kept = tuple(each for each in given.shown if each.n not in whole)
@@ -146,6 +148,11 @@ class LoopTranscript:
             }
         )
         return await self.with_messages(_opening(task), [*given.read, *shown.read_passages()])
+
+    def _without_question(self, shown: ShownCall) -> ShownCall:
+        """The first search; its query is not said again if it is the question itself."""
+        question = shorten_text(" ".join(self.first_query.split()), MAX_CALL)
+        return shown.model_copy(update={"call": ""}) if shown.call == question else shown
 
     async def _given_quotes(self) -> list[GivenQuote]:
         """The quotes that show what the task was given, and what it continues.

@@ -17,6 +17,8 @@ from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.loop.passage_numbers import PassageNumbers
 from holdfast.storage.plans.transcript_rows import ReadPassage
 
+MAX_CALL = 300
+"""Characters of a call in a transcript."""
 _MAX_FAILURE = 400
 _MAX_NOTE = 300
 
@@ -111,4 +113,4 @@ def call_in_words(step: StoredTask, search: str) -> str:
     """The call of a step as a transcript shows it; of a search its query alone."""
     values = [value_as_text(each.value) for each in step.task.inputs if each.value is not None]
     name = "" if step.task.tool == search and values else step.task.tool
-    return shorten_text(": ".join(part for part in (name, *values[:1]) if part), 300)
+    return shorten_text(": ".join(part for part in (name, *values[:1]) if part), MAX_CALL)

@@ -11,6 +11,7 @@ from holdfast.activities.agents.agent_turn_rules import (
     TurnDecision,
     failed_result,
 )
+from holdfast.activities.agents.planned_searches import ACCOUNT, planned_searches
 from holdfast.models.errors import Unresolved
 from holdfast.models.plans.plan_drafts import task_input
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskInput, TaskKind
@@ -25,9 +26,7 @@ from holdfast.roles.agents.stepper import STEPPER, DraftCall, StepperAnswer
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER
 
 _MOST_QUESTIONS = 5
-_DEFAULT_PROMISE = (
-    ExpectedEntity(name="finding", description="what the answer says on this question"),
-)
+_AS_PLANNED = "the first queries of the plan"
 
 
 async def step_by_step_decision(agent: AgentTurn) -> TurnDecision:
@@ -43,7 +42,7 @@ async def _supervised_decision(agent: AgentTurn) -> TurnDecision:
     """Return the next step towards the objectives, unless the assessor ends the agent task."""
     notes: dict[str, JsonValue] = {}
     objectives = list(agent.view.objectives)
-    if not objectives:
+    if not objectives and agent.view.tools:  # without tools the next turn is the last
         objectives = await _ask_for_objectives(agent)
         notes["objectives"] = list(objectives)
     if not agent.view.steps:
@@ -86,6 +85,9 @@ async def _ask_for_repaired_objectives(agent: AgentTurn, deviation: str) -> list
 
 
 async def _take_step(agent: AgentTurn, guidance: str, objectives: Sequence[str]) -> TurnDecision:
+    first = planned_searches(agent.view, extracts=agent.strategy.extraction)
+    if first and not agent.order.must_end:
+        return TurnDecision(steps=first, explanation=_AS_PLANNED)
     task = agent.view.told(agent.order, guidance=guidance, objectives=objectives)
     asked = await agent.model_caller.ask(
         STEPPER, task, place=agent.place(), check=lambda answer: _step_faults(agent, answer, task)
@@ -149,7 +151,7 @@ def _call_task(agent: AgentTurn, number: int, call: DraftCall, about: str) -> Ta
         description=call.description or about,
         tool=call.tool,
         inputs=inputs,
-        expects=expects if expects or not agent.strategy.extraction else _DEFAULT_PROMISE,
+        expects=expects if expects or not agent.strategy.extraction else ACCOUNT,
         depends_on=_referenced_task_ids(inputs),
         parent=agent.view.task.id,
     )

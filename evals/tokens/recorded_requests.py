@@ -9,9 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 
+PLAYS = Path(__file__).parent / "data" / "plays"
+"""Jobs over texts of our own that somebody played: each typed input with its reply, in order."""
 DEFAULT_FILE = Path(__file__).parent / "data" / "role_inputs.jsonl"
 """Typed inputs of every role, from jobs over texts of our own."""
 _NO_ROLE = "loop_agent"
@@ -26,6 +30,8 @@ class RecordedRequest(Frozen):
     tools: tuple[dict[str, Any], ...] | None = None
     """Function schemas that were sent with the messages."""
     task: dict[str, Any] | None = None
+    reply: JsonValue = None
+    """What was answered; only plays have it, and it is not counted."""
 
     @property
     def prompt(self) -> str:

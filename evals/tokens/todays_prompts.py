@@ -107,14 +107,15 @@ def todays_prompt(request: RecordedRequest, rung: str) -> TodaysPrompt | None:
     `rung` is one of `RESPONSE_FORMATS`. At `json_schema` the endpoint shows the schema to the
     model, so the prompt does not repeat it.
     """
-    role = _role_of(request)
+    role = role_of(request)
     task = None if role is None else recorded_task(role, request.prompt)
     if role is None or task is None:
         return None
     return _prompt_of(role, task, request.later_messages, rung)
 
 
-def _role_of(request: RecordedRequest) -> _AnyRole | None:
+def role_of(request: RecordedRequest) -> Role[Any, Any] | None:
+    """Return today's role of a recorded request; None if no role has its name."""
     name = RENAMED_ROLES.get(request.role, request.role)
     choose = _CHOSEN.get(name)
     return choose(request.prompt) if choose else _ROLES.get(name)

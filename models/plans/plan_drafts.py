@@ -11,6 +11,7 @@ from pydantic import (
     AliasChoices,
     BeforeValidator,
     Field,
+    JsonValue,
     WithJsonSchema,
 )
 from pydantic_core import PydanticCustomError
@@ -18,6 +19,7 @@ from pydantic_core import PydanticCustomError
 from holdfast.models.answer_draft import AS_JSON_TEXT, Draft, DraftValue
 from holdfast.models.plans.research_plan import (
     FINDINGS_ENTITY,
+    FIRST_QUERIES,
     MAX_TASKS,
     EntityType,
     ExpectedEntity,
@@ -179,6 +181,11 @@ class DraftNode(Draft):
         default_factory=list, validation_alias=AliasChoices("depends_on", "dependencies")
     )
     expects: list[DraftExpected] = Field(default_factory=list)
+    first_queries: list[str] = Field(
+        default_factory=list,
+        validation_alias=AliasChoices("first_queries", "queries"),
+        description="what the agent searches for first; may hold references",
+    )
     priority: int = Field(default=5, description="1 to 10, 10 goes first")
     include_context: bool = Field(
         default=True,
@@ -203,7 +210,16 @@ class DraftNode(Draft):
             priority=self.priority,
             include_context=self.include_context,
             expects=found or (FINDINGS_ENTITY,),
+            inputs=self._inputs,
         )
+
+    @property
+    def _inputs(self) -> tuple[TaskInput, ...]:
+        queries: list[JsonValue] = [each for each in self.first_queries if each.strip()]
+        if not queries:
+            return ()
+        draft = DraftInput(name=FIRST_QUERIES, type=EntityType.ARRAY, value=queries)
+        return (task_input(draft),)
 
 
 class AgentPlanDraft(Draft):

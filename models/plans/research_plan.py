@@ -105,6 +105,11 @@ class ExpectedEntity(Frozen):
 FINDINGS_ENTITY = ExpectedEntity(name="findings", description="what was found out, as an account")
 """The entity of an agent task that promises no values: its findings as text."""
 
+FIRST_QUERIES = "first_queries"
+"""The input of an agent task with the searches that its agent begins with, as its plan has them."""
+MAX_FIRST_QUERIES = 4
+"""The first searches of an agent; a turn of a cited loop has as many."""
+
 OPENING_TASK = "T0"
 """The id of the cited loop that a job begins with; planners number their tasks from T1."""
 OPENING_FINDINGS = ExpectedEntity(
@@ -162,6 +167,11 @@ class Task(Frozen):
         return () if is_account or self.answers_whole_question else self.expects
 
     @property
+    def first_queries(self) -> tuple[TaskInput, ...]:
+        """Return the input with the searches that an agent begins with; none if it has none."""
+        return tuple(each for each in self.inputs if self.agent and each.name == FIRST_QUERIES)
+
+    @property
     def label(self) -> str:
         """The beginning of the description, for the Temporal UI and for lists."""
         return shorten_text(" ".join(self.description.split()), 72)
@@ -191,7 +201,10 @@ class Task(Frozen):
         return self.model_copy(update={"depends_on": tuple(dict.fromkeys(names))})
 
     def with_description(self, description: str, criteria: str) -> Self:
-        return self.model_copy(update={"description": description, "criteria": criteria})
+        """Return this task for another question; its first queries were for the former one."""
+        inputs = tuple(each for each in self.inputs if each not in self.first_queries)
+        changed = {"description": description, "criteria": criteria, "inputs": inputs}
+        return self.model_copy(update=changed)
 
     def without_result(self) -> Self:
         return self.model_copy(update={"result": {}})

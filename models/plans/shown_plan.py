@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, JsonValue, PlainSerializer
 
 from holdfast.models.plans.kpi_chain_format import from_listing
-from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.models.plans.research_plan import FIRST_QUERIES, EntityType, Task, TaskKind
 from holdfast.models.text.reference_marks import disarm_references
 
 _NOT_SHOWN = frozenset({"parent"})
@@ -39,7 +39,7 @@ def _task(value: object) -> object:
         except KeyError as missing:
             raise ValueError(f"the task has no field {missing}") from missing
     of_agent = {} if "kind" in value else {"kind": TaskKind.AGENT, "include_context": True}
-    task = Task.model_validate({**of_agent, **value})
+    task = Task.model_validate(_with_queries_as_input({**of_agent, **value}))
     return task.model_copy(
         update={"inputs": tuple(each.with_reference_flag() for each in task.inputs)}
     )
@@ -57,10 +57,29 @@ def _task_in_json(task: Task) -> dict[str, JsonValue]:
     result = content.pop("result", {})
     if task.agent:  # a sub-question is written without a kind, and shows context by default
         content.pop("kind")
+        content |= _queries_apart(content)
         content.pop("include_context", None)
         content |= {} if task.include_context else {"include_context": False}
     shown = {**content, "status": task.status.value}
     return {**shown, "result": result} if result else shown
+
+
+def _queries_apart(content: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The first queries under the name that a draft has for them, taken out of the inputs."""
+    inputs = content.pop("inputs", None)
+    listed = inputs if isinstance(inputs, list) else []
+    rest = [each for each in listed if isinstance(each, dict) and each["name"] != FIRST_QUERIES]
+    queries = [each["value"] for each in listed if isinstance(each, dict) and each not in rest]
+    shown: dict[str, JsonValue] = {"inputs": [*rest]} if rest else {}
+    return {**shown, FIRST_QUERIES: queries[0]} if queries else shown
+
+
+def _with_queries_as_input(content: dict[str, Any]) -> dict[str, Any]:
+    queries = content.pop(FIRST_QUERIES, None)
+    if not queries:
+        return content
+    first = {"name": FIRST_QUERIES, "type": EntityType.ARRAY, "value": queries}
+    return {**content, "inputs": [*content.get("inputs", ()), first]}
 
 
 ShownPlan: TypeAlias = Annotated[

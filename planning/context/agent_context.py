@@ -10,7 +10,7 @@ from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import NotFound
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
-from holdfast.models.plans.research_plan import Task, TaskKind
+from holdfast.models.plans.research_plan import MAX_FIRST_QUERIES, Task, TaskKind
 from holdfast.models.questions.user_questions import AnswerOrigin
 from holdfast.models.strategies.agent_profiles import AgentProfile
 from holdfast.models.tasks.agent_role_task import (
@@ -45,6 +45,8 @@ _ROOM_FOR_EARLIER = 6_000
 """Characters of the replaced steps and those of earlier attempts in a prompt; the newest stay."""
 _LONGEST_GIVEN = 4_000
 """Characters of one given value in a prompt."""
+_LONGEST_QUERY = 400
+"""Characters of a first query; a value that it takes may be an account."""
 _SURE = 0.9
 """From here on a value is stated in so many words, as the extractor is told."""
 
@@ -126,6 +128,7 @@ class AgentContext:
                 name=each.name, value=disarm_references(resolve_references(each.value, self.memory))
             )
             for each in self.task.inputs
+            if each not in self.task.first_queries
         )
         if not self.task.include_context:
             return inputs
@@ -134,6 +137,22 @@ class AgentContext:
             for other in self.others
             for name, value in sorted(other.task.result.items())
         )
+
+    @property
+    def first_queries(self) -> tuple[str, ...]:
+        """What the plan has the agent search for first; nothing once it has searched.
+
+        Raises:
+            Unresolved: a reference points to nothing.
+        """
+        if self.used_ids:
+            return ()
+        values = [resolve_references(each.value, self.memory) for each in self.task.first_queries]
+        texts = [
+            value_as_text(each) for value in values if isinstance(value, list) for each in value
+        ]
+        queries = (shorten_text(" ".join(each.split()), _LONGEST_QUERY) for each in texts)
+        return tuple(dict.fromkeys(filter(None, queries)))[:MAX_FIRST_QUERIES]
 
     @property
     def bounded_given(self) -> BoundedEntries[NamedValue]:

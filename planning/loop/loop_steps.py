@@ -32,10 +32,13 @@ class LoopSteps:
     addresses: Mapping[int, str] = field(default_factory=dict)
     """The address of each numbered passage's document."""
 
-    def first_search(self, question: str) -> tuple[Task, ...]:
-        """Return the search for the question itself; nothing without a search tool."""
+    def first_search(self, question: str, planned: Sequence[str] = ()) -> tuple[Task, ...]:
+        """Return the planned searches, or that for the question; none without a search tool."""
         if self.tools.search is None:
             return ()
+        if planned:
+            numbered = enumerate(planned, start=1)
+            return tuple(self._search(self._id(n), each, len(planned)) for n, each in numbered)
         query = " ".join(question.split())[:_MAX_QUESTION]
         inputs = self.tools.search_inputs(query)
         return (self._step(self._id(1), self.tools.search.name, inputs, _about_search(query)),)

@@ -68,6 +68,8 @@ Rules:
   same time. `include_context` shows these results to the agent.
 - `expects` names the values to find: snake_case names, a type (string, number, integer, boolean,
   array, dict), a precise description. Leave it empty if the result is an account.
+- `first_queries` are one or two searches to begin with, each of the few words that a page on it
+  would use; a found name by reference: "<JSON_PATH>T1.winner</JSON_PATH> tower".
 - `priority` is 1 to 10, 10 for what much else waits for.
 - Follow `guidance`: it is from the person who asked.
 """
@@ -76,7 +78,8 @@ _AGENT_TASK_EXAMPLE = """\
 Example of one: {"id":"T2","description":"When did Halm Tower, designed by the winner of the 1920
 Vehl competition, open?","agent":"rag","criteria":"The year, from a passage on the tower.",
 "expects":[{"name":"opening_year","type":"integer","description":"year in which Halm Tower opened
-to the public"}],"depends_on":["T1"],"priority":5,"include_context":true}
+to the public"}],"first_queries":["Halm Tower opened"],"depends_on":["T1"],"priority":5,
+"include_context":true}
 """
 
 CONCLUSION_INSTRUCTIONS = """\

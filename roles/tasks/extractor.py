@@ -91,7 +91,7 @@ You read `entities` out of the `response` of a tool that was called with `argume
 - quote: the sentence of the response that shows it, copied letter by letter; for what this one
   leaves out of the value, add one sentence each to `more_quotes`.
 - value: exactly what the response says, in the declared type (else string); null if it is not
-  there. Never guess, never use what you know from elsewhere.
+  there. Never guess; use no other knowledge.
 - confidence: how sure you are that this value is what the entity's description asks for. Below 0.5
   a guess; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so many words.
   Below `least_confidence`, the value is looked for again.

@@ -49,7 +49,8 @@ def _drafted(task: Task) -> dict[str, Any]:
     """The fields of the task that its planner writes."""
     draft = DraftNode if task.kind is TaskKind.AGENT else DraftTask
     given = [each.model_dump(mode="json", exclude={"is_reference"}) for each in task.inputs]
-    fields = task.model_dump(mode="json") | {"inputs": given}
+    queries = [query for each in task.first_queries for query in each.value]
+    fields = task.model_dump(mode="json") | {"inputs": given, "first_queries": queries}
     return {name: fields[name] for name in draft.model_fields}
 
 

@@ -1,7 +1,10 @@
 """Build tasks and plans for tests in a few words."""
 
+from collections.abc import Sequence
+
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.plans.research_plan import (
+    FIRST_QUERIES,
     EntityType,
     ExpectedEntity,
     Plan,
@@ -51,14 +54,17 @@ def agent_task(
     agent: str = "generalist",
     yields: str = "value",
     kind: EntityType = EntityType.STRING,
+    queries: Sequence[str] = (),
     **fields: object,
 ) -> Task:
-    """A sub-question that promises one entity."""
+    """A sub-question that promises one entity; `queries` are its first searches."""
+    first = TaskInput(name=FIRST_QUERIES, type=EntityType.ARRAY, value=[*queries])
     return Task(
         id=task_id,
         kind=TaskKind.AGENT,
         description=about or f"find {yields} for {task_id}",
         agent=agent,
+        inputs=(first.with_reference_flag(),) if queries else (),
         expects=(ExpectedEntity(name=yields, type=kind),),
         depends_on=after,
         include_context=True,
