@@ -76,6 +76,37 @@ class AsyncInstallation(AsyncSession):
         """Refuse the key from now on."""
         return await self._delete(ApiKey, f"/keys/{key_id}")
 
+    async def webhooks(self) -> list[JsonObject]:
+        """The webhooks, without their secrets."""
+        return await self._get(list[JsonObject], "/webhooks")
+
+    async def create_webhook(
+        self, url: str, *, events: Sequence[str] | None = None, job: str | None = None
+    ) -> JsonObject:
+        """Have events sent to an address; the answer is the only one that has the secret.
+
+        Without `events` every kind is sent, and without `job` those of every job.
+        """
+        body: JsonObject = {"url": url}
+        if events is not None:
+            body["events"] = list(events)
+        if job is not None:
+            body["job"] = job
+        return await self._post(JsonObject, "/webhooks", body)
+
+    async def webhook_deliveries(self, webhook_id: str, *, limit: int = 50) -> list[JsonObject]:
+        """The newest messages of a webhook, and what became of them."""
+        path = f"/webhooks/{webhook_id}/deliveries"
+        return await self._get(list[JsonObject], path, limit=limit)
+
+    async def test_webhook(self, webhook_id: str) -> JsonObject:
+        """Send a message to the webhook's address once."""
+        return await self._post(JsonObject, f"/webhooks/{webhook_id}/test")
+
+    async def remove_webhook(self, webhook_id: str) -> JsonObject:
+        """Send nothing more to the webhook's address."""
+        return await self._delete(JsonObject, f"/webhooks/{webhook_id}")
+
     async def audit(
         self,
         *,

@@ -28,6 +28,10 @@ LEFT_OUT = "positive_data_acceptance,ensure_resource_availability"
 # One never ends by itself, one waits, and these ask every part of the machine at each request.
 LONG = ("/v1/jobs/{job}/events", "/v1/jobs/{job}/wait", "/v1/doctor", "/v1/tools", "/v1/agents")
 ROUTES = {
+    "webhooks list": "GET /v1/webhooks",
+    "webhooks add": "POST /v1/webhooks",
+    "webhooks remove": "DELETE /v1/webhooks/{webhook}",
+    "webhooks test": "POST /v1/webhooks/{webhook}/test",
     "run": "POST /v1/jobs",
     "submit": "POST /v1/jobs",
     "list": "GET /v1/jobs",
