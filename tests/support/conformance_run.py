@@ -67,7 +67,7 @@ def is_whole_run(config: pytest.Config) -> bool:
     return from_settings and not any(config.getoption(name, None) for name in chosen)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False)  # pytest puts plugins into sets where a folder has a conftest of its own
 class ConformanceRun:
     """The plugin of a run: `page` has the rows, `record` gets the outcomes by row."""
 

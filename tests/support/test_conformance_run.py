@@ -37,6 +37,10 @@ SHOWN = "def test_it(): assert "
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "checks").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "checks" / name).mkdir()
+        (tmp_path / "checks" / name / "conftest.py").write_text("")
+        (tmp_path / "checks" / name / f"test_{name}.py").write_text("def test_it(): pass\n")
     (tmp_path / "page.md").write_text(PAGE)
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "pytest.ini").write_text(SETTINGS)
