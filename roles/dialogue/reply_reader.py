@@ -162,7 +162,8 @@ def _repaired_json(text: str) -> Iterator[Any]:
         return
     try:
         value = json_repair.loads(text[start.start() :])
-    except (ValueError, RecursionError):
+    # The library asserts that a key is a text, and some broken texts prove it wrong.
+    except (ValueError, RecursionError, AssertionError):
         return
     yield from _only_objects(value)
 
