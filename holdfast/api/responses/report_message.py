@@ -15,7 +15,7 @@ _SOURCES = "\n## Sources\n"
 def report_text(report: Report, base_url: str) -> ResponseOutputText:
     """The report as Markdown; each mark before the list of sources is annotated.
 
-    An annotation counts characters of the text, and its address opens the passage.
+    An annotation counts characters of the text, and its address opens the passage on the page.
     """
     text = to_markdown(report)
     end = text.rfind(_SOURCES)
@@ -41,5 +41,5 @@ def _annotation(
         start_index=mark.start(),
         end_index=mark.end(),
         title=citation.title,
-        url=f"{base_url}/v1/jobs/{job_id}/provenance/{citation.mark}",
+        url=f"{base_url}/jobs/{job_id}/report?mark={citation.mark}#source",
     )

@@ -56,10 +56,12 @@ async def test_a_response_has_the_report_with_each_mark_as_an_annotation(
     assert (response.status, response.model) == ("completed", PLANNED)
     assert "Ida Marsh" in response.output_text
     assert text.annotations, text.text
+    job_id = response.id.replace("resp_", "job-")
     for citation in text.annotations:
         assert citation.type == "url_citation"
         mark = text.text[citation.start_index : citation.end_index]
-        assert mark == f"[{citation.url.rsplit('/', 1)[1]}]"
+        number = mark.strip("[]")
+        assert citation.url.endswith(f"/jobs/{job_id}/report?mark={number}#source")
     assert response.usage
     assert response.usage.total_tokens > 0
     again = await client.responses.retrieve(response.id)
