@@ -13,6 +13,7 @@ from holdfast.models.errors import BadInput, HoldfastError
 from holdfast.services.detached_processes import find_process
 from holdfast.services.launch.page_server import PageServer, last_port, record_page_server
 from holdfast.services.service_lifecycle import attach_to_services
+from holdfast.services.worker.environment_block import hide_environment
 from holdfast.settings import load_settings
 from holdfast.web.page_routes import add_page
 
@@ -22,6 +23,7 @@ _USUAL_PORT = 8765
 
 def main(home: Path, settings_mark: str) -> None:
     """Serve the API, MCP and the page until a signal."""
+    hide_environment()
     listening = _listening(home)
     try:
         asyncio.run(_serve(home, settings_mark, listening))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from holdfast.models.access.webhooks import CreatedWebhook, Webhook, WebhookEvent
+from holdfast.models.access.webhook_events import WebhookEvent
+from holdfast.models.access.webhooks import CreatedWebhook, Webhook
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.storage.access.webhook_rows import store_webhook
 from holdfast.storage.core.database import Database

@@ -1,25 +1,12 @@
 """Define webhooks: addresses that are told when a job ends, pauses or asks."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
+from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.frozen_model import Frozen
 
 MAX_LISTED_DELIVERIES = 1000
-
-
-class WebhookEvent(StrEnum):
-    """What a webhook can be told."""
-
-    JOB_DONE = "job.done"
-    """The job ended with its report."""
-    JOB_FAILED = "job.failed"
-    """The job failed or was cancelled; `data.status` says which."""
-    JOB_ASKS = "job.asks"
-    """The job asks a person."""
-    JOB_PAUSED = "job.paused"
-    """A person, the budget or the model endpoint paused the job."""
 
 
 TEST_EVENT = "webhook.test"

@@ -4,7 +4,8 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select
 
-from holdfast.models.access.webhooks import TEST_EVENT, Webhook, WebhookEvent
+from holdfast.models.access.webhook_events import WebhookEvent
+from holdfast.models.access.webhooks import TEST_EVENT, Webhook
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.webhook_tables import webhook_deliveries, webhooks

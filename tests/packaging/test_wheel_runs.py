@@ -40,4 +40,4 @@ def test_the_demo_survives_a_killed_worker_among_modules_named_like_ours(
     assert done.returncode == 0, done.stderr
     assert "## Sources" in done.stdout
     assert "work continued" in done.stderr
-    assert stopped.stdout == "stopped worker, Temporal, PostgreSQL\n"
+    assert stopped.stdout == "stopped page, worker, Temporal, PostgreSQL\n"

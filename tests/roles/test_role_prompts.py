@@ -107,7 +107,7 @@ def test_a_computed_figure_is_cited_with_what_it_was_computed_from() -> None:
 def test_the_checker_says_why_before_it_judges() -> None:
     verdict = answer_schema(SENTENCE_CHECKER.answer)["properties"]["verdicts"]["items"]
 
-    assert list(verdict["properties"]) == ["id", "why", "verdict"]
+    assert list(verdict["properties"]) == ["id", "why", "verdict", "idle"]
 
 
 def test_evidence_comes_before_the_verdict() -> None:
@@ -115,7 +115,13 @@ def test_evidence_comes_before_the_verdict() -> None:
     verdicts = answer_schema(VERIFIER.answer)["properties"]["verdicts"]
     verdict = list(verdicts["items"]["properties"])
 
-    assert list(entity["properties"]) == ["name", "quote", "value", "confidence"]
+    assert list(entity["properties"]) == [
+        "name",
+        "quote",
+        "more_quotes",
+        "value",
+        "confidence",
+    ]
     assert verdict[:5] == ["id", "missing", "contradictions", "completeness", "status"]
 
 

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.api.api_context import Asker, Reader
+from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import (
     MAX_LISTED_DELIVERIES,
     CreatedWebhook,
     Webhook,
     WebhookDelivery,
-    WebhookEvent,
 )
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries

@@ -9,7 +9,8 @@ from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
-from holdfast.models.access.webhooks import WebhookDelivery, WebhookEvent
+from holdfast.models.access.webhook_events import WebhookEvent
+from holdfast.models.access.webhooks import WebhookDelivery
 from holdfast.models.errors import ServiceDown
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.storage.access.webhook_rows import (

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.declarations.option_types import JsonOption
-from holdfast.models.access.webhooks import WebhookEvent
+from holdfast.models.access.webhook_events import WebhookEvent
 
 app = typer.Typer(
     help="Addresses that are told when a job ends, pauses or asks: list, add, remove, test.",

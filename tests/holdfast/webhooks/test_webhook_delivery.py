@@ -15,7 +15,8 @@ import openai
 import psycopg
 import pytest
 
-from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery, WebhookEvent
+from holdfast.models.access.webhook_events import WebhookEvent
+from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery
 from holdfast.models.errors import BadInput
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
