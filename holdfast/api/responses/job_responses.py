@@ -20,6 +20,7 @@ from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.responses.stored_response import StoredResponse
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
@@ -78,7 +79,7 @@ class JobResponse:
             NotFound: the job was removed.
             StorageAway: PostgreSQL does not answer.
         """
-        async for entry in self._entries():
+        async for entry in _entries(self.holdfast.db, self.stored.job_id, self.stored.after):
             await self._progress(entry)
             if self._ends_with(entry):
                 return (await self._outcome(entry)).response
@@ -86,13 +87,6 @@ class JobResponse:
         # The job may have ended after the entries were read; its response then ends next time.
         state = "in_progress" if status.is_final else _STATUS[status]
         return response_object(self.stored, state, [self._events.reasoning])
-
-    async def _entries(self) -> AsyncIterator[EventView]:
-        after, job_id = self.stored.after, self.stored.job_id
-        while entries := await job_queries.events_after(self.holdfast.db, job_id, after, _PAGE):
-            for entry in entries:
-                yield entry
-            after = entries[-1].seq
 
     async def _progress(self, entry: EventView) -> list[Event]:
         is_new = entry.kind == EventKind.TASK_STARTED and entry.task not in self._descriptions
@@ -142,11 +136,16 @@ class JobResponse:
 async def question_entry(holdfast: Holdfast, job_id: str, question: int) -> int | None:
     """The number of the log's entry that asked the question; None if the job did not ask it."""
     await job_rows.load_job(holdfast.db, job_id)
-    after = 0
-    while entries := await job_queries.events_after(holdfast.db, job_id, after, _PAGE):
-        for entry in entries:
-            is_asked = entry.kind == EventKind.QUESTION_ASKED
-            if is_asked and entry.facts.get("question") == question:
-                return entry.seq
-        after = entries[-1].seq
+    async for entry in _entries(holdfast.db, job_id, 0):
+        is_asked = entry.kind == EventKind.QUESTION_ASKED
+        if is_asked and entry.facts.get("question") == question:
+            return entry.seq
     return None
+
+
+async def _entries(db: Database, job_id: str, after: int) -> AsyncIterator[EventView]:
+    """Yield the entries of the job's log after one of them, a page at a time."""
+    while page := await job_queries.events_after(db, job_id, after, _PAGE):
+        for entry in page:
+            yield entry
+        after = page[-1].seq
