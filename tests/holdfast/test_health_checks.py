@@ -12,6 +12,7 @@ from temporalio.client import Client
 from holdfast.models.errors import BadConfiguration
 from holdfast.services import service_discovery
 from holdfast.services.checks import endpoint_checks, health_checks, service_checks
+from holdfast.services.checks.check_outcome import BUSY_HINT, CheckOutcome
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.servers import postgres_server
 from holdfast.services.service_state import check_home
@@ -224,3 +225,27 @@ async def test_a_sandbox_that_works_names_the_commands_that_run_without_it(
 
     assert outcome.is_good
     assert "DuckDB and the commands of lab; the commands of bare run as the" in outcome.detail
+
+
+async def test_a_check_that_was_short_of_time_runs_once_more_when_it_is_alone(
+    tmp_path: Path,
+) -> None:
+    others_run, calls = asyncio.Event(), []
+
+    async def well_alone(*_: object) -> CheckOutcome:
+        calls.append("alone" if others_run.is_set() else "with others")
+        if not others_run.is_set():
+            return CheckOutcome(False, "no answer", BUSY_HINT)
+        return CheckOutcome(True, "answers")
+
+    async def other(*_: object) -> CheckOutcome:
+        await asyncio.sleep(0)
+        others_run.set()
+        return CheckOutcome(False, "is not there", "start the part")
+
+    checks = {"busy": well_alone, "other": other}
+    outcomes = await health_checks._gather(checks, Settings(home=tmp_path), None)
+
+    assert outcomes["busy"] == (True, "answers", "")
+    assert outcomes["other"].detail == "is not there"
+    assert calls == ["with others", "alone"]

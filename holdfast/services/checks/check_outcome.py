@@ -14,3 +14,8 @@ class CheckOutcome(NamedTuple):
     """None if there was nothing to check."""
     detail: str
     remedy: str = ""
+
+    @property
+    def ran_out_of_time(self) -> bool:
+        """True if the part did not answer in time, which a busy machine causes too."""
+        return self.is_good is False and self.remedy == BUSY_HINT
