@@ -39,7 +39,6 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Horizon
 from holdfast.models.tasks.agent_role_task import AnsweredQuestion
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.tasks.task_failure import Component
-from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.context.agent_context import (
@@ -50,6 +49,7 @@ from holdfast.planning.context.agent_context import (
 from holdfast.planning.loop.handover import handover_in_words, open_links
 from holdfast.planning.loop.loop_tasks import works_as_loop
 from holdfast.planning.strategies.agent_catalogue import tools_of
+from holdfast.storage.core import receipt_rows
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import CALL_AGAIN_NOTE
 from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
@@ -68,9 +68,8 @@ class AgentActivities:
 
     @implements(interfaces.advance_agent)
     async def advance_agent(self, order: AgentTaskOrder) -> AgentTaskReceipt:
-        key = stored_keys.agent_turn_receipt(order.task_id, order.attempt, order.turn)
         work = partial(self._turn, order)
-        return await work_once(self.services.db, order, key, AgentTaskReceipt, work)
+        return await work_once(self.services.db, order, order.receipt_key, AgentTaskReceipt, work)
 
     async def _turn(self, order: AgentTaskOrder) -> Record[AgentTaskReceipt]:
         services = self.services
@@ -166,6 +165,9 @@ class AgentActivities:
     async def _view(self, order: AgentTaskOrder) -> AgentContext:
         services = self.services
         tasks = await task_queries.load_agent_task(services.db, order.job_id, order.task_id)
+        # The steps of a turn that another attempt has decided have not run: an agent would be
+        # shown them as failed.
+        await receipt_rows.refuse_overtaken(services.db, order, order.receipt_key)
         agent = services.agents.profile(find_agent_task(tasks, order.task_id).task.agent)
         request = await services.requests.of(order)
         tools = tools_of(agent, await services.hub.for_job(request).signatures())

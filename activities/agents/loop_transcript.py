@@ -43,6 +43,7 @@ from holdfast.planning.loop.passage_numbers import PassageNumbers
 from holdfast.planning.text.bounded_entries import left_out_in_words, newest_that_fit
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.loop.loop_agent import INSTRUCTIONS
+from holdfast.storage.core import receipt_rows
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_description import collection_in_words
 from holdfast.storage.jobs.job_control_rows import guidance_of
@@ -280,7 +281,11 @@ class LoopTranscript:
         passages: Sequence[ReadPassage] = (),
         steps: tuple[tuple[str, ...], ...] = (),
     ) -> "LoopTranscript":
-        """The transcript with these messages, stored; `steps` belong to the last one."""
+        """The transcript with these messages, stored; `steps` belong to the last one.
+
+        Raises:
+            Overtaken: another attempt has decided this turn, so the messages are out of date.
+        """
         rows = [
             TranscriptMessage(
                 position=self.stored.next_position + n,
@@ -292,6 +297,7 @@ class LoopTranscript:
         ]
         order = self.turn.order
         async with self.db.job(order.job_id, order.epoch) as tx:
+            await receipt_rows.refuse_second_receipt(tx, order.receipt_key)
             await transcript_rows.store_passages(tx, self.place, passages)
             await transcript_rows.store_messages(tx, self.place, rows, self.stored.compactions)
         return await self.reloaded()

@@ -9,6 +9,7 @@ from holdfast.models.jobs.job_state import EndJob, JobCounts, TaskState
 from holdfast.models.jobs.work_limit import WorkLimit
 from holdfast.models.questions.control_requests import ControlKind
 from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire import stored_keys
 
 
 class JobOrder(Frozen):
@@ -71,6 +72,11 @@ class AgentTaskOrder(TaskOrder):
     """How many steps it has: the number of its next turn."""
     must_end: str = ""
     """The limit that the agent has reached, so that it must conclude; empty: none."""
+
+    @property
+    def receipt_key(self) -> str:
+        """The key of the turn's receipt."""
+        return stored_keys.agent_turn_receipt(self.task_id, self.attempt, self.turn)
 
 
 class ReviseOrder(AttemptOrder):

@@ -35,6 +35,21 @@ async def find_receipt(
     return None
 
 
+async def refuse_overtaken(db: Database, order: RunOrder, key: str) -> None:
+    """Raise an error if another attempt has recorded this work by now.
+
+    What an attempt reads after it has looked for its receipt may have been written by another
+    attempt at the same work. A check after the reading tells: the writes and the receipt are one
+    transaction.
+
+    Raises:
+        Overtaken: the work is recorded.
+    """
+    async with db.reading() as connection:
+        if await _find_body(connection, order.job_id, order.epoch, key) is not None:
+            raise _overtaken()
+
+
 async def refuse_second_receipt(write: JobTransaction, key: str) -> None:
     """Raise an error if another attempt has recorded this work; the job must be locked.
 
@@ -45,13 +60,17 @@ async def refuse_second_receipt(write: JobTransaction, key: str) -> None:
         Overtaken: the work is recorded.
     """
     if await _find_body(write.connection, write.job_id, write.held.epoch, key) is not None:
-        raise Overtaken("another attempt was stored first", after=timedelta(milliseconds=1))
+        raise _overtaken()
 
 
 async def keep_receipt(write: JobTransaction, key: str, receipt: BaseModel) -> None:
     """Store the receipt in the transaction that does the work."""
     row = {"job_id": write.job_id, "key": key, "body": receipt.model_dump(mode="json")}
     await write.connection.execute(insert(receipts).values(row))
+
+
+def _overtaken() -> Overtaken:
+    return Overtaken("another attempt was stored first", after=timedelta(milliseconds=1))
 
 
 async def _find_body(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,10 @@ from holdfast.models.errors import Passing, StorageAway
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.research_plan import Plan
+from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.roles.loop.loop_agent import INSTRUCTIONS
 from holdfast.storage.core.database import JobTransaction
-from holdfast.storage.plans import plan_change_rows
+from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
 from holdfast.storage.views import job_queries
 from tests.durability.job_driver import JobDriver, run_once, run_side_by_side, run_twice
@@ -147,6 +149,44 @@ async def test_a_loop_that_is_lost_or_doubled_comes_to_the_same(
     assert came_to == calmly
     if worker is not run_side_by_side:
         assert len(players.loop.asked) == 2 * asked_calmly == 2 * TURNS
+
+
+@pytest.mark.conformance("LOOP-02")
+async def test_a_turn_that_another_worker_decides_meanwhile_is_not_decided_again(
+    engine: RunningEngine, players: ScriptedRoles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other worker decides between this worker's look for a receipt and its look at the plan.
+
+    The steps that the other one stored have not run: they must not reach the transcript as failed.
+    """
+    calm = await JobDriver.submitted(engine, "loop", QUESTION, servers=("lab",))
+    await drive_to_end(calm)
+    load_plan = task_queries.load_agent_task
+    overtaken: list[Frozen] = []
+
+    async def overtake(activity: Callable[[], Awaitable[Frozen]]) -> Frozen:
+        async def plan_after_the_other(*of_task: Any) -> list[StoredTask]:
+            monkeypatch.setattr(task_queries, "load_agent_task", load_plan)
+            overtaken.append(await activity())
+            return await load_plan(*of_task)
+
+        monkeypatch.setattr(task_queries, "load_agent_task", plan_after_the_other)
+        try:
+            return await until_it_works(activity)
+        finally:
+            monkeypatch.setattr(task_queries, "load_agent_task", load_plan)
+
+    players.loop.asked.clear()
+    doubled = await JobDriver.submitted(engine, "loop", QUESTION, servers=("lab",))
+    await drive_to_end(doubled, overtake)
+
+    assert len(overtaken) == TURNS + 1, "the first search and each reply"
+    assert len(players.loop.asked) == TURNS
+    assert await story(doubled) == await story(calm)
+    place = LoopAttempt("T1", 1)
+    transcript = await load_transcript(engine.db, doubled.job_id, place)
+    untouched = await load_transcript(engine.db, calm.job_id, place)
+    assert transcript.messages == untouched.messages
 
 
 @pytest.mark.conformance("LOOP-02")
