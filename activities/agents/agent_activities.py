@@ -28,6 +28,7 @@ from holdfast.activities.runtime.model_call import ModelCaller, total_tokens
 from holdfast.activities.runtime.pending_task_states import fit_tasks_to_page
 from holdfast.activities.runtime.plan_receipts import added_states
 from holdfast.activities.runtime.task_outcome import outcome_of_error, result_preview
+from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.errors import Lasting
 from holdfast.models.jobs.activity_orders import AgentTaskOrder
 from holdfast.models.jobs.job_record import JobRequest
@@ -173,10 +174,12 @@ class AgentActivities:
         tools = tools_of(agent, await services.hub.for_job(request).signatures())
         view = build_agent_context(tasks, order.task_id, agent, tools, await self._answers(order))
         if works_as_loop(view.task, request.strategy):
-            return view  # its transcript has the passages themselves
+            # Its transcript has the passages, and describes the collection where it begins.
+            today = (await services.requests.day_of(order)).isoformat()
+            return replace(view, setting=JobSetting(today=today))
         return replace(
             view,
-            setting=await services.setting_of(request),
+            setting=await services.setting_of(order),
             quotes=await quotes_of_steps(services.db, order.job_id, order.task_id),
         )
 

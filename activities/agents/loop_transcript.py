@@ -8,7 +8,6 @@ begins with the whole request before it.
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Literal
 
 from holdfast.activities.agents.agent_turn_rules import AgentTurn
@@ -186,7 +185,7 @@ class LoopTranscript:
         return LoopTask(
             question=self.question,
             criteria=view.task.criteria,
-            today=datetime.now(UTC).date().isoformat(),
+            today=view.setting.today,
             collection=await collection_in_words(self.db, self.request.collection),
             expects=view.task.promised_values,
             given=view.bounded_given.shown,

@@ -135,7 +135,7 @@ class PlanActivities:
         ground = rules_for_plan(
             request, signatures, agents, opening=opening.task if opening else None
         )
-        setting = await self.services.setting_of(request)
+        setting = await self.services.setting_of(order)
         task = PlannerTask(
             collection=setting.collection,
             today=setting.today,
@@ -183,7 +183,7 @@ class PlanActivities:
             signatures,
             guidance,
             services.agents,
-            await services.setting_of(request),
+            await services.setting_of(order),
         )
         model_caller = ModelCaller.of(services, order, request, key, model=scope.model)
         try:

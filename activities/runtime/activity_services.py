@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.budget.token_prices import PriceList
@@ -72,22 +73,37 @@ class ModelRegistry:
         return self.endpoint
 
 
+class SubmittedRequest(NamedTuple):
+    """What a job was asked, and when."""
+
+    request: JobRequest
+    submitted_at: datetime
+
+
 @dataclass(frozen=True)
 class RequestCache:
     """The requests of jobs, each read once: within a workflow run a request never changes."""
 
     db: Database
-    _by_run: SharedResults[tuple[str, int], JobRequest] = field(
+    _by_run: SharedResults[tuple[str, int], SubmittedRequest] = field(
         default_factory=lambda: SharedResults(_MAX_CACHED_REQUESTS)
     )
 
     async def of(self, order: RunOrder) -> JobRequest:
         """The request of the order's job."""
+        return (await self._submitted(order)).request
+
+    async def day_of(self, order: RunOrder) -> date:
+        """The day of the order's job, in UTC: the one on which it was submitted."""
+        return (await self._submitted(order)).submitted_at.astimezone(UTC).date()
+
+    async def _submitted(self, order: RunOrder) -> SubmittedRequest:
         run = (order.job_id, order.epoch)
         return await self._by_run.of(run, lambda: self._load(order.job_id))
 
-    async def _load(self, job_id: str) -> JobRequest:
-        return (await job_rows.load_job(self.db, job_id)).request
+    async def _load(self, job_id: str) -> SubmittedRequest:
+        job = await job_rows.load_job(self.db, job_id)
+        return SubmittedRequest(job.request, job.created_at)
 
 
 @dataclass(frozen=True)
@@ -104,9 +120,14 @@ class Services:
     def __post_init__(self) -> None:
         object.__setattr__(self, "requests", RequestCache(self.db))
 
-    async def setting_of(self, request: JobRequest) -> JobSetting:
-        """The date and the documents of a job, for the prompts of planners and agents."""
+    async def setting_of(self, order: RunOrder) -> JobSetting:
+        """The date and the documents of a job, for the prompts of planners and agents.
+
+        "Today" is the job's day and not the clock's, so that a job that is continued after midnight
+        asks its models the same.
+        """
+        request = await self.requests.of(order)
         return JobSetting(
-            today=datetime.now(UTC).date().isoformat(),
+            today=(await self.requests.day_of(order)).isoformat(),
             collection=await collection_in_words(self.db, request.collection),
         )

@@ -104,7 +104,7 @@ class GapActivities:
 
     async def _task(self, order: VerificationRoundOrder, gaps: OpenGaps) -> GapPlannerTask:
         by_id = gaps.by_id
-        setting = await self.services.setting_of(gaps.inputs.request)
+        setting = await self.services.setting_of(order)
         return GapPlannerTask(
             collection=setting.collection,
             today=setting.today,

@@ -84,7 +84,7 @@ class VerificationActivities:
         unverified: Sequence[StoredTask],
     ) -> list[ResultVerdict]:
         """The verdicts of one round, which one call gives unless there is too much to read."""
-        setting = await self.services.setting_of(inputs.request)
+        setting = await self.services.setting_of(order)
         tasks = verifier_tasks(
             inputs.request.question_in_context,
             setting,

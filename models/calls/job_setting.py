@@ -1,7 +1,7 @@
 """Name what planners and agents are told about the setting of a job: the date and the documents.
 
-Neither is content of a request: a job that goes on after midnight, or after a document was added,
-finds the answers that were recorded before.
+The date is the day on which the job was submitted. Neither is content of a request: a job that goes
+on after a document was added finds the answers that were recorded before.
 """
 
 from typing import Annotated, TypeAlias

@@ -7,13 +7,16 @@ at once, and still comes to what it comes to undisturbed, with no call made twic
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import update
 
 from holdfast.models.errors import StaleEpoch
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.jobs.job_state import JobState
 from holdfast.planning.scheduler import state_transitions as changes
+from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.plans import task_queries
 from holdfast.storage.views import job_queries
 from tests.durability.job_driver import (
@@ -311,6 +314,29 @@ async def test_an_activity_that_is_worked_twice_changes_nothing(
     if worker is run_twice:
         assert model.count == 2 * asked_calmly
         assert await log(doubled) == await log(calm)
+
+
+@pytest.mark.conformance("MOD-09", "BEY-03")
+@pytest.mark.parametrize("shape", ["kpi-chain", "tdp", "loop-agents", "opening"])
+async def test_today_is_the_day_of_the_job_on_whichever_day_it_is_continued(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, shape: str
+) -> None:
+    SHAPES[shape][1](players)
+    drive = await start_driver(engine, shape)
+    async with engine.db.writing() as connection:
+        asked_at = datetime(2024, 2, 29, 23, 59, tzinfo=UTC)
+        await connection.execute(
+            update(jobs).where(jobs.c.id == drive.job_id).values(created_at=asked_at)
+        )
+    await drive_to_end(drive)
+
+    days = [
+        asked.task["today"]
+        for asked in model.asked
+        if asked.task.get("today")  # of a role that is told the date
+    ]
+    assert set(days) == {"2024-02-29"}
+    assert len(days) > 1 or shape == "kpi-chain"
 
 
 async def log(drive: JobDriver) -> list[tuple[str, str]]:
