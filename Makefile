@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client licences packages sbom audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -65,12 +65,30 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 client: $(VENV)/.tests  ## make the synchronous client from the asynchronous one
 	$(BIN)/python -m tests.support.packages.synchronous_client
 
+licences: $(VENV)/.tests  ## renew the table of docs/licences.md
+	$(BIN)/python -m tests.support.release.licence_page
+
+sbom: $(VENV)/.tests  ## list the packages of a release in CycloneDX, in build/holdfast.cdx.json
+	@mkdir -p build
+	@$(BIN)/cyclonedx-py requirements requirements-all.lock --pyproject pyproject.toml \
+	    --output-reproducible -o build/holdfast.cdx.json
+
+packages: sbom  ## build wheel and sdist into an empty dist/, with the SBOM and all hashes
+	rm -rf dist
+	$(BIN)/hatchling build
+	cp build/holdfast.cdx.json dist/
+	cd dist && sha256sum * > SHA256SUMS
+
+audit: $(VENV)/release/.made  ## look for known vulnerabilities of the locked packages (asks PyPI)
+	$(VENV)/release/bin/pip-audit --disable-pip --require-hashes -r requirements-all.lock
+
 lock:  ## renew the locked dependencies (needs uv)
 	$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock
 	$(LOCK) pyproject.toml --all-extras -c requirements-dev.lock -o requirements-all.lock
 	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	$(LOCK) --group bench -c requirements-dev.lock -o requirements-bench.lock
 	$(LOCK) --group peers -c requirements-dev.lock -o requirements-peers.lock
+	$(LOCK) --group release -c requirements-dev.lock -o requirements-release.lock
 
 clean:  ## remove the virtual environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -103,4 +121,10 @@ $(VENV)/peer-agents/.made: $(VENV)/.made requirements-peers.lock
 	@$(PYTHON) -m venv $(VENV)/peer-agents
 	@$(VENV)/peer-agents/bin/python -m pip install -q --disable-pip-version-check --no-deps \
 	    --require-hashes -r requirements-peers.lock
+	@touch $@
+
+$(VENV)/release/.made: $(VENV)/.made requirements-release.lock
+	@$(PYTHON) -m venv $(VENV)/release
+	@$(VENV)/release/bin/python -m pip install -q --disable-pip-version-check --no-deps \
+	    --require-hashes -r requirements-release.lock
 	@touch $@

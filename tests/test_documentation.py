@@ -44,6 +44,8 @@ NOT_TESTED = {
     "pg_dump": "of PostgreSQL; tests/holdfast/test_backup_commands.py runs the documented command",
     "pg_restore": "of PostgreSQL; tests/holdfast/test_backup_commands.py runs it as well",
     "curl": "of the system; tests/holdfast/api/ asks the same addresses",
+    "gh": "of GitHub; needs a release",
+    "sha256sum": "of the system; `make packages` writes the file",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }
 

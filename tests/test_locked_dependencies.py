@@ -22,7 +22,7 @@ def test_each_lock_holds_the_smaller_one_in_the_same_versions() -> None:
 def test_a_lock_names_no_address() -> None:
     locks = list(ROOT.glob("requirements*.lock"))
 
-    assert len(locks) == 5
+    assert len(locks) == 6
     assert not any("://" in lock.read_text() for lock in locks)
 
 
