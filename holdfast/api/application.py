@@ -22,6 +22,7 @@ from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
     collection_routes,
+    erasure_routes,
     evidence_routes,
     installation_routes,
     job_control_routes,
@@ -39,6 +40,7 @@ _ROUTERS = (
     job_view_routes.router,
     job_control_routes.router,
     job_removal_routes.router,
+    erasure_routes.router,
     evidence_routes.router,
     collection_routes.router,
     upload_routes.router,

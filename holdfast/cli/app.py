@@ -7,6 +7,7 @@ from holdfast.cli.declarations import (
     backup_declarations,
     control_declarations,
     corpus_declarations,
+    erasure_declarations,
     evaluation_declarations,
     evidence_declarations,
     installation_declarations,
@@ -41,6 +42,8 @@ app.command()(control_declarations.cancel)
 app.command()(control_declarations.retry)
 app.command()(removal_declarations.rm)
 app.command()(removal_declarations.prune)
+app.command()(erasure_declarations.erase)
+app.command()(erasure_declarations.erasures)
 app.command()(evidence_declarations.retract)
 app.command()(evidence_declarations.source)
 app.command()(evidence_declarations.trace)

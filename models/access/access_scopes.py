@@ -11,6 +11,6 @@ class Scope(StrEnum):
     ASK = "ask"
     """Submit jobs, and add documents."""
     STEER = "steer"
-    """Pause, resume, cancel, retry, steer and answer jobs; retract and recheck evidence."""
+    """Pause, resume, cancel, retry, steer and answer jobs; retract, recheck and erase."""
     ADMIN = "admin"
     """See and change the work of all owners; remove jobs; manage keys; read the audit."""

@@ -1,16 +1,25 @@
 """Remove an ended job with everything that only this job needs."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, select
+from sqlalchemy import delete, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES, JobStatus
 from holdfast.storage.core.database import Database
-from holdfast.storage.core.tables.evidence_tables import evidence, sources
+from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.core.tables.evidence_tables import evidence, source_checks
 from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.evidence.source_removal import (
+    RemovedSources,
+    remove_unused_sources,
+    sources_of_job,
+)
+
+_TABLES_OF_JOBS = tuple(table for table in metadata.sorted_tables if "job_id" in table.c)
+"""The rows of these tables go with the row of their job."""
 
 
 class RemovedJob(Frozen):
@@ -19,7 +28,7 @@ class RemovedJob(Frozen):
     job_id: str
     question: str
     sources: int
-    """The stored texts that only this job quoted, which are removed as well."""
+    """The stored texts that only this job read, which are removed as well."""
     unused_collection: str = ""
     """The job's collection if no other job uses it; it stays, because its user may have made it."""
 
@@ -40,7 +49,7 @@ def not_ended_error(job_id: str, status: str) -> BadInput:
 
 
 async def remove_job(db: Database, job_id: str) -> RemovedJob:
-    """Delete the job's rows in all tables, and the sources that no other job quotes.
+    """Delete the job's rows in all tables, and the sources that no other job has read.
 
     Raises:
         NotFound: there is no such job.
@@ -53,20 +62,42 @@ async def remove_job(db: Database, job_id: str) -> RemovedJob:
             raise NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
         if not JobStatus(job.status).is_final:
             raise not_ended_error(job_id, job.status)
-        of_job = select(evidence.c.source_id).where(evidence.c.job_id == job_id)
-        quoted = set((await connection.execute(of_job)).scalars())
-        await connection.execute(delete(jobs).where(jobs.c.id == job_id))
-        is_quoted = select(evidence.c.id).where(evidence.c.source_id == sources.c.id).exists()
-        unused = delete(sources).where(sources.c.id.in_(quoted), ~is_quoted)
-        removed: CursorResult[Any] = await connection.execute(unused)
+        removed = await delete_job(connection, job_id)
         others = select(func.count()).select_from(jobs).where(jobs.c.collection == job.collection)
         is_shared = bool((await connection.execute(others)).scalar_one())
     return RemovedJob(
         job_id=job_id,
         question=job.question,
-        sources=removed.rowcount,
+        sources=removed.removed,
         unused_collection="" if is_shared else job.collection,
     )
+
+
+async def delete_job(connection: AsyncConnection, job_id: str) -> RemovedSources:
+    """Delete the job's row, with which its rows in all tables go, and its own sources."""
+    read = await sources_of_job(connection, job_id)
+    await connection.execute(delete(jobs).where(jobs.c.id == job_id))
+    return await remove_unused_sources(connection, read)
+
+
+async def count_rows_of_job(connection: AsyncConnection, job_id: str) -> dict[str, int]:
+    """Return how many rows the job has, by table; tables without any are left out."""
+    counts = [
+        select(literal(table.name).label("name"), func.count().label("rows"))
+        .select_from(table)
+        .where(table.c.job_id == job_id)
+        for table in _TABLES_OF_JOBS
+    ]
+    counts.append(
+        select(literal(source_checks.name), func.count())
+        .select_from(source_checks.join(evidence))
+        .where(evidence.c.job_id == job_id)
+    )
+    counts.append(
+        select(literal(jobs.name), func.count()).select_from(jobs).where(jobs.c.id == job_id)
+    )
+    rows = (await connection.execute(union_all(*counts))).all()
+    return {str(name): int(count) for name, count in rows if count}
 
 
 async def ended_jobs(db: Database, older_than: timedelta) -> list[EndedJob]:

@@ -215,3 +215,19 @@ class AsyncJobs(AsyncJobFollowing):
     async def remove(self, job: str) -> JsonObject:
         """Remove an ended job with everything it found."""
         return await self._delete(JsonObject, f"/jobs/{job}")
+
+    async def erase(
+        self,
+        job: str | None = None,
+        *,
+        owner: str | None = None,
+        with_follow_ups: bool = False,
+    ) -> JsonObject:
+        """Erase a job, running or ended, or everything of an owner; the answer is the receipt."""
+        given = {"job": job, "owner": owner, "with_follow_ups": with_follow_ups}
+        body = {name: value for name, value in given.items() if value is not None}
+        return await self._post(JsonObject, "/erasures", body)
+
+    async def erasures(self, *, limit: int = 50) -> list[JsonObject]:
+        """The receipts of erasures, the newest first."""
+        return await self._get(list[JsonObject], "/erasures", limit=limit)

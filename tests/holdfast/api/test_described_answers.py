@@ -46,6 +46,8 @@ ROUTES = {
     "retry": "POST /v1/jobs/{job}/retry",
     "rm": "DELETE /v1/jobs/{job}",
     "prune": "POST /v1/prune",
+    "erase": "POST /v1/erasures",
+    "erasures": "GET /v1/erasures",
     "retract": "POST /v1/jobs/{job}/retractions",
     "source": "GET /v1/jobs/{job}/sources/{source}",
     "trace": "GET /v1/jobs/{job}/provenance/{mark}",

@@ -39,6 +39,7 @@ WITHOUT_OWNER = {
     "passage_vectors": "vectors of texts by hash, read only with the passage itself",
     "sources": "passages by hash, read only through the evidence of a job",
     "source_checks": "read only through the evidence of a job",
+    "erasures": "only administrators read the receipts",
     "audit_entries": "only administrators read it",
     "api_keys": "only administrators read it",
 }

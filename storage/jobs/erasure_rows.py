@@ -1,0 +1,159 @@
+"""Carry out erasures in PostgreSQL; each transaction adds to the receipt what it removed."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.access_tables import api_keys
+from holdfast.storage.core.tables.corpus_tables import documents
+from holdfast.storage.core.tables.erasure_tables import erasures
+from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.upload_tables import document_uploads
+from holdfast.storage.core.tables.webhook_tables import webhooks
+from holdfast.storage.jobs.job_removal import count_rows_of_job, delete_job
+
+_OWNED_TABLES = (api_keys, webhooks, document_uploads)
+"""Their rows have an owner of their own; rows of other tables belong to a job or a collection."""
+
+
+async def begin_erasure(db: Database, kind: ErasureSubject, subject: str, by: str) -> str:
+    """Return the id of the erasure; an interrupted erasure of the subject continues."""
+    is_open = (
+        erasures.c.kind == kind.value,
+        erasures.c.subject == subject,
+        erasures.c.ended_at.is_(None),
+    )
+    async with db.writing() as connection:
+        query = select(erasures.c.id).where(*is_open).limit(1)
+        if found := (await connection.execute(query)).scalar_one_or_none():
+            return str(found)
+        made = f"erasure-{uuid4().hex[:12]}"
+        row = {"id": made, "kind": kind.value, "subject": subject, "erased_by": by}
+        await connection.execute(insert(erasures).values(row))
+    return made
+
+
+async def job_ids_of_owner(db: Database, owner: str) -> list[str]:
+    """Return the ids of the owner's jobs, the newest first: a job follows an older one."""
+    query = select(jobs.c.id).where(jobs.c.owner == owner).order_by(jobs.c.created_at.desc())
+    async with db.reading() as connection:
+        return list((await connection.execute(query)).scalars())
+
+
+async def follow_ups_of(db: Database, job_ids: Sequence[str]) -> list[str]:
+    """Return the ids of all jobs that follow one of these, directly or through others."""
+    followed = jobs.c.follow_up["job"].astext
+    found: list[str] = []
+    newest = list(job_ids)
+    async with db.reading() as connection:
+        while newest:
+            query = select(jobs.c.id).where(followed.in_(newest)).order_by(jobs.c.created_at)
+            known = {*job_ids, *found}
+            rows = (await connection.execute(query)).scalars()
+            newest = [each for each in rows if each not in known]
+            found += newest
+    return found
+
+
+async def erase_stored_job(
+    db: Database, erasure_id: str, job_id: str, workflow_runs: Sequence[str]
+) -> None:
+    """Delete the job's rows in all tables and the sources that no other job has read."""
+    async with db.writing() as connection:
+        rows = await count_rows_of_job(connection, job_id)
+        sources = await delete_job(connection, job_id)
+        if sources.removed:
+            rows["sources"] = sources.removed
+        await _add(
+            connection,
+            erasure_id,
+            rows,
+            jobs=[job_id],
+            workflow_runs=workflow_runs,
+            shared_sources=sources.shared,
+        )
+
+
+async def erase_owned_rows(db: Database, erasure_id: str, owner: str) -> None:
+    """Delete the owner's keys, webhooks and records of uploads."""
+    async with db.writing() as connection:
+        rows: dict[str, int] = {}
+        for table in _OWNED_TABLES:
+            gone = await connection.execute(delete(table).where(table.c.owner == owner))
+            rows |= {table.name: gone.rowcount} if gone.rowcount else {}
+        await _add(connection, erasure_id, rows)
+
+
+async def upload_ids_of_owner(db: Database, owner: str) -> list[str]:
+    """Return the ids of the owner's uploads."""
+    query = select(document_uploads.c.id).where(document_uploads.c.owner == owner)
+    async with db.reading() as connection:
+        return list((await connection.execute(query)).scalars())
+
+
+async def collections_of_owner(db: Database, owner: str) -> list[str]:
+    """Return the stored names of the collections that the owner's keys filled."""
+    query = (
+        select(documents.c.collection)
+        .where(documents.c.collection.startswith(f"{owner}/", autoescape=True))
+        .distinct()
+    )
+    async with db.reading() as connection:
+        return list((await connection.execute(query)).scalars())
+
+
+async def note_erased(db: Database, erasure_id: str, table: str, rows: int) -> None:
+    """Add removed rows of a table to the receipt."""
+    async with db.writing() as connection:
+        await _add(connection, erasure_id, {table: rows})
+
+
+async def end_erasure(
+    db: Database, erasure_id: str, *, upload_folders: int, dependent_jobs: Sequence[str]
+) -> ErasureReceipt:
+    """Record that everything is erased, and return the receipt."""
+    values = {
+        "ended_at": func.now(),
+        "upload_folders": erasures.c.upload_folders + upload_folders,
+        "dependent_jobs": list(dependent_jobs),
+    }
+    statement = update(erasures).where(erasures.c.id == erasure_id).values(values)
+    async with db.writing() as connection:
+        return _receipt((await connection.execute(statement.returning(erasures))).one())
+
+
+async def load_receipts(db: Database, limit: int) -> list[ErasureReceipt]:
+    """Return the receipts, the newest first."""
+    query = select(erasures).order_by(erasures.c.begun_at.desc(), erasures.c.id).limit(limit)
+    async with db.reading() as connection:
+        return [_receipt(row) for row in (await connection.execute(query)).all()]
+
+
+async def _add(
+    connection: AsyncConnection,
+    erasure_id: str,
+    rows: dict[str, int],
+    *,
+    jobs: Sequence[str] = (),
+    workflow_runs: Sequence[str] = (),
+    shared_sources: int = 0,
+) -> None:
+    query = select(erasures).where(erasures.c.id == erasure_id).with_for_update()
+    held = (await connection.execute(query)).one()
+    summed = {name: held.rows.get(name, 0) + count for name, count in rows.items()}
+    values = {
+        "jobs": [*held.jobs, *jobs],
+        "rows": held.rows | summed,
+        "workflow_runs": [*held.workflow_runs, *workflow_runs],
+        "shared_sources": held.shared_sources + shared_sources,
+    }
+    await connection.execute(update(erasures).where(erasures.c.id == erasure_id).values(values))
+
+
+def _receipt(row: Row[Any]) -> ErasureReceipt:
+    return ErasureReceipt.model_validate(dict(row._mapping))  # noqa: SLF001 - SQLAlchemy's public name
