@@ -20,6 +20,7 @@ from holdfast.storage.jobs.job_estimates import load_estimate
 from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
+from holdfast.storage.views.answer_queries import AnswerState, load_answer_states
 from holdfast.storage.views.job_stage_queries import load_job_stages
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
@@ -63,6 +64,7 @@ class Holdfast:
         run_id = await job_queries.load_workflow_run_id(self.db, job_id)
         records = JobRecords(
             job=job,
+            answer_state=(await load_answer_states(self.db, [job_id])).get(job_id, AnswerState()),
             tasks=await task_queries.load_tasks(self.db, job_id),
             spending=await job_queries.job_spending(self.db, job_id),
             stages=await load_job_stages(self.db, job),
@@ -84,7 +86,8 @@ class Holdfast:
             NotFound: there is no job `which.after`.
         """
         jobs = await job_rows.load_newest_jobs(self.db, which)
-        return [job_line(job) for job in jobs]
+        states = await load_answer_states(self.db, [job.id for job in jobs])
+        return [job_line(job, states.get(job.id, AnswerState())) for job in jobs]
 
     async def wait(
         self, job_id: str, within: timedelta | None = None, *, or_paused: bool = False

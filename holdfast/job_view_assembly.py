@@ -15,6 +15,7 @@ from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.views.job_views import JobLine, JobView, TaskView, TemporalView
 from holdfast.planning.budget.estimate_comparison import compare_with_estimate
 from holdfast.storage.jobs.job_estimates import StoredEstimate
+from holdfast.storage.views.answer_queries import AnswerState
 from holdfast.storage.views.job_queries import JobSpending
 
 
@@ -23,6 +24,7 @@ class JobRecords:
     """What PostgreSQL stores about one job."""
 
     job: Job
+    answer_state: AnswerState
     tasks: Sequence[StoredTask]
     spending: JobSpending
     stages: Sequence[Stage]
@@ -43,6 +45,8 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         stop_reason=job.stop_reason.value if job.stop_reason else None,
         message=job.message,
         answer=job.answer,
+        confidence=records.answer_state.confidence,
+        open_questions=records.answer_state.open_questions,
         tasks=tuple(_task_view(task, spending.by_task) for task in records.tasks),
         replans=sum(change.cause == "replanned" for change in records.plan_changes),
         plan_changes=len(records.plan_changes),
@@ -66,7 +70,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
     )
 
 
-def job_line(job: Job) -> JobLine:
+def job_line(job: Job, state: AnswerState) -> JobLine:
     """The job's line in a list of jobs."""
     return JobLine(
         job_id=job.id,
@@ -76,6 +80,8 @@ def job_line(job: Job) -> JobLine:
         status=job.status.value,
         stop_reason=job.stop_reason.value if job.stop_reason else None,
         answer=job.answer,
+        confidence=state.confidence,
+        open_questions=state.open_questions,
         created_at=job.created_at,
         seconds=_job_seconds(job),
     )

@@ -36,6 +36,10 @@ class JobLine(Answer):
     status: str
     stop_reason: str | None = None
     answer: str | None = None
+    confidence: float | None = None
+    """The confidence of the answer, 0 to 1; None without a report, or if it is unknown."""
+    open_questions: int = 0
+    """Questions that wait for a person."""
     created_at: datetime
     seconds: float | None = None
 

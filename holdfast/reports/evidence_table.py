@@ -10,7 +10,7 @@ from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
 
 _STRENGTH_WORDS = {"implied": "implied, not stated", "weak": "a weak link"}
 
-_LOW = 0.7
+LOW_CONFIDENCE = 0.7
 """Below it, a reader should look at the quotes first."""
 
 
@@ -52,5 +52,5 @@ def confidence_line(report: Report) -> str:
         if each.strength in _STRENGTH_WORDS
     ]
     because = f" ({'; '.join(reasons)})" if reasons and evidence_rows(report) else ""
-    advice = " Read the quotes before you rely on it." if report.confidence < _LOW else ""
+    advice = " Read the quotes before you rely on it." if report.confidence < LOW_CONFIDENCE else ""
     return f"Confidence: {report.confidence:.0%}{because}.{advice}"

@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.terminal_text import single_line
-from holdfast.reports.check_summary import author_line, check_lines, stage_lines
-from holdfast.reports.evidence_table import evidence_rows
-from holdfast.reports.readable_quotes import quoted_rows, readable_text
-from holdfast.reports.report_text import (
-    NOT_STATED,
-    FigureAddress,
-    caption_text,
-    confidence_text,
-    origin_line,
-    possible_text,
-    settlement_text,
-    shown_gaps,
-)
-from holdfast.reports.short_answer import short_answer
-from holdfast.reports.source_list import cited_documents, passage_place
+from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
+from holdfast.reports.report_text import FigureAddress
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,18 +25,7 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
 
     A figure without an address is named, and its image is left out.
     """
-    page: str = _template().render(
-        report=report,
-        address=address,
-        check_lines=check_lines(report),
-        stage_lines=stage_lines(report),
-        author=author_line(report),
-        origin=origin_line(report),
-        rows=evidence_rows(report),
-        documents=cited_documents(report),
-        lead=short_answer(report),
-        gaps=shown_gaps(report),
-    )
+    page: str = _template().render(address=address, **report_parts(report))
     return page
 
 
@@ -72,14 +48,5 @@ def _template() -> "Template":
         keep_trailing_newline=True,
         finalize=_without_control_signs,
     )
-    environment.globals.update(
-        caption=caption_text,
-        confidence=confidence_text,
-        place=passage_place,
-        quoted_rows=quoted_rows,
-        readable=readable_text,
-        possible=possible_text,
-        settlement=settlement_text,
-        not_stated=NOT_STATED,
-    )
+    environment.globals.update(TEXT_FUNCTIONS)
     return environment.get_template(_TEMPLATE)

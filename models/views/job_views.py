@@ -62,6 +62,10 @@ class JobView(Frozen):
     stop_reason: str | None
     message: str
     answer: str | None
+    confidence: float | None = None
+    """The confidence of the answer, 0 to 1; None without a report, or if it is unknown."""
+    open_questions: int = 0
+    """Questions that wait for a person."""
     tasks: tuple[TaskView, ...]
     replans: int
     plan_changes: int
@@ -102,6 +106,10 @@ class JobLine(Frozen):
     status: str
     stop_reason: str | None
     answer: str | None
+    confidence: float | None = None
+    """The confidence of the answer, 0 to 1; None without a report, or if it is unknown."""
+    open_questions: int = 0
+    """Questions that wait for a person."""
     created_at: datetime
     seconds: float | None
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
+from holdfast.web.rendering.methods import method
+from holdfast.web.rendering.outcomes import outcome
 
 _LEAST_MONEY = 0.000_1
 _TONES = {
     "done": "good",
-    "answered": "good",
     "running": "live",
     "queued": "plain",
     "paused": "weak",
@@ -18,12 +20,7 @@ _TONES = {
     "superseded": "plain",
     "pending": "plain",
 }
-_STOP_WORDS = {
-    "answered": "answered",
-    "answered_with_gaps": "answered, with gaps",
-    "nothing_found": "nothing found",
-    "planned": "planned only",
-}
+_TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
@@ -32,17 +29,14 @@ def tone(status: str) -> str:
     return _TONES.get(status, "plain")
 
 
-def outcome(status: str, stop_reason: str | None) -> str:
-    """What became of a job, in words."""
-    if stop_reason is None:
-        return status
-    return _STOP_WORDS.get(stop_reason, f"{status}: {stop_reason.replace('_', ' ')}")
+def task_state(status: str) -> str:
+    """The state of a task, in words."""
+    return _TASK_WORDS.get(status, status)
 
 
-def outcome_tone(status: str, stop_reason: str | None) -> str:
-    if stop_reason in ("answered_with_gaps", "nothing_found", "planned"):
-        return "weak" if stop_reason == "answered_with_gaps" else "plain"
-    return tone(status)
+def model_name(model: str) -> str:
+    """The name of a model as a reader knows it."""
+    return "the built-in model" if model == EXTRACTIVE_MODEL else model
 
 
 def money(amount: Decimal | float | None, currency: str) -> str:
@@ -106,8 +100,10 @@ def clipped(text: str, length: int) -> str:
 
 FILTERS: Mapping[str, Callable[..., object]] = {
     "tone": tone,
+    "task_state": task_state,
+    "model_name": model_name,
     "outcome": outcome,
-    "outcome_tone": outcome_tone,
+    "method": method,
     "money": money,
     "number": number,
     "duration": duration,

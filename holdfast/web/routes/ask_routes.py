@@ -87,9 +87,9 @@ async def ask_from_page(
 def _submission(form: AskForm) -> JobSubmission:
     settings: dict[str, JsonValue] = {}
     if form.max_cost.strip():
-        settings["max_cost"] = _amount("the cap in money", form.max_cost)
+        settings["max_cost"] = _amount("the limit in money", form.max_cost)
     if form.max_tokens.strip():
-        settings["max_tokens"] = int(_amount("the cap in tokens", form.max_tokens))
+        settings["max_tokens"] = int(_amount("the limit in tokens", form.max_tokens))
     return JobSubmission(
         question=form.question,
         collection=form.collection or None,

@@ -42,9 +42,9 @@ async def resume_from_page(
     """Continue the job, under another cap if one is given."""
     changes: dict[str, JsonValue] = {}
     if max_cost.strip():
-        changes["max_cost"] = _amount("the cap in money", max_cost)
+        changes["max_cost"] = _amount("the limit in money", max_cost)
     if max_tokens.strip():
-        changes["max_tokens"] = int(_amount("the cap in tokens", max_tokens))
+        changes["max_tokens"] = int(_amount("the limit in tokens", max_tokens))
     strategy = None
     if changes:
         stored = await job_rows.load_job(job.holdfast.db, job.id)

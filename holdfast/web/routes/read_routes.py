@@ -12,18 +12,7 @@ from holdfast.api.routes.job_submission_routes import submit_job
 from holdfast.evidence.source_recheck import recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.jobs.job_submission import JobSubmission
-from holdfast.reports.check_summary import author_line, check_lines, stage_lines
-from holdfast.reports.evidence_table import evidence_rows
-from holdfast.reports.report_text import (
-    NOT_STATED,
-    caption_text,
-    confidence_text,
-    origin_line,
-    possible_text,
-    settlement_text,
-)
-from holdfast.reports.short_answer import short_answer
-from holdfast.reports.source_list import cited_documents, passage_place
+from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
 from holdfast.web.access.page_session import PageAsker, PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.read.cited_passage import citations_line, load_cited_passage, sentences_line
@@ -43,7 +32,6 @@ async def read_report(
 ) -> Response:
     """The report; with `mark`, the passage of that citation next to it."""
     report = await report_of(job.holdfast, job.id)
-    rows = evidence_rows(report)
     passage = None
     if mark is not None:
         passage = await load_cited_passage(job.holdfast, job.id, report, mark)
@@ -52,26 +40,14 @@ async def read_report(
         "read",
         tab="report",
         view=await job.holdfast.show(job.id),
-        report=report,
-        lead=short_answer(report),
-        rows=rows,
-        documents=cited_documents(report),
         citations_check=citations_line(report),
         sentences_check=sentences_line(report),
-        check_lines=check_lines(report),
-        stage_lines=stage_lines(report),
-        author=author_line(report),
-        origin=origin_line(report),
-        not_stated=NOT_STATED if rows else "Gaps",
-        place=passage_place,
-        caption=caption_text,
-        sureness=confidence_text,
-        possible_text=possible_text,
-        settlement=settlement_text,
         chosen=mark,
         passage=passage,
         formats=[(each.value, _ENDINGS.get(each, each.value.upper())) for each in ReportFormat],
         did=did,
+        **report_parts(report),
+        **TEXT_FUNCTIONS,
     )
 
 

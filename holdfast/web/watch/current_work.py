@@ -7,10 +7,11 @@ from typing import NamedTuple
 from holdfast.models.budget.job_stages import StageName
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import LimitUsage, StatusDocument
 from holdfast.models.wire import stored_keys
-from holdfast.web.rendering.words import outcome
+from holdfast.web.rendering.outcomes import outcome
 
 _PHASES: Mapping[StageName, str] = {
     StageName.LOOP: "searching and answering",
@@ -29,7 +30,13 @@ _ACTIVITIES = (
     (re.compile(r"report"), "Writing the report"),
     (re.compile(r"begin|end"), "Between two steps"),
 )
+_WITHOUT_ANSWER = {
+    "done": "No answer was found; the report says what was searched",
+    "failed": "Ended without an answer; what was found is kept",
+    "cancelled": "Cancelled; what was found is kept",
+}
 _LABEL = 90
+_ANSWER = 160
 
 
 class CurrentWork(NamedTuple):
@@ -70,7 +77,9 @@ def current_work(job: Job, view: JobView, status: StatusDocument) -> CurrentWork
 
 def _phase(view: JobView, status: StatusDocument) -> str:
     if status.status != "running" or not status.stages:
-        return outcome(view.status, view.stop_reason)
+        return outcome(view).words
+    if status.questions:
+        return outcome(view).words
     return _PHASES[status.stages[-1].name]
 
 
@@ -91,11 +100,14 @@ def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> 
 
 
 def _ended_words(view: JobView) -> str:
+    """What there is of a job that does nothing: the answer, or why there is none."""
     if view.status == "running":
         return "Between two steps"
-    return {"done": "The report is there", "cancelled": "Cancelled; what was found is kept"}.get(
-        view.status, "Ended without an answer"
-    )
+    if view.stop_reason == "planned":
+        return "The plan is ready to run"
+    if view.answer:
+        return shorten_text(stored_text_in_words(view.answer), _ANSWER)
+    return _WITHOUT_ANSWER[view.status]
 
 
 def _activity_words(what: str) -> str:

@@ -8,6 +8,7 @@ from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
+from holdfast.web.rendering.words import task_state
 from holdfast.web.watch.plan_layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
@@ -109,7 +110,7 @@ def _drawn(stored: StoredTask, x: int, y: int, state: str) -> DrawnTask:
         y=y,
         label=shorten_text(" ".join(task.description.split()), _LABEL),
         outcome=shorten_text(outcome, _OUTCOME),
-        name=f"{task.id}, {task.status.value}: {task.label}",
+        name=f"{task.id}, {task_state(task.status.value)}: {task.label}",
         state=state,
     )
 
@@ -123,7 +124,7 @@ def outcome_text(stored: StoredTask) -> str:
         return stored.failure.first_line
     if task.status is TaskStatus.PENDING and task.depends_on:
         return f"waits for {', '.join(task.depends_on)}"
-    return task.status.value
+    return task_state(task.status.value)
 
 
 def _path(x1: int, y1: int, x2: int, y2: int) -> str:

@@ -4,9 +4,13 @@ import re
 from urllib.parse import urlencode
 
 import pytest
+from sqlalchemy import text
 
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import Reader
+from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +51,22 @@ async def test_search_and_filters_find_jobs(jobs: list[str], reader: Reader) -> 
 
     assert found == ["Question 17 about piers?"]
     assert "No job matches" in await reader.page.inner_text("main")
+
+
+async def test_an_unsure_answer_is_not_shown_as_answered(
+    engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    job_id = (await engine.run("Who built the pier?")).job_id
+    unsure = "update reports set body = jsonb_set(body, '{confidence}', '0.31') where job_id = :job"
+    async with engine.db.engine.begin() as connection:
+        await connection.execute(text(unsure), {"job": job_id})
+    for path in ("/jobs", "/", f"/jobs/{job_id}", f"/jobs/{job_id}/report"):
+        await reader.goto(path)
+        pill = reader.page.locator("main .pill").first
+        assert await pill.inner_text() == "unsure, 31%"
+        assert await pill.get_attribute("class") == "pill weak"
 
 
 @pytest.mark.conformance("WEB-08")

@@ -67,7 +67,7 @@ async def test_the_page_follows_a_job_over_a_restart_of_the_server(
             async with after.client() as client:
                 asked = (await client.get(f"/jobs/{job_id}/questions/open")).json()[0]["id"]
                 await client.post(f"/jobs/{job_id}/questions/{asked}", json={"choice": "approve"})
-            await expect(main).to_contain_text("The report is there", timeout=WITHIN_MS)
+            await expect(main).to_contain_text("Read the report", timeout=WITHIN_MS)
             await expect(main).to_contain_text("2 of 2 tasks")
             await expect(reader.page.locator("#questions section")).to_have_count(0)
 
@@ -80,7 +80,7 @@ async def test_without_scripts_a_job_is_steered_paused_resumed_approved_and_retr
     main = page.locator("main")
     await without_scripts.goto(f"/jobs/{job_id}")
 
-    await page.get_by_text("Steer: tell").click()
+    await page.get_by_text("Steer: give").click()
     await page.get_by_label("Guidance").fill("Prefer registers.")
     await page.get_by_role("button", name="Send").click()
     await expect(main).to_contain_text("You said: Prefer registers.")
