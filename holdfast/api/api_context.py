@@ -14,6 +14,7 @@ from holdfast.api.access.callers import Caller
 from holdfast.api.access.request_audit import record_foreign_read, record_request
 from holdfast.api.access.request_rates import RequestRates
 from holdfast.api.event_feed import EventFeed
+from holdfast.api.stream_slots import StreamSlots
 from holdfast.client import Holdfast
 from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.jobs.job_controller import JobController
@@ -35,6 +36,7 @@ class ApiContext:
     rates: RequestRates
     reads_within: timedelta
     uploads: UploadQueue
+    streams: StreamSlots
 
 
 @dataclass(frozen=True)

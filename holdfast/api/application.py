@@ -18,6 +18,7 @@ from holdfast.api.problem_documents import (
     on_validation_error,
 )
 from holdfast.api.request_limits import RequestLimits
+from holdfast.api.response_headers import ProtectiveHeaders
 from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
@@ -78,6 +79,7 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
     app.add_middleware(RefusalAudit)
     app.add_middleware(RateLimitHeaders)
     app.add_middleware(RequestLimits)
+    app.add_middleware(ProtectiveHeaders)
     if names is not None:
         app.add_middleware(HostNameFilter, names=names)
     return app

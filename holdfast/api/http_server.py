@@ -3,22 +3,30 @@
 import ipaddress
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 import uvicorn
 from fastapi import FastAPI
 
 from holdfast.api.access.authentication import Authentication
 from holdfast.api.access.installation_token import make_token
+from holdfast.api.access.oidc_tokens import OidcTokens
 from holdfast.api.access.request_rates import RequestRates
 from holdfast.api.api_context import ApiContext
 from holdfast.api.application import build_application
+from holdfast.api.bounded_connection import BoundedConnection
 from holdfast.api.event_feed import POLL_INTERVAL, EventFeed
 from holdfast.api.server_sent_events import READER_TIMEOUT
+from holdfast.api.stream_slots import StreamSlots
 from holdfast.client import Holdfast
+from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.corpus.uploads.upload_queue import UploadQueue
+from holdfast.models.access.http_config import HttpConfig
 from holdfast.models.errors import BadInput
 
 _SHUTDOWN_TIMEOUT_S = 5
@@ -74,10 +82,33 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return listening
 
 
-def address_of(listening: socket.socket) -> str:
+class Certificate(NamedTuple):
+    """The PEM files with which a server speaks TLS: the certificate with its chain, and its key."""
+
+    file: Path
+    key: Path
+
+    def check(self) -> None:
+        """Load both files as the server will.
+
+        Raises:
+            BadInput: a file cannot be read, or the two do not belong together.
+        """
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(*self)
+        except OSError as error:
+            raise BadInput(
+                f"--certificate {str(self.file)!r} with --certificate-key {str(self.key)!r} cannot "
+                f"be used ({error}); give two PEM files that belong together and that this user "
+                "can read"
+            ) from error
+
+
+def address_of(listening: socket.socket, *, is_encrypted: bool = False) -> str:
     """Return the URL of the server, such as `http://127.0.0.1:8765`."""
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "https" if is_encrypted else "http"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def is_loopback(listening: socket.socket) -> bool:
@@ -92,32 +123,54 @@ def build_server(
     look_every: timedelta = POLL_INTERVAL,
     reads_within: timedelta = READER_TIMEOUT,
     faces: Sequence[Callable[[FastAPI], None]] = (),
+    certificate: Certificate | None = None,
 ) -> tuple[ApiServer, EventFeed]:
     """Build a server of this installation; start it with `serve(sockets=[listening])`.
 
     Each of `faces` adds its routes to those of the API.
+
+    Raises:
+        BadConfiguration: the table `[http]` or `[oidc]` is wrong.
     """
+    http = read_http(holdfast.settings.config_file)
     following = EventFeed(holdfast.db, look_every=look_every)
-    authentication = Authentication(holdfast.db, make_token(holdfast.settings.home))
+    provider = read_oidc(holdfast.settings.config_file)
+    token = make_token(holdfast.settings.home)
+    oidc = None if provider is None else OidcTokens(provider)
+    authentication = Authentication(holdfast.db, token, oidc)
     uploads = UploadQueue(holdfast.settings, holdfast.db)
-    context = ApiContext(holdfast, following, authentication, RequestRates(), reads_within, uploads)
-    app = build_application(context, _allowed_host_names(listening))
+    context = ApiContext(
+        holdfast,
+        following,
+        authentication,
+        RequestRates(),
+        reads_within,
+        uploads,
+        StreamSlots(http.streams, http.streams_per_key),
+    )
+    app = build_application(context, _allowed_host_names(listening, http))
     for add_face in faces:
         add_face(app)
     config = uvicorn.Config(
         app,
+        http=BoundedConnection,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="off",
         ws="none",
+        # uvicorn itself believes every process of this computer.
+        proxy_headers=bool(http.trusted_proxies),
+        forwarded_allow_ips=list(http.trusted_proxies),
+        ssl_certfile=certificate and certificate.file,
+        ssl_keyfile=certificate and certificate.key,
         timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
     )
     return ApiServer(config, following, uploads), following
 
 
-def _allowed_host_names(listening: socket.socket) -> frozenset[str] | None:
+def _allowed_host_names(listening: socket.socket, http: HttpConfig) -> frozenset[str] | None:
     """Return the allowed host names; None if other computers may connect by unknown names."""
-    if not is_loopback(listening):
+    if not is_loopback(listening) and not http.names:
         return None
-    return frozenset({"localhost", "127.0.0.1", "::1", listening.getsockname()[0]})
+    return frozenset({"localhost", "127.0.0.1", "::1", listening.getsockname()[0], *http.names})

@@ -1,4 +1,4 @@
-"""Refuse requests whose body is too large or comes too slowly."""
+"""Refuse requests whose body is too large, comes too slowly, or has two lengths."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ _UPLOAD_PATH = re.compile(r"/v1/collections/.+/documents$")
 
 
 class RequestLimits:
-    """Bound the size of a request's body, and the time between two parts of it."""
+    """Bound the size of a request's body, and the time between two parts of the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -28,6 +28,13 @@ class RequestLimits:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy that believes the other one of the two sees other requests (RFC 9112, 6.1).
+            refusal = BadInput("a request has Content-Length or Transfer-Encoding, not both")
+            response = problem_response(refusal)
+            response.headers["Connection"] = "close"
+            await response(scope, receive, send)
+            return
         limit = MAX_UPLOAD_BYTES if _is_upload(scope, headers) else MAX_BODY_BYTES
         stated = headers.get("content-length", "0")
         if not stated.isdecimal() or int(stated[:20]) > limit:

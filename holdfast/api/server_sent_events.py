@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from holdfast.api.api_context import JobSession
 from holdfast.api.event_feed import EventFeed
+from holdfast.api.stream_slots import StreamSlot
 from holdfast.models.errors import BadInput
 from holdfast.models.views.job_views import EventView
-from holdfast.storage.core.database import Database
 from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
 _PING_INTERVAL_S = 15
@@ -26,7 +27,10 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 class EventStreamResponse(EventSourceResponse):
     """Send entries as events, and pings, until the job ends or the reader disconnects."""
 
-    def __init__(self, events: AsyncIterator[ServerSentEvent], reads_within: timedelta) -> None:
+    def __init__(
+        self, events: AsyncIterator[ServerSentEvent], reads_within: timedelta, slot: StreamSlot
+    ) -> None:
+        self._slot = slot
         within_s = reads_within.total_seconds()
         super().__init__(events, sep="\n", ping=_PING_INTERVAL_S, send_timeout=within_s)
 
@@ -36,26 +40,29 @@ class EventStreamResponse(EventSourceResponse):
         except SendTimeoutError:
             # The server closes the connection of an incomplete response.
             return
+        finally:
+            self._slot.give_back()
 
 
-async def event_stream_response(
-    db: Database, following: EventFeed, job_id: str, request: Request, *, reads_within: timedelta
-) -> Response:
+async def event_stream_response(job: JobSession, request: Request) -> Response:
     """Stream the log after the entry that the request names.
 
     Raises:
         BadInput: the log has no such entry.
         NotFound: there is no such job.
         StorageAway: PostgreSQL does not answer.
+        TooManyRequests: the server or the caller has too many open streams.
     """
+    context, job_id = job.context, job.id
     after = _last_received_entry(request)
-    seen = await load_job_progress(db, job_id)
+    seen = await load_job_progress(job.holdfast.db, job_id)
     if after > seen.last_event:
         raise BadInput(
             f"the log of job {job_id!r} has {seen.last_event} entries, so none "
             f"after {after}; leave the number out to start with the first"
         )
-    return EventStreamResponse(_events(following, job_id, after, seen), reads_within)
+    events = _events(context.following, job_id, after, seen)
+    return EventStreamResponse(events, context.reads_within, context.streams.take(job.caller))
 
 
 def _last_received_entry(request: Request) -> int:

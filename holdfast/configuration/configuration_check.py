@@ -5,6 +5,7 @@ from pathlib import Path
 from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
 from holdfast.configuration.embedding_settings import read_embeddings_with_key
+from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.configuration.known_models import check_agent_models, check_role_models
 from holdfast.configuration.price_settings import read_prices
 from holdfast.settings import Settings
@@ -33,6 +34,8 @@ def check_configuration(settings: Settings) -> None:
     check_agent_models(read_agents(file), settings)
     check_role_models(settings)
     read_embeddings_with_key(settings)
+    read_http(file)
+    read_oidc(file)
     read_private_job_settings(file, servers)
     read_webhook_hosts(file)
     check_own_names(servers, _builtin_names(file))

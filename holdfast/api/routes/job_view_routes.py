@@ -121,10 +121,7 @@ async def list_log_entries(
 )
 async def follow_events(job: ReadJob, request: Request) -> Response:
     """The job's log as Server-Sent Events, from the entry that the request names on."""
-    context = job.context
-    return await event_stream_response(
-        job.holdfast.db, context.following, job.id, request, reads_within=context.reads_within
-    )
+    return await event_stream_response(job, request)
 
 
 @router.get("/statistics")

@@ -190,7 +190,8 @@ def _job_response(session: CallerSession, request: Request, stored: StoredRespon
 def _stream(session: CallerSession, response: JobResponse, after: int) -> Response:
     context = session.context
     events = response.events(context.following)
-    return EventStreamResponse(_sent(events, after), context.reads_within)
+    slot = context.streams.take(session.caller)
+    return EventStreamResponse(_sent(events, after), context.reads_within, slot)
 
 
 async def _sent(events: AsyncIterator[Event], after: int) -> AsyncIterator[ServerSentEvent]:

@@ -3,40 +3,70 @@
 import asyncio
 import socket
 import sys
+from pathlib import Path
 
-from holdfast.api.http_server import address_of, build_server, is_loopback, listening_socket
+from holdfast.api.http_server import (
+    Certificate,
+    address_of,
+    build_server,
+    is_loopback,
+    listening_socket,
+)
 from holdfast.cli.installation_access import open_installation
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
 from holdfast.mcp_server.http_endpoint import add_mcp
+from holdfast.models.errors import BadInput
 from holdfast.web.page_address import signing_in_address
 from holdfast.web.page_routes import add_page
 
 
-def serve_command(host: str, port: int, *, json_output: bool) -> None:
+def serve_command(
+    host: str,
+    port: int,
+    certificate: Path | None,
+    certificate_key: Path | None,
+    *,
+    json_output: bool,
+) -> None:
     """Serve until an interrupt."""
+    files = _certificate(certificate, certificate_key)
     listening = listening_socket(host, port)
     try:
-        asyncio.run(_run_server(listening, json_output=json_output))
+        asyncio.run(_run_server(listening, files, json_output=json_output))
     finally:
         listening.close()
 
 
-async def _run_server(listening: socket.socket, *, json_output: bool) -> None:
+def _certificate(file: Path | None, key: Path | None) -> Certificate | None:
+    if file is None and key is None:
+        return None
+    if file is None or key is None:
+        raise BadInput("--certificate and --certificate-key belong together; give both")
+    certificate = Certificate(file, key)
+    certificate.check()
+    return certificate
+
+
+async def _run_server(
+    listening: socket.socket, certificate: Certificate | None, *, json_output: bool
+) -> None:
     async with open_installation(needs_temporal=False) as holdfast:
-        serving, _ = build_server(holdfast, listening, faces=(add_page, add_mcp))
-        _print_address(listening, json_output=json_output)
-        page = signing_in_address(holdfast.settings, address_of(listening))
+        faces = (add_page, add_mcp)
+        serving, _ = build_server(holdfast, listening, faces=faces, certificate=certificate)
+        address = address_of(listening, is_encrypted=certificate is not None)
+        if certificate is None and not is_loopback(listening):
+            print_progress(
+                "warning: other computers can reach this address, and keys pass the network "
+                "unencrypted; give --certificate and --certificate-key, or put a proxy with TLS "
+                "in front of it"
+            )
+        _print_address(address, json_output=json_output)
+        page = signing_in_address(holdfast.settings, address)
         print_progress(f"page: {page}")
         await serving.serve(sockets=[listening])
 
 
-def _print_address(listening: socket.socket, *, json_output: bool) -> None:
-    address = address_of(listening)
-    if not is_loopback(listening):
-        print_progress(
-            "warning: other computers can reach this address, and keys pass the network "
-            "unencrypted; put a proxy with TLS in front of it"
-        )
+def _print_address(address: str, *, json_output: bool) -> None:
     if json_output:
         print_json({"url": address})
     else:

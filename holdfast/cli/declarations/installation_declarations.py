@@ -1,5 +1,6 @@
 """Declare `holdfast` and the commands that start, stop, check and serve the installation."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,12 +39,19 @@ def serve(
         str, typer.Option(help="The address to listen at; beyond this computer at your own risk.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free port.")] = 8765,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="A PEM file with the certificate and its chain: speak TLS.", exists=True),
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(help="A PEM file with the certificate's key.", exists=True)
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Serve the page and the HTTP API: submit, follow, steer and read jobs."""
     from holdfast.cli.commands.api_commands import serve_command
 
-    serve_command(host, port, json_output=json_output)
+    serve_command(host, port, certificate, certificate_key, json_output=json_output)
 
 
 def open_page(

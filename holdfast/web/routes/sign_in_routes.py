@@ -6,6 +6,7 @@ from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
 from holdfast.api.access.access_errors import KeyMissing
+from holdfast.api.access.oidc_tokens import is_jwt
 from holdfast.api.api_context import context_of
 from holdfast.web.access.page_links import redeem_link_token
 from holdfast.web.access.page_session import SignInNeeded, signed_in_caller
@@ -42,8 +43,11 @@ async def sign_in(
 ) -> Response:
     """Sign the browser in with an API key."""
     check_origin(request)
+    if is_jwt(given := key.strip()):
+        message = "a browser signs in with an API key, not with a token of a sign-in provider"
+        return page(request, "sign_in", code=401, message=message, next=_own_path(to))
     try:
-        caller = await context_of(request).authentication.caller_of(key.strip())
+        caller = await context_of(request).authentication.caller_of(given)
     except KeyMissing as error:
         return page(request, "sign_in", code=401, message=str(error), next=_own_path(to))
     return _signed_in(request, caller.key_id or INSTALLATION, to)

@@ -87,10 +87,7 @@ async def show_progress(
 @router.get("/jobs/{job}/events")
 async def follow_job(job: PageJob, request: Request) -> Response:
     """The job's log as a stream of events, from the entry that the request names on."""
-    context = job.context
-    return await event_stream_response(
-        job.holdfast.db, context.following, job.id, request, reads_within=context.reads_within
-    )
+    return await event_stream_response(job, request)
 
 
 @router.get("/jobs/{job}/loop/{task}")

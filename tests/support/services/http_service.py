@@ -14,7 +14,13 @@ import httpx2
 
 from holdfast.api.access.installation_token import make_token
 from holdfast.api.event_feed import EventFeed
-from holdfast.api.http_server import ApiServer, address_of, build_server, listening_socket
+from holdfast.api.http_server import (
+    ApiServer,
+    Certificate,
+    address_of,
+    build_server,
+    listening_socket,
+)
 from holdfast.client import Holdfast, open_client
 from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.web.page_routes import add_page
@@ -31,6 +37,7 @@ class HttpService:
     reads_within: timedelta = timedelta(seconds=60)
     port: int = 0
     """0: a free one."""
+    certificate: Certificate | None = None
     _server: ApiServer = field(init=False)
     _thread: threading.Thread = field(init=False)
     following: EventFeed = field(init=False)
@@ -47,7 +54,7 @@ class HttpService:
 
     def _start(self, port: int) -> None:
         self._listening = listening_socket("127.0.0.1", port)
-        self.url = address_of(self._listening)
+        self.url = address_of(self._listening, is_encrypted=self.certificate is not None)
         is_there = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(is_there)))
         self._thread.start()
@@ -79,6 +86,7 @@ class HttpService:
                 look_every=_LOOK_EVERY,
                 reads_within=self.reads_within,
                 faces=(add_page, add_mcp),
+                certificate=self.certificate,
             )
             is_there.set()
             await self._server.serve(sockets=[self._listening])
