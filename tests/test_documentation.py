@@ -46,6 +46,7 @@ NOT_TESTED = {
     "curl": "of the system; tests/holdfast/api/ asks the same addresses",
     "gh": "of GitHub; needs a release",
     "sha256sum": "of the system; `make packages` writes the file",
+    "openssl": "of the system; tests/support/services/key_files.py makes the same files",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }
 

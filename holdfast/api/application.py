@@ -22,6 +22,7 @@ from holdfast.api.response_headers import ProtectiveHeaders
 from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
+    bundle_routes,
     collection_routes,
     erasure_routes,
     evidence_routes,
@@ -43,6 +44,7 @@ _ROUTERS = (
     job_removal_routes.router,
     erasure_routes.router,
     evidence_routes.router,
+    bundle_routes.router,
     collection_routes.router,
     upload_routes.router,
     installation_routes.router,

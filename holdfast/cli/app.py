@@ -5,6 +5,7 @@ import typer
 from holdfast.cli.declarations import (
     access_declarations,
     backup_declarations,
+    bundle_declarations,
     control_declarations,
     corpus_declarations,
     erasure_declarations,
@@ -40,6 +41,9 @@ app.command()(control_declarations.pause)
 app.command()(control_declarations.resume)
 app.command()(control_declarations.cancel)
 app.command()(control_declarations.retry)
+app.command()(bundle_declarations.export)
+app.command("import")(bundle_declarations.import_)
+app.command()(bundle_declarations.verify)
 app.command()(removal_declarations.rm)
 app.command()(removal_declarations.prune)
 app.command()(erasure_declarations.erase)

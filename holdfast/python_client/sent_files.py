@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+_BUNDLE_NAME = "job.crate.zip"
+
 FileField = tuple[str, tuple[str, bytes]]
 
 
@@ -18,6 +20,16 @@ def file_fields(paths: Iterable[Path | str]) -> list[FileField]:
     if not fields:
         raise FileNotFoundError("there is no visible file to send")
     return fields
+
+
+def bundle_field(path: Path | str) -> FileField:
+    """The form field of a bundle."""
+    return ("bundle", (_BUNDLE_NAME, Path(path).expanduser().read_bytes()))
+
+
+def write_file(path: Path | str, content: bytes) -> None:
+    """Write the bytes to a file."""
+    Path(path).expanduser().write_bytes(content)
 
 
 def _fields_of(path: Path) -> list[FileField]:

@@ -11,9 +11,11 @@ from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
 from holdfast.reports.report_text import FigureAddress
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 _TEMPLATE = "report.html.jinja"
+_MORE_TEMPLATES = (Path(__file__).parents[1] / "bundles",)
+"""Folders with templates that extend the report's."""
 
 
 def _no_address(_: ReportFigure) -> None:
@@ -25,7 +27,8 @@ def to_html(report: Report, address: FigureAddress = _no_address) -> str:
 
     A figure without an address is named, and its image is left out.
     """
-    page: str = _template().render(address=address, **report_parts(report))
+    template = report_templates().get_template(_TEMPLATE)
+    page: str = template.render(address=address, **report_parts(report))
     return page
 
 
@@ -35,12 +38,13 @@ def _without_control_signs(value: object) -> object:
 
 
 @cache
-def _template() -> "Template":
+def report_templates() -> "Environment":
+    """Return the environment of the templates of reports, which escapes everything."""
     # Only the HTML report needs Jinja2, whose import takes longer than that of this package.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([Path(__file__).parent, *_MORE_TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -49,4 +53,4 @@ def _template() -> "Template":
         finalize=_without_control_signs,
     )
     environment.globals.update(TEXT_FUNCTIONS)
-    return environment.get_template(_TEMPLATE)
+    return environment

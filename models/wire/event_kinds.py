@@ -78,6 +78,8 @@ class EventKind(StrEnum):
     """A person retracted a piece of evidence."""
     SOURCES_RECHECKED = "sources.rechecked"
     """A person had the cited sources read again and compared."""
+    JOB_IMPORTED = "job.imported"
+    """The job came here in a bundle, after it had ended elsewhere."""
 
 
 def task_end_event(*, has_failed: bool) -> EventKind:

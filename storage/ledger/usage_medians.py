@@ -11,7 +11,7 @@ with latest as (
     select role, input_tokens, output_tokens,
         extract(epoch from model_calls.finished_at - model_calls.started_at)::float8 as seconds
     from model_calls join jobs on jobs.id = job_id
-    where jobs.model = :model and model_calls.status = 'done'
+    where jobs.model = :model and model_calls.status = 'done' and jobs.imported is null
     order by model_calls.id desc limit 2000)
 select role, count(*) as seen,
        percentile_disc(0.5) within group (order by input_tokens) as input_tokens,

@@ -17,7 +17,8 @@ _MOST_CHARACTERS = 2000
 """The maximum length of a question in the search; the end of a long one matters little."""
 
 # Summed rarity (idf, relative to the commonest word) of the words that two questions share. Only
-# jobs of the same owner: what one user asks is not shown to another. A question counts once, with
+# jobs of the same owner: what one user asks is not shown to another. No imported job: a foreign
+# bundle must not put text into prompts of other jobs. A question counts once, with
 # the plan that needed the fewest replans. 30 words, because each costs a scan of the index.
 # Conditions outside the index come afterwards: next to it, PostgreSQL would not use the index.
 SIMILAR_QUESTIONS = text("""
@@ -26,12 +27,12 @@ with words as materialized (
     from unnest(to_tsvector('english', :question))
     where strpos(lexeme, '\\') = 0 order by positions[1] limit 30),
 found as materialized (
-    select number, jobs.id, owner, strategy -> 'extraction' as extraction from words
+    select number, jobs.id, owner, imported, strategy -> 'extraction' as extraction from words
     join jobs on to_tsvector('english', jobs.question) @@ word
         and status = 'done' and stop_reason = 'answered'),
 ours as materialized (
     select id, count(*) over (partition by number) as times from found
-    where id <> :job_id and owner = :owner
+    where id <> :job_id and owner = :owner and imported is null
         and extraction = to_jsonb(cast(:extraction as boolean))),
 alike as materialized (
     select id, sum(ln(1 + cast((select max(times) from ours) as float8) / times)) as idf

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
-from holdfast.api.routes import evidence_routes
+from holdfast.api.routes import bundle_routes, evidence_routes
 from holdfast.api.routes.evidence_routes import ReportFormat
 from holdfast.api.routes.job_submission_routes import submit_job
 from holdfast.evidence.source_recheck import recheck_job
@@ -59,6 +59,12 @@ async def download_report(job: PageJob, form: ReportFormat) -> Response:
     response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+@router.get("/bundle")
+async def download_bundle(job: PageJob) -> Response:
+    """The whole job as one file."""
+    return await bundle_routes.export_job(job)
 
 
 @router.get("/figures/{sha256}")

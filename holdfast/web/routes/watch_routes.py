@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.server_sent_events import event_stream_response
+from holdfast.jobs.waterfall import waterfall
 from holdfast.models.errors import NotFound
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
@@ -23,7 +24,6 @@ from holdfast.web.watch.job_page import load_job_page, load_task_details
 from holdfast.web.watch.log_lines import log_line
 from holdfast.web.watch.loop_conversation import conversation
 from holdfast.web.watch.plan_drawing import draw_plan, outcome_text
-from holdfast.web.watch.waterfall import waterfall
 
 _SHOWN_ENTRIES = 12
 _LOG_PAGE = 200

@@ -75,6 +75,11 @@ jobs = Table(
     time_column("created_at", is_now=True),
     time_column("started_at"),
     time_column("finished_at"),
+    Column(
+        "imported",
+        JSONB(none_as_null=True),
+        comment="the bundle that the job was imported from; null: it was asked here",
+    ),
     word_constraint("status", JobStatus),
     Index("ix_jobs_created_at", "created_at"),
     Index("ix_jobs_owner_created_at", "owner", "created_at"),

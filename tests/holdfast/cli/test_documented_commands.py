@@ -28,6 +28,7 @@ NOT_RUN = {
     "retry": "runs tasks again; test_job_control_commands.py runs it",
     "steer": "needs a running job; test_job_control_commands.py runs it",
     "answer": "needs an open question; test_answer_commands.py runs it",
+    "import": "the job is here already; tests/holdfast/bundles/ imports it elsewhere",
     "restore": "replaces all jobs; tests/holdfast/test_backup_commands.py runs it",
     "figure": "needs a chart; tests/engine/tools/test_computed_figures.py runs it",
 }

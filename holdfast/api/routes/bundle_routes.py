@@ -1,0 +1,111 @@
+"""Define the routes that write a job to a bundle, check a bundle, and store its job."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.background import BackgroundTask
+from starlette.datastructures import UploadFile
+from starlette.responses import FileResponse
+
+from holdfast.api.api_context import Asker, Reader, ReadJob
+from holdfast.bundles.bundle_check import BundleCheck, check_bundle
+from holdfast.bundles.bundle_import import ImportedJob, import_bundle
+from holdfast.bundles.bundle_writer import write_bundle
+from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.models.errors import BadInput
+
+_ZIP = "application/zip"
+_FIELDS = frozenset({"bundle", "new_id"})
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["bundle"],
+                    "properties": {
+                        "bundle": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The file that an export wrote.",
+                        },
+                        "new_id": {
+                            "type": "string",
+                            "description": "The id of the job here; by default its own.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+router = APIRouter(tags=["bundles"])
+
+
+@router.get("/jobs/{job}/bundle", response_class=Response, responses={200: {"content": {_ZIP: {}}}})
+async def export_job(
+    job: ReadJob,
+    redact: Annotated[list[Redaction] | None, Query(description="What is left out.")] = None,
+) -> Response:
+    """The ended job in one file that anybody can read, check and import."""
+    written = await asyncio.to_thread(_empty_file)
+    try:
+        with written.open("wb") as file:
+            await write_bundle(job.holdfast, job.id, file, redacted=redact or ())
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
+    return FileResponse(
+        written,
+        media_type=_ZIP,
+        filename=f"{job.id}.crate.zip",
+        background=BackgroundTask(written.unlink, missing_ok=True),
+    )
+
+
+@router.post("/bundles", status_code=201, openapi_extra=_FORM)
+async def import_job(session: Asker, request: Request, response: Response) -> ImportedJob:
+    """Store the job of a bundle; sending the same bundle again stores nothing."""
+    async with _sent_bundle(request) as (file, new_id):
+        imported = await import_bundle(
+            session.holdfast, file, owner=session.caller.owner, new_id=new_id
+        )
+    response.headers["Location"] = f"/v1/jobs/{imported.job_id}"
+    return imported
+
+
+@router.post("/bundles/check", openapi_extra=_FORM)
+async def check_sent_bundle(session: Reader, request: Request) -> BundleCheck:
+    """Check the hashes, signature, sources and quotes of a bundle; nothing is stored."""
+    del session
+    async with _sent_bundle(request) as (file, _):
+        return await asyncio.to_thread(check_bundle, file)
+
+
+def _empty_file() -> Path:
+    with NamedTemporaryFile(suffix=".crate.zip", delete=False) as file:
+        return Path(file.name)
+
+
+@asynccontextmanager
+async def _sent_bundle(request: Request) -> AsyncIterator[tuple[IO[bytes], str]]:
+    # Read here and not by FastAPI, which would read the file of a sender without a key.
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise BadInput("send the bundle as multipart/form-data, in a field `bundle`")
+    async with request.form(max_files=1, max_fields=len(_FIELDS)) as form:
+        unknown = set(form) - _FIELDS
+        if unknown:
+            raise BadInput(f"the form has an unknown field {min(unknown)[:40]!r}")
+        bundle, new_id = form.get("bundle"), form.get("new_id", "")
+        if not isinstance(bundle, UploadFile):
+            raise BadInput("the field `bundle` is a file; send it with a `filename`")
+        if not isinstance(new_id, str):
+            raise BadInput("the field `new_id` is a text")
+        yield bundle.file, new_id

@@ -1,0 +1,1 @@
+"""Define what a bundle of one job says about itself."""

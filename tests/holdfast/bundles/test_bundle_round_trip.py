@@ -1,0 +1,218 @@
+"""Tests that a bundle has the whole job, and that an imported job is used as any other."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from holdfast.bundles.bundle_check import check_bundle
+from holdfast.bundles.bundle_import import import_bundle
+from holdfast.bundles.bundle_signature import read_public_key, read_signing_key
+from holdfast.bundles.bundle_writer import write_bundle
+from holdfast.evidence.report_provenance import provenance_of
+from holdfast.jobs.job_lookup import report_of
+from holdfast.jobs.job_removal import remove_ended_job
+from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.models.errors import BadInput
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES, LEFT_OUT_TABLES
+from holdfast.storage.jobs.job_import import load_job_import
+from holdfast.storage.views import job_queries
+from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.key_files import key_files
+from tests.support.tools.scripted_tools import ScriptedTools
+
+QUESTION = "When was the light of Ouzel Stack built?"
+
+
+@pytest.fixture
+async def job(engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools) -> str:
+    """A job that is done, two of whose calls were one."""
+    tools.answers = lambda argument: f"The light {argument} was built in 1862."
+    players.parts["extractor"] = extractor_script("1862", 0.9, quote="was built in 1862")
+    players.plan = plan(
+        lookup_task("T1", query="Ouzel"), lookup_task("T2", query="Ouzel"), final_task("T3", "T1")
+    )
+    done = await engine.run(QUESTION)
+    assert done.status == "done", done.message
+    return done.job_id
+
+
+async def exported(engine: RunningEngine, job: str, **options: Any) -> io.BytesIO:
+    out = io.BytesIO()
+    await write_bundle(engine.holdfast, job, out, **options)
+    return out
+
+
+def content(bundle: io.BytesIO) -> dict[str, bytes]:
+    with zipfile.ZipFile(bundle) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+async def rows(engine: RunningEngine, job: str) -> dict[str, int]:
+    async with engine.db.reading() as connection:
+        return {
+            name: (
+                await connection.execute(
+                    text(f"select count(*) from {name} where job_id = :job"), {"job": job}
+                )
+            ).scalar_one()
+            for name, table in EXPORTED_TABLES.items()
+            if "job_id" in table.c
+        }
+
+
+def without(document: Any, names: Iterable[str]) -> Any:
+    if isinstance(document, list):
+        return [without(each, names) for each in document]
+    if not isinstance(document, dict):
+        return document
+    return {name: without(each, names) for name, each in document.items() if name not in names}
+
+
+@pytest.mark.conformance("WAVE-09")
+async def test_an_imported_job_is_the_job_that_was_exported(
+    engine: RunningEngine, job: str
+) -> None:
+    bundle = await exported(engine, job)
+
+    imported = await import_bundle(engine.holdfast, bundle, new_id="copy", owner="somebody")
+
+    assert imported.is_new
+    numbers = {"evidence_id", "source_id", "job_id", "temporal"}
+    for shown in (engine.holdfast.show, lambda name: report_of(engine.holdfast, name)):
+        own, copy = [await shown(name) for name in (job, "copy")]
+        assert without(copy.model_dump(mode="json"), numbers) == without(
+            own.model_dump(mode="json"), numbers
+        )
+    expected = await rows(engine, job)
+    assert await rows(engine, "copy") == expected | {"events": expected["events"] + 1}
+    assert expected["model_calls"]
+    assert expected["evidence"]
+    traced = await provenance_of(engine.holdfast, "copy", 1)
+    assert traced.resolves
+    assert traced.fetched_by is not None
+    last = (await job_queries.events_after(engine.db, "copy", expected["events"]))[0]
+    assert last.kind == EventKind.JOB_IMPORTED
+    origin = await load_job_import(engine.db, "copy")
+    assert origin is not None
+    assert origin.job_id == job
+    again = await import_bundle(engine.holdfast, bundle, new_id="copy")
+    assert not again.is_new
+    with pytest.raises(BadInput, match="does not come from this bundle"):
+        await import_bundle(engine.holdfast, bundle)
+    await remove_ended_job(engine.holdfast, "copy")
+    assert sum((await rows(engine, "copy")).values()) == 0
+
+
+def test_every_table_of_a_job_is_exported_or_left_out_for_a_reason() -> None:
+    of_jobs = {
+        table.name
+        for table in metadata.sorted_tables
+        if any(key.column.table.name == "jobs" for key in table.foreign_keys)
+    }
+
+    assert of_jobs - set(EXPORTED_TABLES) == LEFT_OUT_TABLES
+
+
+@pytest.mark.conformance("WAVE-09")
+async def test_the_bundle_has_the_texts_the_history_and_no_secret(
+    engine: RunningEngine, job: str
+) -> None:
+    bundle = await exported(engine, job)
+
+    files = content(bundle)
+    assert [name for name in files if name.startswith("history/")]
+    assert any(b"was built in 1862" in files[name] for name in files if name.startswith("sources/"))
+    assert b"sk-test-key" not in b"".join(files.values())
+    assert "<mark>was built in 1862</mark>" in files["index.html"].decode()
+    assert "<script" not in files["index.html"].decode()
+    check = check_bundle(bundle)
+    assert check.sources
+    assert check.quotes
+    assert check.signed_by == ""
+
+
+async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
+    engine: RunningEngine, job: str
+) -> None:
+    bundle = await exported(engine, job, redacted=[Redaction.QUESTIONS, Redaction.SOURCES])
+
+    whole = b"".join(content(bundle).values())
+    assert QUESTION.encode() not in whole
+    assert b"The light Ouzel was built" not in whole
+    check = check_bundle(bundle)
+    assert set(check.redacted) == set(Redaction), "prompts contain what sources contain"
+    imported = await import_bundle(engine.holdfast, bundle, new_id="redacted")
+    assert imported.question != QUESTION
+    assert (await report_of(engine.holdfast, "redacted")).citations[0].quote == ""
+
+
+async def test_a_signature_is_checked_and_names_its_key(
+    engine: RunningEngine, job: str, tmp_path: Path
+) -> None:
+    (private, public), (_, other) = (key_files(tmp_path, name) for name in ("mine", "other"))
+    bundle = await exported(engine, job, key=read_signing_key(private))
+
+    assert check_bundle(bundle, signed_by=read_public_key(public)).signed_by
+    with pytest.raises(BadInput, match="another key"):
+        check_bundle(bundle, signed_by=read_public_key(other))
+    files = content(bundle)
+    files["manifest.json"] = files["manifest.json"].replace(b'"release"', b'"release" ')
+    altered = io.BytesIO()
+    with zipfile.ZipFile(altered, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    with pytest.raises(BadInput, match="altered after it was signed"):
+        check_bundle(altered)
+
+
+async def test_a_bundle_that_does_not_fit_together_stores_nothing(
+    engine: RunningEngine, job: str
+) -> None:
+    bundle = await exported(engine, job)
+    for table, change, reason in (
+        ("jobs", {"status": "running"}, "only ended jobs"),
+        ("jobs", {"preset": None}, "preset"),
+        ("events", {"seq": "1"}, "seq has no value of its type"),
+        ("evidence", {"source_id": 99_999}, "stand in its source"),
+        ("reports", {"body": {"question": 3}}, "cannot read the job"),
+        ("tasks", {"colour": "red"}, "no column is called 'colour'"),
+    ):
+        altered = rewritten(content(bundle), table, change)
+
+        with pytest.raises(BadInput, match=reason):
+            await import_bundle(engine.holdfast, altered, new_id="altered")
+
+        assert sum((await rows(engine, "altered")).values()) == 0
+
+
+def rewritten(files: dict[str, bytes], table: str, change: dict[str, object]) -> io.BytesIO:
+    """The bundle with each row of a table changed, and with a manifest that fits again."""
+    path = f"data/{table}.jsonl"
+    lines = [json.dumps(json.loads(line) | change) for line in files[path].splitlines()]
+    return sealed(files | {path: "".join(f"{line}\n" for line in lines).encode()})
+
+
+def sealed(files: dict[str, bytes]) -> io.BytesIO:
+    from hashlib import sha256
+
+    manifest = json.loads(files["manifest.json"])
+    manifest["files"] = [
+        {"path": name, "size_bytes": len(data), "sha256": sha256(data).hexdigest()}
+        for name, data in files.items()
+        if name != "manifest.json"
+    ]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in (files | {"manifest.json": json.dumps(manifest).encode()}).items():
+            archive.writestr(name, data)
+    return out
