@@ -33,6 +33,7 @@ from holdfast.configuration.json_logs import configure_logs, hide_secrets
 from holdfast.configuration.known_models import check_agent_models
 from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.opened_models import open_models
+from holdfast.corpus.spare_time_embedding import embed_in_spare_time
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.services.private_files import touch_private_file
@@ -151,6 +152,7 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
             asyncio.create_task(presence.watch()),
             asyncio.create_task(_look_after_jobs(takeover, *place)),
             asyncio.create_task(webhooks.repeat()),
+            asyncio.create_task(embed_in_spare_time(settings, services.db)),
         ]
         async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)

@@ -66,6 +66,10 @@ class Settings(BaseSettings):
         alias="HOLDFAST_CONFIG",
         description="roles, tools and prices; by default ./holdfast.toml if it exists",
     )
+    local_embeddings: bool = Field(
+        default=True,
+        description="passages are embedded on this machine, if the part `semantic` is installed",
+    )
     temporal_ui_url: str | None = Field(
         default=None,
         pattern=r"^https?://\S+$",

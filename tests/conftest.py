@@ -1,6 +1,7 @@
 """Fixtures of all tests: one real PostgreSQL and one real Temporal server per run, a database per
 test."""
 
+import os
 import shutil
 import sysconfig
 import tempfile
@@ -72,6 +73,8 @@ def pytest_configure(config: pytest.Config) -> None:
     and would lose its data folder in the middle of the run. The name is short: the paths of
     sockets have room for about a hundred characters.
     """
+    # No worker embeds what a test stores: a search would change when the vectors are complete.
+    os.environ["HOLDFAST_LOCAL_EMBEDDINGS"] = "false"
     conformance = ConformanceRun(_PAGE, _RECORD)
     config.pluginmanager.register(conformance)
     config.pluginmanager.register(FailedTests(conformance))

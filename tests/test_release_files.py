@@ -38,6 +38,7 @@ PERMITTED = {
     "MIT-0",
     "MIT-CMU",
     "MPL-1.1",
+    "MPL-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)",
     "PSF-2.0",
     "Python Software Foundation",

@@ -16,6 +16,7 @@ class OptionalPart(StrEnum):
     CHARTS = "charts"
     DOCUMENTS = "documents"
     PYTHON = "python"
+    SEMANTIC = "semantic"
     TABLES = "tables"
     WEB = "web"
 
@@ -24,6 +25,7 @@ _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
     OptionalPart.CHARTS: ("vl_convert",),
     OptionalPart.DOCUMENTS: ("defusedxml", "docx", "openpyxl", "pptx", "pypdf"),
     OptionalPart.PYTHON: ("pydantic_monty",),
+    OptionalPart.SEMANTIC: ("numpy", "safetensors", "threadpoolctl", "tokenizers"),
     OptionalPart.TABLES: ("duckdb",),
     OptionalPart.WEB: ("protego", "trafilatura"),
 }

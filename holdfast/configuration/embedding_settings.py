@@ -1,21 +1,20 @@
 """Read and check the `[embeddings]` table of `holdfast.toml`, and open the embedding model."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pydantic import SecretStr
 
 from holdfast.models.calls.model_config import OPENAI_KEY_VARIABLE
 from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
+from holdfast.models.corpus.search_criteria import QueryVector
 from holdfast.models.errors import BadConfiguration
 from holdfast.settings import Settings
 from holdfast.tools.holdfast_toml import read_toml_table
-
-if TYPE_CHECKING:
-    from holdfast.roles.endpoints.embedding_endpoint import Embedder
+from holdfast.tools.optional_parts import OptionalPart, is_installed
 
 _EXAMPLES = {
     "model": 'model = "text-embedding-3-small"',
@@ -25,6 +24,30 @@ _EXAMPLES = {
     "dimension": "dimension = 512",
     "timeout_s": "timeout_s = 60",
 }
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors, at an endpoint or on this machine."""
+
+    @property
+    def config(self) -> EmbeddingsConfig: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def is_local(self) -> bool:
+        """True if the vectors are computed on this machine, in a worker's spare time."""
+        ...
+
+    async def query(self, text: str) -> QueryVector: ...
+
+    async def passages(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+    async def aclose(self) -> None: ...
 
 
 def read_embeddings(path: Path | None) -> EmbeddingsConfig | None:
@@ -48,26 +71,63 @@ def read_embeddings_with_key(
     return None if config is None else (config, _key(config, settings))
 
 
+def create_local_embedder(settings: Settings) -> Embedder | None:
+    """Return the model on this machine, or None if it is not installed or not to be used.
+
+    Nothing is loaded before the first text.
+
+    Raises:
+        BadConfiguration: as `read_embeddings`.
+    """
+    if read_embeddings(settings.config_file) is not None:
+        return None
+    if not settings.local_embeddings or not is_installed(OptionalPart.SEMANTIC):
+        return None
+    from holdfast.roles.sentence_model.local_embedder import LocalEmbedder, weights_folder
+
+    folder = weights_folder()
+    return None if folder is None else LocalEmbedder(folder)
+
+
+def embedding_model_name(settings: Settings) -> str | None:
+    """Return the name of the model whose vectors searches use, or None without a model.
+
+    Raises:
+        BadConfiguration: as `read_embeddings`.
+    """
+    config = read_embeddings(settings.config_file)
+    if config is not None:
+        return config.model
+    local = create_local_embedder(settings)
+    return local.model if local else None
+
+
 @asynccontextmanager
-async def open_embedder(settings: Settings) -> AsyncIterator["Embedder | None"]:
-    """Yield the configured embedder, or None if the file configures none.
+async def open_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
+    """Yield the embedder that the file names, else the one on this machine, else None.
 
     Raises:
         BadConfiguration: as `read_embeddings_with_key`.
     """
-    checked = read_embeddings_with_key(settings)
-    if checked is None:
+    opened = _open(settings)
+    if opened is None:
         yield None
         return
-    config, key = checked
-    # Imported here: the client takes a second, which commands without a model do not need.
-    from holdfast.roles.endpoints.embedding_endpoint import create_embedder
-
-    opened = create_embedder(config, base_url=settings.openai_base_url, key=key)
     try:
         yield opened
     finally:
         await opened.aclose()
+
+
+def _open(settings: Settings) -> Embedder | None:
+    checked = read_embeddings_with_key(settings)
+    if checked is None:
+        return create_local_embedder(settings)
+    config, key = checked
+    # Imported here: the client takes a second, which commands without a model do not need.
+    from holdfast.roles.endpoints.embedding_endpoint import create_embedder
+
+    return create_embedder(config, base_url=settings.openai_base_url, key=key)
 
 
 def _key(config: EmbeddingsConfig, settings: Settings) -> SecretStr | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from holdfast.client import Holdfast
-from holdfast.configuration.embedding_settings import open_embedder
+from holdfast.configuration.embedding_settings import embedding_model_name, open_embedder
 from holdfast.corpus.collection_names import check_collection
 from holdfast.models.corpus.search_criteria import MetadataFilter
 from holdfast.models.corpus.search_mode import SearchMode
@@ -29,8 +29,13 @@ class SearchListing(Frozen):
 
 
 async def list_collections(holdfast: Holdfast) -> list[CollectionLine]:
-    """All collections by name, with counts, sizes and dates."""
-    return [_line(counts) for counts in await collection_counts(holdfast.db)]
+    """All collections by name, with counts, sizes, dates and the state of their vectors.
+
+    Raises:
+        BadConfiguration: the table [embeddings] is wrong.
+    """
+    model = embedding_model_name(holdfast.settings)
+    return [_line(counts, model) for counts in await collection_counts(holdfast.db)]
 
 
 async def list_documents(holdfast: Holdfast, collection: str) -> list[DocumentLine]:
@@ -70,9 +75,17 @@ async def search_collection(
     return SearchListing(collection=name, mode=result.mode, note=result.note, passages=passages)
 
 
-def _line(counts: CollectionCounts) -> CollectionLine:
+def _line(counts: CollectionCounts, model: str | None) -> CollectionLine:
     vectors = tuple(VectorLine(**vector._asdict()) for vector in counts.vectors)
-    return CollectionLine(**counts._asdict() | {"vectors": vectors})
+    embedded = sum(vector.passages for vector in vectors if vector.model == model)
+    left = max(0, counts.passages - embedded) if model else 0
+    is_complete = model is not None and embedded > 0 and not left
+    added = {
+        "vectors": vectors,
+        "search": SearchMode.HYBRID if is_complete else SearchMode.KEYWORD,
+        "without_vector": left,
+    }
+    return CollectionLine(**counts._asdict() | added)
 
 
 def _select_collection(name: str | None, collections: Sequence[str]) -> str:

@@ -5,7 +5,11 @@ from pathlib import Path
 
 from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ingest_folder
-from holdfast.corpus.passage_embedding import EmbeddingResult, embed_collection
+from holdfast.corpus.passage_embedding import (
+    EmbeddingResult,
+    count_passages_for_workers,
+    embed_collection,
+)
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 
@@ -17,8 +21,9 @@ async def add_documents(
     collection: str | None,
     options: IngestOptions,
 ) -> tuple[IngestResult, EmbeddingResult | None]:
-    """Read the documents and embed their passages; None if no embedding model is configured.
+    """Read the documents and embed their passages; None if there is no embedding model.
 
+    The model on this machine is left to the workers: keyword search is ready at once.
     A repetition continues an interrupted run and skips finished work.
 
     Raises:
@@ -30,6 +35,9 @@ async def add_documents(
         ingested = await ingest_folder(database, path, collection, options=options)
         if embedder is None:
             return ingested, None
+        if embedder.is_local:
+            waiting = await count_passages_for_workers(database, ingested.collection, embedder)
+            return ingested, waiting
         return ingested, await embed_collection(
             database, ingested.collection, embedder, options.tell
         )
@@ -44,6 +52,13 @@ def ingestion_lines(result: IngestResult, embedded: EmbeddingResult | None) -> I
     )
     for path, reason in result.skipped:
         yield f"  skipped {path}: {reason}"
+    if embedded is not None and embedded.in_background:
+        if embedded.left:
+            yield (
+                f"vectors: {embedded.left:,} passages will be embedded by {embedded.model} while a "
+                "worker has time; until then, searches go by words"
+            )
+        return
     if embedded is not None and (embedded.embedded or embedded.left):
         yield f"vectors: {embedded.embedded:,} passages embedded by {embedded.model}"
     if embedded is not None and embedded.fault:

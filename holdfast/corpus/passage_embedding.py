@@ -3,16 +3,13 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from holdfast.configuration.embedding_settings import Embedder
 from holdfast.models.errors import BadConfiguration, HoldfastError, ModelUnusable
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_writer import CollectionWriter
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.corpus.passage_vector_rows import PassageToEmbed
-
-if TYPE_CHECKING:
-    from holdfast.roles.endpoints.embedding_endpoint import Embedder
 
 EmbeddingProgressCallback = Callable[[str, int, int], object]
 """Receives progress: the activity, how much is done, and the total."""
@@ -29,12 +26,14 @@ class EmbeddingResult:
     embedded: int
     left: int
     fault: str = ""
+    in_background: bool = False
+    """True if a worker embeds what is left."""
 
 
 async def embed_collection(
     database: Database,
     collection: str,
-    embedder: "Embedder",
+    embedder: Embedder,
     tell: EmbeddingProgressCallback = lambda *_: None,
 ) -> EmbeddingResult:
     """Embed every passage that has no vector of this model, batch by batch, each stored at once.
@@ -61,8 +60,25 @@ async def embed_collection(
     return EmbeddingResult(embedder.model, done, total - done, str(fault or ""))
 
 
+async def count_passages_for_workers(
+    database: Database, collection: str, embedder: Embedder
+) -> EmbeddingResult:
+    """Prepare the collection for the vectors that workers compute in their spare time.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    async with CorpusStore(database).writing(collection) as writer:
+        try:
+            await writer.create_vector_table()
+        except BadConfiguration as missing:
+            return EmbeddingResult(embedder.model, 0, 0, str(missing))
+        left = await writer.pending(embedder.model, embedder.config.dimension)
+    return EmbeddingResult(embedder.model, 0, left, in_background=True)
+
+
 async def _next(
-    writer: CollectionWriter, embedder: "Embedder", after: int
+    writer: CollectionWriter, embedder: Embedder, after: int
 ) -> tuple[PassageToEmbed, ...]:
     config = embedder.config
     return await writer.passages_without_vector(
@@ -71,7 +87,7 @@ async def _next(
 
 
 async def _embed_group(
-    writer: CollectionWriter, embedder: "Embedder", group: Sequence[PassageToEmbed]
+    writer: CollectionWriter, embedder: Embedder, group: Sequence[PassageToEmbed]
 ) -> tuple[int, HoldfastError | None]:
     """Embed some batches concurrently, and store each answered batch even if others failed.
 
@@ -97,7 +113,7 @@ async def _embed_group(
 
 
 async def _batch(
-    embedder: "Embedder", batch: Sequence[PassageToEmbed]
+    embedder: Embedder, batch: Sequence[PassageToEmbed]
 ) -> Sequence[Sequence[float]] | HoldfastError:
     try:
         return await embedder.passages([passage.text for passage in batch])
@@ -106,7 +122,7 @@ async def _batch(
 
 
 def _wrong_dimension(
-    embedder: "Embedder", dimension: int, vectors: Sequence[Sequence[float]]
+    embedder: Embedder, dimension: int, vectors: Sequence[Sequence[float]]
 ) -> HoldfastError | None:
     """Return an error if no dimension is configured and the vectors' dimensions differ."""
     got = {len(vector) for vector in vectors}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from holdfast.models.corpus.search_mode import SearchMode
 from holdfast.models.frozen_model import Frozen
 
 
@@ -22,6 +23,10 @@ class CollectionLine(Frozen):
     passages: int
     size_bytes: int
     vectors: tuple[VectorLine, ...]
+    search: SearchMode
+    """How a search works that names no mode: by both once each passage has a vector."""
+    without_vector: int
+    """Passages that wait for their vector; 0 if no embedding model is configured."""
     first_added_at: datetime
     last_added_at: datetime
 

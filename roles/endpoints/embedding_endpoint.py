@@ -35,6 +35,7 @@ class Embedder:
     client: AsyncOpenAI
     mask: SecretMask
     pause: Sleep = asyncio.sleep
+    is_local = False
 
     @property
     def model(self) -> str:

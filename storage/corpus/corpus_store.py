@@ -22,6 +22,7 @@ from holdfast.storage.corpus.corpus_records import (
     VectorCount,
 )
 from holdfast.storage.corpus.passage_vector_rows import (
+    count_missing_vectors,
     has_vector_table,
     missing_pgvector_error,
     vector_counts,
@@ -142,6 +143,11 @@ class CorpusStore:
         """Return the dimension of the collection's vectors of the model, or 0 without any."""
         async with self.database.reading() as connection:
             return await vector_dimension(connection, collection, model)
+
+    async def vectors_missing(self, collection: str, model: str) -> int:
+        """Return how many passages have no vector of the model, in a database with pgvector."""
+        async with self.database.reading() as connection:
+            return await count_missing_vectors(connection, collection, model)
 
     async def vectors(self, collection: str) -> tuple[VectorCount, ...]:
         """Return the number of passages with vectors, by model."""

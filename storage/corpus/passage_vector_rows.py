@@ -19,6 +19,18 @@ _INLINE = text("alter table passage_vectors alter column embedding set storage m
 _DIMENSION = text("""
 select dimension from passage_vectors where collection = :collection and model = :model limit 1
 """)
+# `collection_words` counts the passages, and the index of the model's vectors suffices.
+_MISSING = text("""
+select coalesce((select passages from collection_words
+                 where collection = :collection and word = ''), 0)
+    - (select count(*) from passage_vectors where collection = :collection and model = :model)
+""")
+_INCOMPLETE = text("""
+select collection from collection_words as words
+where word = '' and passages > (select count(*) from passage_vectors as vectors
+                                where vectors.collection = words.collection and model = :model)
+order by collection
+""")
 _COUNTS = text("""
 select model, dimension, count(*) from passage_vectors where collection = :collection
 group by model, dimension order by model, dimension
@@ -38,8 +50,9 @@ where passages.collection = :collection and passage_id is null
 """)
 _STORE = text("""
 insert into passage_vectors (passage_id, collection, model, dimension, embedding)
-select id, :collection, :model, :dimension, cast(vector as vector)
+select passages.id, :collection, :model, :dimension, cast(vector as vector)
 from unnest(cast(:ids as bigint[]), cast(:vectors as text[])) as new (id, vector)
+join passages on passages.id = new.id -- one may be gone since it was read
 on conflict (passage_id) do update
 set model = excluded.model, dimension = excluded.dimension, embedding = excluded.embedding
 """)
@@ -93,6 +106,17 @@ async def vector_dimension(connection: AsyncConnection, collection: str, model: 
         return 0
     values = {"collection": storable_text(collection), "model": model}
     return int(await connection.scalar(_DIMENSION, values) or 0)
+
+
+async def count_missing_vectors(connection: AsyncConnection, collection: str, model: str) -> int:
+    """Return how many passages of the collection have no vector of the model."""
+    values = {"collection": storable_text(collection), "model": model}
+    return max(0, int(await connection.scalar(_MISSING, values) or 0))
+
+
+async def incomplete_collections(connection: AsyncConnection, model: str) -> tuple[str, ...]:
+    """Return the collections that have passages without a vector of the model, by name."""
+    return tuple((await connection.scalars(_INCOMPLETE, {"model": model})).all())
 
 
 async def vector_counts(connection: AsyncConnection, collection: str) -> tuple[VectorCount, ...]:

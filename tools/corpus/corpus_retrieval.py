@@ -62,6 +62,10 @@ class PassageStore(Protocol):
         """Return the dimension of the collection's vectors of the model; 0 if it has none."""
         ...
 
+    async def vectors_missing(self, collection: str, model: str) -> int:
+        """Return how many passages have no vector of the model; some have one."""
+        ...
+
     async def read(self, collection: str, address: str) -> Sequence[SourcePassage]:
         """Return a document's passages in order.
 
@@ -104,7 +108,7 @@ class CorpusRetrieval:
         mode: SearchMode | None,
         where: MetadataFilter,
     ) -> RetrievalResult:
-        """Return the best passages; without a mode by both if the collection has vectors.
+        """Return the best passages; without a mode by both if each passage has a vector.
 
         If the embedding fails, a hybrid search uses only words and says so in its note.
 
@@ -115,12 +119,12 @@ class CorpusRetrieval:
         if mode is SearchMode.KEYWORD:
             return await self._by_words(collection, query, limit, where, "")
         try:
-            vector = await self._embedded(collection, query)
+            vector = await self._embedded(collection, query, needs_all=mode is None)
         except HoldfastError as error:
             if mode is SearchMode.SEMANTIC:
                 raise
             # No note if the caller asked for no mode and no embedding is configured.
-            is_expected = mode is None and isinstance(error, _MissingVectors)
+            is_expected = mode is None and isinstance(error, _MissingVectors | _VectorsUnderWay)
             note = "" if is_expected else f"searched by words alone: {error}"
             return await self._by_words(collection, query, limit, where, note)
         if mode is SearchMode.SEMANTIC:
@@ -147,7 +151,7 @@ class CorpusRetrieval:
         more = ["..."] if len(words) > _MOST_WORDS else []
         return f"no passage has {', '.join([*shown, *more])}" if words else ""
 
-    async def _embedded(self, collection: str, query: str) -> QueryVector:
+    async def _embedded(self, collection: str, query: str, *, needs_all: bool) -> QueryVector:
         """Return the query's vector, of the same model and dimension as the collection's."""
         if self.embedder is None:
             raise _MissingVectors(_NO_EMBEDDINGS)
@@ -158,6 +162,9 @@ class CorpusRetrieval:
                 f"no passage of collection {collection!r} has a vector of model {model!r}: run "
                 "`holdfast corpus add` again, which says so if PostgreSQL lacks pgvector"
             )
+        if needs_all and (missing := await self.store.vectors_missing(collection, model)):
+            # A search by both would prefer the passages that have a vector.
+            raise _VectorsUnderWay(f"{missing:,} passages have no vector yet")
         vector = await self.embedder.query(query)
         if len(vector.values) != dimension:
             raise ModelUnusable(
@@ -170,3 +177,7 @@ class CorpusRetrieval:
 
 class _MissingVectors(BadInput):
     """The collection has no vectors to compare with."""
+
+
+class _VectorsUnderWay(BadInput):
+    """Passages of the collection have no vector yet."""

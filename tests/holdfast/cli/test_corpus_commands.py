@@ -42,7 +42,13 @@ def home(endpoint: HashingEmbeddings) -> Iterator[CommandShell]:
         added = json.loads(ran.out)
         assert (added["collection"], added["added"]) == ("lights", 2)
         assert added["skipped"][0]["path"] == "old.doc"
-        assert added["embedded"] == {"model": "hash", "embedded": 2, "left": 0, "fault": ""}
+        assert added["embedded"] == {
+            "model": "hash",
+            "embedded": 2,
+            "left": 0,
+            "fault": "",
+            "in_background": False,
+        }
         yield here
 
 
@@ -52,6 +58,7 @@ def test_collections_are_listed_with_their_vectors_and_documents(home: CommandSh
     plain = home.holdfast("corpus", "list").out
 
     assert (line["name"], line["documents"], line["passages"]) == ("lights", 2, 2)
+    assert (line["search"], line["without_vector"]) == ("hybrid", 0)
     assert line["vectors"] == [{"model": "hash", "dimension": 64, "passages": 2}]
     assert [each["address"] for each in documents] == ["lamp.md", "lights.csv"]
     assert documents[0]["metadata"]["author"] == "Sault"

@@ -94,17 +94,19 @@ def _list_collections(*, json_output: bool) -> None:
             line.documents,
             line.passages,
             _vectors(line),
+            line.search.value,
             _size(line.size_bytes),
             f"{line.last_added_at:%Y-%m-%d %H:%M}",
         )
         for line in lines
     ]
-    columns = ("collection", "documents", "passages", "vectors", "size", "last added")
+    columns = ("collection", "documents", "passages", "vectors", "search", "size", "last added")
     console().print(plain_table(columns, rows))
 
 
 def _vectors(line: CollectionLine) -> str:
-    return ", ".join(f"{vector.passages:,} {vector.model}" for vector in line.vectors) or "none"
+    done = ", ".join(f"{vector.passages:,} {vector.model}" for vector in line.vectors) or "none"
+    return f"{done}; {line.without_vector:,} to come" if line.without_vector else done
 
 
 def _size(size_bytes: int) -> str:
