@@ -1,4 +1,4 @@
-"""Read the age from which ended jobs are removed."""
+"""Read the age and the size that choose the ended jobs that are pruned."""
 
 import re
 from datetime import timedelta
@@ -6,6 +6,8 @@ from datetime import timedelta
 from holdfast.models.errors import BadInput
 
 _AGE = re.compile(r"([1-9][0-9]{0,4})([dh])")
+_SIZE = re.compile(r"([0-9]{1,6})(MB|GB|TB)")
+_BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def parse_age(text: str) -> timedelta:
@@ -19,3 +21,15 @@ def parse_age(text: str) -> timedelta:
         raise BadInput(f"an age is days or hours, such as 30d or 12h, not {text[:40]!r}")
     number = int(match[1])
     return timedelta(days=number) if match[2] == "d" else timedelta(hours=number)
+
+
+def parse_size(text: str) -> int:
+    """Return the size in bytes.
+
+    Raises:
+        BadInput: the text is no size.
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise BadInput(f"a size is a number with MB, GB or TB, such as 20GB, not {text[:40]!r}")
+    return int(match[1]) * _BYTES[match[2]]

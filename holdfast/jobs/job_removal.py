@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.client import Holdfast
 from holdfast.storage.jobs import job_removal, job_rows
-from holdfast.storage.jobs.job_removal import EndedJob, RemovedJob
+from holdfast.storage.jobs.job_pruning import EndedJob
+from holdfast.storage.jobs.job_removal import RemovedJob
 from holdfast.temporal.history_deletion import delete_histories
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_handle import wait_until_closed

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
+from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import EvidenceStatus
 from holdfast.models.jobs.activity_orders import ControlOrder
 from holdfast.models.jobs.job_record import JobStatus
@@ -167,7 +168,11 @@ async def reopen_job(write: JobTransaction, *, strategy: Strategy | None = None)
     """Make an ended or abandoned job wait for a new workflow run.
 
     The job keeps all results. Its epoch grows at once, so an older run cannot write any more.
+
+    Raises:
+        BadInput: the job's answers were pruned.
     """
+    await _check_has_answers(write)
     settings = {} if strategy is None else _strategy_values(write, strategy)
     await withdraw_budget_questions(write)
     await write.set(**_REOPENED, stop_reason=None, message="", **settings)
@@ -185,9 +190,23 @@ async def reopen_job_for_report(write: JobTransaction) -> None:
     """Make an ended job wait for a run that only writes a report and ends the job as before.
 
     The run knows this from the job's stop reason, which is kept.
+
+    Raises:
+        BadInput: the job's answers were pruned.
     """
+    await _check_has_answers(write)
     await write.set(**_REOPENED)
     await _delete_report_receipt(write)
+
+
+async def _check_has_answers(write: JobTransaction) -> None:
+    """Refuse a job whose recorded answers were removed: it would pay for the calls again."""
+    query = select(jobs.c.responses_pruned_at).where(jobs.c.id == write.job_id)
+    if at := (await write.connection.execute(query)).scalar_one():
+        raise BadInput(
+            f"what models and tools answered to job {write.job_id} was pruned on {at:%Y-%m-%d}, so "
+            "the job cannot continue; submit its question again"
+        )
 
 
 async def release_from_lost_run(write: JobTransaction) -> None:

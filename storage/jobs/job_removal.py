@@ -1,13 +1,11 @@
 """Remove an ended job with everything that only this job needs."""
 
-from datetime import datetime, timedelta
-
 from sqlalchemy import delete, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.frozen_model import Frozen
-from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES, JobStatus
+from holdfast.models.jobs.job_record import JobStatus
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.core.tables.evidence_tables import evidence, source_checks
@@ -18,7 +16,7 @@ from holdfast.storage.evidence.source_removal import (
     sources_of_job,
 )
 
-_TABLES_OF_JOBS = tuple(table for table in metadata.sorted_tables if "job_id" in table.c)
+TABLES_OF_JOBS = tuple(table for table in metadata.sorted_tables if "job_id" in table.c)
 """The rows of these tables go with the row of their job."""
 
 
@@ -31,14 +29,6 @@ class RemovedJob(Frozen):
     """The stored texts that only this job read, which are removed as well."""
     unused_collection: str = ""
     """The job's collection if no other job uses it; it stays, because its user may have made it."""
-
-
-class EndedJob(Frozen):
-    """An ended job that can be removed."""
-
-    job_id: str
-    question: str
-    finished_at: datetime
 
 
 def not_ended_error(job_id: str, status: str) -> BadInput:
@@ -86,7 +76,7 @@ async def count_rows_of_job(connection: AsyncConnection, job_id: str) -> dict[st
         select(literal(table.name).label("name"), func.count().label("rows"))
         .select_from(table)
         .where(table.c.job_id == job_id)
-        for table in _TABLES_OF_JOBS
+        for table in TABLES_OF_JOBS
     ]
     counts.append(
         select(literal(source_checks.name), func.count())
@@ -98,15 +88,3 @@ async def count_rows_of_job(connection: AsyncConnection, job_id: str) -> dict[st
     )
     rows = (await connection.execute(union_all(*counts))).all()
     return {str(name): int(count) for name, count in rows if count}
-
-
-async def ended_jobs(db: Database, older_than: timedelta) -> list[EndedJob]:
-    """Return the jobs that ended before this time, the oldest first."""
-    query = (
-        select(jobs.c.id.label("job_id"), jobs.c.question, jobs.c.finished_at)
-        .where(jobs.c.status.in_(FINAL_JOB_STATUSES), jobs.c.finished_at < func.now() - older_than)
-        .order_by(jobs.c.finished_at)
-    )
-    async with db.reading() as connection:
-        rows = (await connection.execute(query)).mappings()
-        return [EndedJob.model_validate(dict(row)) for row in rows]

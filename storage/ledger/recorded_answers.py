@@ -29,8 +29,10 @@ def tool_answer_json(answer: ToolAnswer) -> str:
     return answer.model_dump_json(exclude=left_out)
 
 
-def recorded_answer(body: str, tool: str) -> ToolAnswer:
-    """Return the recorded answer of a call of this tool."""
+def recorded_answer(body: str | None, tool: str) -> ToolAnswer:
+    """Return the recorded answer of a call of this tool; an empty one if it was pruned."""
+    if body is None:
+        return ToolAnswer(text="")
     content = json.loads(body)
     text = content["text"]
     for passage in content.get("passages", ()):

@@ -1,34 +1,40 @@
-"""Define the route that removes every job that ended long ago."""
+"""Define the route that prunes jobs that ended long ago."""
 
 from fastapi import APIRouter
 from pydantic import Field
 
 from holdfast.api.api_context import Administrator
-from holdfast.jobs.job_age import parse_age
-from holdfast.jobs.job_removal import remove_ended_jobs
+from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
 from holdfast.models.frozen_model import Frozen
-from holdfast.storage.jobs.job_removal import EndedJob, RemovedJob, ended_jobs
+from holdfast.models.jobs.pruning import PrunedPart
 
 router = APIRouter(tags=["jobs"])
 
 
 class PruneBody(Frozen):
-    """Which ended jobs are removed."""
+    """Which ended jobs are pruned, and what of them is removed."""
 
-    older_than: str = Field(max_length=20, description="Days or hours, such as `30d` or `12h`.")
-    dry_run: bool = Field(default=False, description="Only say which jobs would be removed.")
-
-
-class PrunedJobs(Frozen):
-    """The jobs that ended before that time, and those that were removed."""
-
-    found: tuple[EndedJob, ...]
-    removed: tuple[RemovedJob, ...]
+    older_than: str | None = Field(
+        default=None, max_length=20, description="Days or hours, such as `30d` or `12h`."
+    )
+    down_to: str | None = Field(
+        default=None,
+        max_length=20,
+        description="The size that is left, such as `20GB`; the oldest jobs are pruned first.",
+    )
+    part: PrunedPart = Field(
+        default=PrunedPart.JOBS, description="Whole jobs, their raw answers, or their logs."
+    )
+    dry_run: bool = Field(default=False, description="Only say which jobs would be pruned.")
 
 
 @router.post("/prune")
-async def prune_jobs(session: Administrator, body: PruneBody) -> PrunedJobs:
-    """Remove every job that ended before this time, with everything it found."""
-    found = await ended_jobs(session.holdfast.db, parse_age(body.older_than))
-    removed = [] if body.dry_run else await remove_ended_jobs(session.holdfast, found)
-    return PrunedJobs(found=tuple(found), removed=tuple(removed))
+async def prune(session: Administrator, body: PruneBody) -> PrunedJobs:
+    """Prune ended jobs by age and size."""
+    return await prune_jobs(
+        session.holdfast,
+        body.part,
+        older_than=body.older_than,
+        down_to=body.down_to,
+        is_dry_run=body.dry_run,
+    )

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.declarations.option_types import JobArgument, JsonOption
+from holdfast.models.jobs.pruning import PrunedPart
 
 
 def rm(job: JobArgument, json_output: JsonOption = False) -> None:
@@ -16,15 +17,22 @@ def rm(job: JobArgument, json_output: JsonOption = False) -> None:
 
 def prune(
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Time since the job ended, such as 30d or 12h.")
-    ],
+        str | None,
+        typer.Option(metavar="AGE", help="Time since the job ended, such as 30d or 12h."),
+    ] = None,
+    down_to: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="The size that is left, such as 20GB; oldest first."),
+    ] = None,
+    part: Annotated[
+        PrunedPart, typer.Option(help="Whole jobs, their raw answers, or their logs.")
+    ] = PrunedPart.JOBS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the jobs that would be removed.")
+        bool, typer.Option("--dry-run", help="Only list the jobs, with their bytes.")
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Remove every job that ended before that time, as `rm` does."""
+    """Prune jobs that ended long ago, by age, size or both."""
     from holdfast.cli.commands.jobs.removal_commands import prune_command
-    from holdfast.jobs.job_age import parse_age
 
-    prune_command(parse_age(older_than), is_dry_run=dry_run, json_output=json_output)
+    prune_command(part, older_than, down_to, is_dry_run=dry_run, json_output=json_output)

@@ -206,9 +206,21 @@ class SyncJobs(SyncJobFollowing):
         """Have a job that ended without a report write one of what it found."""
         return self._post(AcceptedChange, f"/jobs/{job}/partial-report")
 
-    def prune(self, older_than: str, *, dry_run: bool = False) -> JsonObject:
-        """Remove every job that ended before a time such as `30d` or `12h`, or name them."""
-        return self._post(JsonObject, "/prune", {"older_than": older_than, "dry_run": dry_run})
+    def prune(
+        self,
+        older_than: str | None = None,
+        *,
+        down_to: str | None = None,
+        part: str = "jobs",
+        dry_run: bool = False,
+    ) -> JsonObject:
+        """Prune jobs that ended before a time such as `30d`, or down to a size such as `20GB`.
+
+        `part` is `jobs`, or only their `responses` or `events`.
+        """
+        given = {"older_than": older_than, "down_to": down_to, "part": part, "dry_run": dry_run}
+        body = {name: value for name, value in given.items() if value is not None}
+        return self._post(JsonObject, "/prune", body)
 
     def remove(self, job: str) -> JsonObject:
         """Remove an ended job with everything it found."""

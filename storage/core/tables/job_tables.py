@@ -1,6 +1,6 @@
 """Define the tables of jobs: their state, events, receipts and reports."""
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table, text
+from sqlalchemy import BigInteger, Column, DateTime, Float, Index, Integer, Table, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.models.jobs.job_record import JobStatus
@@ -79,6 +79,16 @@ jobs = Table(
         "imported",
         JSONB(none_as_null=True),
         comment="the bundle that the job was imported from; null: it was asked here",
+    ),
+    Column(
+        "responses_pruned_at",
+        DateTime(timezone=True),
+        comment="when the raw answers were removed; such a job cannot be reopened",
+    ),
+    Column(
+        "events_pruned_at",
+        DateTime(timezone=True),
+        comment="when the log was removed, but for its last entry",
     ),
     word_constraint("status", JobStatus),
     Index("ix_jobs_created_at", "created_at"),

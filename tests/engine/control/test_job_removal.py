@@ -7,11 +7,13 @@ import pytest
 from sqlalchemy import text
 
 from holdfast.jobs.job_age import parse_age
-from holdfast.jobs.job_removal import remove_ended_job, remove_ended_jobs
+from holdfast.jobs.job_pruning import prune_jobs
+from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.jobs.job_filter import JobFilter
+from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.storage.core.tables.metadata import metadata
-from holdfast.storage.jobs import job_removal, job_rows
+from holdfast.storage.jobs import job_rows
 from holdfast.temporal.workflow_handle import find_open_workflow
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
@@ -99,10 +101,11 @@ async def test_only_jobs_that_ended_before_the_given_time_are_pruned(
         aged = text("update jobs set finished_at = now() - interval '31 days' where id = :job")
         await connection.execute(aged, {"job": old.job_id})
 
-    found = await job_removal.ended_jobs(engine.db, timedelta(days=30))
-    removed = await remove_ended_jobs(engine.holdfast, found)
+    pruned = await prune_jobs(
+        engine.holdfast, PrunedPart.JOBS, older_than="30d", down_to=None, is_dry_run=False
+    )
 
-    assert [job.job_id for job in removed] == [old.job_id]
+    assert [job.job_id for job in pruned.removed] == [old.job_id]
     left = await job_rows.load_newest_jobs(engine.db, JobFilter())
     assert [job.id for job in left] == [new.job_id]
 

@@ -1,14 +1,14 @@
 """Implement `holdfast rm` and `holdfast prune`."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from holdfast.cli.installation_access import run_with_client, run_with_job
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
-from holdfast.jobs.job_removal import remove_ended_job, remove_ended_jobs
-from holdfast.storage.jobs import job_removal
-from holdfast.storage.jobs.job_removal import EndedJob, RemovedJob
+from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
+from holdfast.jobs.job_removal import remove_ended_job
+from holdfast.models.jobs.pruning import PrunedPart
+from holdfast.storage.jobs.job_removal import RemovedJob
 
 
 def remove_command(job: str, *, json_output: bool) -> None:
@@ -20,29 +20,36 @@ def remove_command(job: str, *, json_output: bool) -> None:
         _print_removed([removed])
 
 
-def prune_command(age: timedelta, *, is_dry_run: bool, json_output: bool) -> None:
-    """Remove the jobs that ended before this time, or list them."""
+def prune_command(
+    part: PrunedPart,
+    older_than: str | None,
+    down_to: str | None,
+    *,
+    is_dry_run: bool,
+    json_output: bool,
+) -> None:
+    """Prune ended jobs by age and size, or list them."""
 
-    async def find(holdfast: Holdfast) -> list[EndedJob]:
-        return await job_removal.ended_jobs(holdfast.db, age)
+    async def prune(holdfast: Holdfast) -> PrunedJobs:
+        return await prune_jobs(
+            holdfast, part, older_than=older_than, down_to=down_to, is_dry_run=is_dry_run
+        )
 
-    async def remove(holdfast: Holdfast) -> list[RemovedJob]:
-        return await remove_ended_jobs(holdfast, await find(holdfast))
-
-    if is_dry_run:
-        found = run_with_client(find)
-        if json_output:
-            print_json(found)
-            return
-        for job in found:
-            print_text(f"{job.job_id}  {job.finished_at:%Y-%m-%d}  {job.question[:80]}")
-        print_text(f"{len(found)} jobs would be removed")
-        return
-    removed = run_with_client(remove)
+    pruned = run_with_client(prune)
     if json_output:
-        print_json(removed)
-    else:
-        _print_removed(removed)
+        print_json(pruned)
+        return
+    if is_dry_run:
+        for job in pruned.found:
+            print_text(
+                f"{job.job_id}  {job.finished_at:%Y-%m-%d}  {job.size_bytes:>12,} bytes  "
+                f"{job.question[:80]}"
+            )
+    _print_removed(pruned.removed)
+    verb = "would be" if is_dry_run else "were"
+    print_text(
+        f"{part.value} of {len(pruned.found)} jobs {verb} pruned: {pruned.size_bytes:,} bytes"
+    )
 
 
 def _print_removed(removed: Sequence[RemovedJob]) -> None:
@@ -53,5 +60,3 @@ def _print_removed(removed: Sequence[RemovedJob]) -> None:
             f"no job uses the collection {collection!r} now; "
             f"`holdfast corpus remove {collection}` removes it"
         )
-    if len(removed) != 1:
-        print_text(f"removed {len(removed)} jobs")

@@ -1,0 +1,62 @@
+"""Prune ended jobs by age and size: whole jobs, their raw answers, or their logs."""
+
+from holdfast.client import Holdfast
+from holdfast.jobs.job_age import parse_age, parse_size
+from holdfast.jobs.job_removal import remove_ended_jobs
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.pruning import PrunedPart
+from holdfast.storage.jobs import job_pruning
+from holdfast.storage.jobs.job_pruning import EndedJob
+from holdfast.storage.jobs.job_removal import RemovedJob
+
+
+class PrunedJobs(Frozen):
+    """The ended jobs that were chosen, and those that were removed as a whole."""
+
+    part: PrunedPart
+    found: tuple[EndedJob, ...]
+    removed: tuple[RemovedJob, ...]
+    """Empty if only answers or logs were removed."""
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(job.size_bytes for job in self.found)
+
+
+async def prune_jobs(
+    holdfast: Holdfast,
+    part: PrunedPart,
+    *,
+    older_than: str | None,
+    down_to: str | None,
+    is_dry_run: bool,
+) -> PrunedJobs:
+    """Remove the part of the jobs that ended long ago; `is_dry_run`: only say of which jobs.
+
+    `older_than` is an age such as `30d`, `down_to` a size such as `20GB` that the part of all jobs
+    has afterwards, unless younger or running jobs need more.
+
+    Raises:
+        BadInput: neither is given, or one cannot be read.
+        ServiceDown: Temporal does not answer.
+    """
+    if older_than is None and down_to is None:
+        raise BadInput("name an age, a size, or both: `--older-than 30d`, `--down-to 20GB`")
+    found = await job_pruning.ended_jobs(
+        holdfast.db,
+        part,
+        older_than=None if older_than is None else parse_age(older_than),
+        down_to_bytes=None if down_to is None else parse_size(down_to),
+    )
+    removed: list[RemovedJob] = []
+    ids = [job.job_id for job in found]
+    if not is_dry_run:
+        match part:
+            case PrunedPart.JOBS:
+                removed = await remove_ended_jobs(holdfast, found)
+            case PrunedPart.RESPONSES:
+                await job_pruning.prune_responses(holdfast.db, ids)
+            case PrunedPart.EVENTS:
+                await job_pruning.prune_events(holdfast.db, ids)
+    return PrunedJobs(part=part, found=tuple(found), removed=tuple(removed))
