@@ -36,6 +36,7 @@ from holdfast.configuration.opened_models import open_models
 from holdfast.corpus.spare_time_embedding import embed_in_spare_time
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
+from holdfast.observability.trace_export import export_traces
 from holdfast.services.private_files import touch_private_file
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.supervisor.loop_pulse import LoopPulse
@@ -135,7 +136,12 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(sign, stop.set)
     endpoints = await attach_to_services(settings)
-    client = await connect(settings, endpoints, identity=life.identity)
+    client = await connect(
+        settings,
+        endpoints,
+        identity=life.identity,
+        metrics_address=settings.metrics_address,
+    )
     await register_search_attributes(client)
     async with AsyncExitStack() as stack:
         if life.pulse is not None:
@@ -153,6 +159,7 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
             asyncio.create_task(_look_after_jobs(takeover, *place)),
             asyncio.create_task(webhooks.repeat()),
             asyncio.create_task(embed_in_spare_time(settings, services.db)),
+            asyncio.create_task(export_traces(services.db, life.identity)),
         ]
         async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)

@@ -75,6 +75,11 @@ class Settings(BaseSettings):
         pattern=r"^https?://\S+$",
         description="the web address of your own Temporal UI",
     )
+    metrics_address: str | None = Field(
+        default=None,
+        pattern=r"^\S+:\d{1,5}$",
+        description="where a worker serves its own `/metrics`, such as 127.0.0.1:9464",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", description="log lines of this level and above are written"
     )

@@ -8,6 +8,7 @@ HoldfastError
 │   ├── ModelTurnAwaited    a limit that all workers share has no room: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
 │   ├── StorageAway         PostgreSQL does not answer
+│   ├── CollectorAway       the collector of traces did not take the spans
 │   ├── AttemptTimeOver     one attempt took longer than it may; the next one goes on
 │   ├── Overtaken           another attempt at the same work was stored first
 │   └── BudgetHeld          calls under way hold the room that the next model call needs
@@ -117,6 +118,10 @@ class StorageAway(Passing):
     def __init__(self, message: str, *, since: datetime | None = None) -> None:
         super().__init__(message)
         self.since = since
+
+
+class CollectorAway(Passing):
+    """The collector of traces did not take the spans; the ledger has them still."""
 
 
 class AttemptTimeOver(Passing):

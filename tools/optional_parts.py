@@ -15,6 +15,7 @@ class OptionalPart(StrEnum):
 
     CHARTS = "charts"
     DOCUMENTS = "documents"
+    OBSERVABILITY = "observability"
     PYTHON = "python"
     SEMANTIC = "semantic"
     TABLES = "tables"
@@ -24,6 +25,11 @@ class OptionalPart(StrEnum):
 _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
     OptionalPart.CHARTS: ("vl_convert",),
     OptionalPart.DOCUMENTS: ("defusedxml", "docx", "openpyxl", "pptx", "pypdf"),
+    OptionalPart.OBSERVABILITY: (
+        "opentelemetry.exporter.otlp.proto.http",
+        "opentelemetry.sdk",
+        "prometheus_client",
+    ),
     OptionalPart.PYTHON: ("pydantic_monty",),
     OptionalPart.SEMANTIC: ("numpy", "safetensors", "threadpoolctl", "tokenizers"),
     OptionalPart.TABLES: ("duckdb",),
@@ -33,7 +39,14 @@ _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
 
 def is_installed(part: OptionalPart) -> bool:
     """Return True if all modules of the part can be imported; imports none of them."""
-    return all(find_spec(module) is not None for module in _MODULES[part])
+    return all(map(_can_be_imported, _MODULES[part]))
+
+
+def _can_be_imported(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above the module is missing
+        return False
 
 
 def missing_part_message(part: OptionalPart, use: str) -> str:

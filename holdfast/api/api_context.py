@@ -20,6 +20,7 @@ from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import NotFound
+from holdfast.observability.metrics_text import MetricsPage
 from holdfast.storage.jobs import job_rows
 
 _MAX_ID_LENGTH = 200
@@ -37,6 +38,7 @@ class ApiContext:
     reads_within: timedelta
     uploads: UploadQueue
     streams: StreamSlots
+    metrics: MetricsPage
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,8 @@ Steerer = Annotated[CallerSession, Depends(_session(Scope.STEER))]
 Administrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN))]
 KeyAdministrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_recorded=False))]
 """A request about keys, whose changes are recorded in their own transaction."""
+MetricsReader = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_recorded=False))]
+"""A program that reads figures every few seconds, which would fill the audit."""
 ReadJob = Annotated[JobSession, Depends(_job_session(Scope.READ))]
 SteeredJob = Annotated[JobSession, Depends(_job_session(Scope.STEER))]
 """A job that the request changes."""

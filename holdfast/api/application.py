@@ -31,6 +31,7 @@ from holdfast.api.routes import (
     job_removal_routes,
     job_submission_routes,
     job_view_routes,
+    observability_routes,
     response_routes,
     upload_routes,
     webhook_routes,
@@ -51,6 +52,7 @@ _ROUTERS = (
     access_routes.router,
     response_routes.router,
     webhook_routes.router,
+    observability_routes.router,
 )
 
 
@@ -77,6 +79,7 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
     for router in _ROUTERS:
         v1.include_router(router)
     app.include_router(v1)
+    app.include_router(observability_routes.metrics_router, include_in_schema=False)
     note_methods(app, "/v1", _ROUTERS)
     app.add_middleware(RefusalAudit)
     app.add_middleware(RateLimitHeaders)

@@ -28,6 +28,7 @@ from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.models.access.http_config import HttpConfig
 from holdfast.models.errors import BadInput
+from holdfast.observability.metrics_text import MetricsPage
 
 _SHUTDOWN_TIMEOUT_S = 5
 
@@ -147,6 +148,7 @@ def build_server(
         reads_within,
         uploads,
         StreamSlots(http.streams, http.streams_per_key),
+        MetricsPage(holdfast.db),
     )
     app = build_application(context, _allowed_host_names(listening, http))
     for add_face in faces:

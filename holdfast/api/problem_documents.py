@@ -19,6 +19,7 @@ from holdfast.api.access.access_errors import AccessRefused, KeyMissing, TooMany
 from holdfast.api.route_methods import methods_at
 from holdfast.models.errors import (
     BadInput,
+    CollectorAway,
     HoldfastError,
     NotFound,
     PlanMoved,
@@ -67,6 +68,7 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
     (BadInput, 400),
     (ServiceDown, 503),
     (StorageAway, 503),
+    (CollectorAway, 503),
     (HoldfastError, 500),
 )
 

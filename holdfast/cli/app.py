@@ -14,6 +14,7 @@ from holdfast.cli.declarations import (
     installation_declarations,
     job_start_declarations,
     model_declarations,
+    observability_declarations,
     removal_declarations,
     view_declarations,
     webhook_declarations,
@@ -61,6 +62,7 @@ app.command()(view_declarations.verification)
 app.command()(view_declarations.calls)
 app.command()(view_declarations.events)
 app.command()(view_declarations.stats)
+app.command()(observability_declarations.otel)
 app.command()(installation_declarations.agents)
 app.command()(job_start_declarations.demo)
 app.command("open")(installation_declarations.open_page)

@@ -12,6 +12,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from holdfast.models.text.terminal_text import escape_json
+from holdfast.planning.traces.span_ids import trace_id
 
 _SECRET_NAME = re.compile(
     r"(?i)(api[_-]?key|authorization|password|passwd|secret|credential|(^|_)token$|database_url)"
@@ -84,6 +85,7 @@ def redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> Ev
 def _before_rendering() -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
+        _add_trace_id,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.PositionalArgumentsFormatter(),
@@ -93,6 +95,14 @@ def _before_rendering() -> list[Processor]:
         structlog.processors.format_exc_info,
         redact,  # after the traceback is text, because the text may contain a secret
     ]
+
+
+def _add_trace_id(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """Add the id of the job's trace to a line about a job: its workflow has the job's id."""
+    job_id = event.get("job_id", event.get("workflow_id"))
+    if isinstance(job_id, str) and job_id:
+        event["trace_id"] = trace_id(job_id)
+    return event
 
 
 def _redacted(name: str, value: object, depth: int = 0) -> object:

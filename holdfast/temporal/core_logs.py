@@ -1,6 +1,6 @@
-"""Send the log of Temporal's native client to Python's log; by default it prints to stdout.
+"""Send the log of Temporal's native client to Python's log, and serve its figures if asked to.
 
-Standard output is for the results of commands.
+By default it prints to stdout. Standard output is for the results of commands.
 """
 
 import logging
@@ -14,8 +14,11 @@ _LOGGER = "temporalio.core"
 
 
 @cache
-def logged_runtime() -> "Runtime":
+def logged_runtime(metrics_address: str | None = None) -> "Runtime":
     """The runtime of this process's Temporal clients; it logs to `temporalio.core`.
+
+    With an address (`host:port`), it serves the figures of clients and workers in Prometheus's
+    text form at `/metrics` there: slots, polls, latencies and failures by activity type.
 
     A command without a configured log shows errors only: its own messages name what does not
     answer.
@@ -23,6 +26,7 @@ def logged_runtime() -> "Runtime":
     from temporalio.runtime import (
         LogForwardingConfig,
         LoggingConfig,
+        PrometheusConfig,
         Runtime,
         TelemetryConfig,
         TelemetryFilter,
@@ -35,4 +39,12 @@ def logged_runtime() -> "Runtime":
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
         forwarding=LogForwardingConfig(logger=logger),
     )
-    return Runtime(telemetry=TelemetryConfig(logging=logs))
+    metrics = None
+    if metrics_address is not None:
+        metrics = PrometheusConfig(
+            bind_address=metrics_address,
+            counters_total_suffix=True,
+            unit_suffix=True,
+            durations_as_seconds=True,
+        )
+    return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=metrics))

@@ -13,6 +13,7 @@ from holdfast.temporal.core_logs import logged_runtime
 if TYPE_CHECKING:
     from temporalio.client import Client
     from temporalio.envconfig import ClientConnectConfig
+    from temporalio.runtime import Runtime
 
 # Functions import `temporalio`: the import takes a second, which `--help` does not need.
 
@@ -25,10 +26,12 @@ async def connect(
     *,
     identity: str | None = None,
     within_s: float = _CONNECT_TIMEOUT_S,
+    metrics_address: str | None = None,
 ) -> "Client":
     """Connect to the embedded or configured server with our data converter.
 
-    `identity` is the client's name in Temporal; default: `pid@host`.
+    `identity` is the client's name in Temporal; default: `pid@host`. At the `metrics_address`,
+    this process serves the client's figures.
 
     Raises:
         BadConfiguration: the Temporal profile, key or certificate cannot be used.
@@ -46,7 +49,7 @@ async def connect(
                 **config,
                 data_converter=pydantic_data_converter,
                 identity=identity,
-                runtime=logged_runtime(),
+                runtime=_runtime(metrics_address),
             )
     except TimeoutError as error:
         raise ServiceDown(
@@ -55,6 +58,16 @@ async def connect(
     except (RuntimeError, RPCError) as error:
         raise ServiceDown(
             _no_answer_message(settings, address, f"({_short_error(error)})")
+        ) from error
+
+
+def _runtime(metrics_address: str | None) -> "Runtime":
+    try:
+        return logged_runtime(metrics_address)
+    except ValueError as error:
+        raise BadConfiguration(
+            f"HOLDFAST_METRICS_ADDRESS: no figures can be served at {metrics_address!r} "
+            f"({_short_error(error)}); name a free port of this computer"
         ) from error
 
 

@@ -146,6 +146,10 @@ class AsyncJobs(AsyncJobFollowing):
         """Calls, tokens, recoveries and failures of the job."""
         return await self._get(JsonObject, f"/jobs/{job}/statistics")
 
+    async def send_trace(self, job: str) -> JsonObject:
+        """Send the trace of the job to the collector that the server's environment names."""
+        return await self._post(JsonObject, f"/jobs/{job}/otel")
+
     async def log(self, job: str, *, after: int = 0, limit: int = 200) -> list[Event]:
         """The entries of the job's log after one of them."""
         return await self._get(list[Event], f"/jobs/{job}/log", after=after, limit=limit)

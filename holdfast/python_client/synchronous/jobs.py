@@ -146,6 +146,10 @@ class SyncJobs(SyncJobFollowing):
         """Calls, tokens, recoveries and failures of the job."""
         return self._get(JsonObject, f"/jobs/{job}/statistics")
 
+    def send_trace(self, job: str) -> JsonObject:
+        """Send the trace of the job to the collector that the server's environment names."""
+        return self._post(JsonObject, f"/jobs/{job}/otel")
+
     def log(self, job: str, *, after: int = 0, limit: int = 200) -> list[Event]:
         """The entries of the job's log after one of them."""
         return self._get(list[Event], f"/jobs/{job}/log", after=after, limit=limit)

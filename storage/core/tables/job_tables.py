@@ -92,6 +92,7 @@ jobs = Table(
     ),
     word_constraint("status", JobStatus),
     Index("ix_jobs_created_at", "created_at"),
+    Index("ix_jobs_finished_at", "finished_at", postgresql_where=text("finished_at is not null")),
     Index("ix_jobs_owner_created_at", "owner", "created_at"),
     Index("ix_jobs_status_created_at", "status", "created_at"),
     Index(

@@ -64,6 +64,7 @@ ROUTES = {
     "calls": "GET /v1/jobs/{job}/calls",
     "events": "GET /v1/jobs/{job}/events",
     "stats": "GET /v1/statistics",
+    "otel": "POST /v1/jobs/{job}/otel",
     "agents": "GET /v1/agents",
     "doctor": "GET /v1/doctor",
     "audit": "GET /v1/audit",
