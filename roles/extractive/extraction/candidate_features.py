@@ -7,7 +7,7 @@ from holdfast.roles.extractive.extraction.response_passages import ParsedRespons
 from holdfast.roles.extractive.extraction.type_matching import type_fit
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate
-from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems
 
 
 def features_of(
@@ -149,11 +149,26 @@ def _overlap(candidate: ValueCandidate, wanted: EntityQuery) -> float:
 _BIRTH, _DEATH = frozenset({"born", "birth", "birthdat", "birthday"}), frozenset({"die", "dead"})
 
 
+_BEGIN = frozenset(map(stem, ("begin", "began", "start", "started", "commence")))
+_END = frozenset(map(stem, ("end", "ends", "expire", "until")))
+_TERM = re.compile(
+    r"\b(begins?|began|starts?|started|from|since|ends?|ended|until|expires?)\b", re.IGNORECASE
+)
+
+
 def _birth_or_death(candidate: ValueCandidate, text: str, wanted: EntityQuery) -> float:
     """In `(1929 – 2010)` the first date is the birth and the second the death."""
     if candidate.kind not in (ValueKind.DATE, ValueKind.YEAR):
         return 0.0
     before = text[max(0, candidate.start - 40) : candidate.start]
+    asks_begin, asks_end = bool(_BEGIN & wanted.about), bool(_END & wanted.about)
+    if asks_begin or asks_end:
+        verbs = _TERM.findall(before)
+        ends = bool(verbs) and verbs[-1].lower().startswith(("end", "until", "expire"))
+        begins = bool(verbs) and not ends
+        return float((begins and asks_begin) or (ends and asks_end)) - float(
+            (begins and asks_end) or (ends and asks_begin)
+        )
     ends = bool(re.search(r"\d{4}\s*[–—-]\s*(?:[^()]{0,20})$", before)) or "died" in before[-12:]
     begins = bool(re.search(r"(?:\(|born)[^()–—-]{0,25}$", before)) and not ends
     asks_birth, asks_death = bool(_BIRTH & wanted.about), bool(_DEATH & wanted.about)

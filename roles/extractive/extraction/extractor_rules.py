@@ -27,14 +27,17 @@ from holdfast.roles.extractive.extraction.subject_mentions import (
     subject_confidence,
 )
 from holdfast.roles.extractive.extraction.supporting_sentence import best_sentence
+from holdfast.roles.extractive.extraction.table_cells import CELL_CONFIDENCE, best_cell
 from holdfast.roles.extractive.extraction.value_doubts import (
     DOUBTFUL_CONFIDENCE,
     is_another_measure,
     is_doubtful,
 )
 from holdfast.roles.extractive.text.dates_and_amounts import first_amount
+from holdfast.roles.extractive.text.measure_units import is_amount_of_money, is_money
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
+from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer, ExtractorTask
 
 _LEAST_CONFIDENCE = 0.12
@@ -102,6 +105,9 @@ def _best(
     if wanted.kind is ValueKind.SENTENCE:
         said = best_sentence(places, cited, reading, wanted)
         return BestValue(*said) if said is not None else None
+    cell = best_cell(reading, wanted)
+    if cell is not None:
+        return BestValue(cell, CELL_CONFIDENCE)
     every = _fitting(places, wanted, reading)
     if not every or fits_nothing(every[0]):
         return None
@@ -113,6 +119,8 @@ def _fitting(
 ) -> list[ScoredCandidate]:
     """The candidates, best first, without those of the wrong measure or a poorer fit."""
     every = sorted(scored_candidates(places, wanted, reading), key=lambda each: -each.score)
+    if is_money(wanted.measure) and any(is_amount_of_money(each.value) for each in every):
+        every = [each for each in every if is_amount_of_money(each.value)]
     if wanted.measure:
         every = [each for each in every if not fits_nothing(each)]
         every = [each for each in every if not is_another_measure(each, wanted)] or every
@@ -223,8 +231,17 @@ def scored_candidates(
                 yield score(title, place, wanted, reading, is_title=True)
 
 
+def _is_descriptive(title: str) -> bool:
+    """True if the title describes its document, as `Agreement with X on the storage of fruit`."""
+    said = [each.text for each in words(title) if is_content_word(each.text)]
+    return sum(each.islower() for each in said) >= _LOWER_CASE_WORDS
+
+
+_LOWER_CASE_WORDS = 2
+
+
 def _title(passage: ResponsePassage) -> ValueCandidate | None:
-    if not passage.is_title_a_name:
+    if not passage.is_title_a_name or _is_descriptive(passage.name):
         return None
     is_work = passage.title != passage.name and any(
         word in passage.title for word in ("film", "album", "song", "series", "novel", "book")

@@ -36,6 +36,7 @@ class ResponsePassage:
     title_stems: frozenset[str]
     stems: frozenset[str]
     sentences: tuple[ResponseSentence, ...]
+    text: str
     lower_text: str
     """The text in lower case: to look names up in."""
     is_title_a_name: bool
@@ -106,6 +107,7 @@ def _passage(fragment: Fragment, text: str, room: int) -> ResponsePassage:
         frozenset(stems(name)),
         everything,
         said,
+        text,
         text.lower(),
         _is_a_name(name, text, said),
         _kind(title, said),

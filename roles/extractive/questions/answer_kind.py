@@ -50,7 +50,10 @@ def _price_noun(counted: re.Match[str], after: str) -> str:
     return is_paid.group(1).lower() if is_paid else ""
 
 
-_PAYS = re.compile(r"\b(cost|price|rent)\b", re.IGNORECASE)
+_PAYS = re.compile(
+    r"\b(cost|price|rent|pays?|paid|charges?|owes?|claims?)\b(?! (?:attention|tribute))",
+    re.IGNORECASE,
+)
 
 
 def find_question_word(text: str) -> re.Match[str] | None:
@@ -94,7 +97,7 @@ def _asked_noun(rest: str) -> tuple[ValueKind, str]:
 
 _ENDING = """
 is are was were did does do has had have of in on at by for from with that which who whom where
-when to and or would will can could as whose part if about also between
+when to and or a an per would will can could as whose part if about also between
 """
 _PHRASE_ENDS = frozenset(_ENDING.split())
 

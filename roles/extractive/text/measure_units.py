@@ -33,6 +33,12 @@ _COMPARED = {
     "lighter": "weight",
     "cheaper": "price",
 }
+_PAID = """
+price cost rent fee salary budget revenue turnover profit penalty pay pays paid charge charges owe
+owes claim claims compensation tariff excess
+"""
+_MONEY = frozenset(_PAID.split())
+_CURRENCY = re.compile(r"[$€£¥]\s?\d|\b(?:pence|pounds?|euros?|dollars?|cents?)$", re.IGNORECASE)
 _DURING = re.compile(r"\s*(?:did|do|does|has|have|had|can|will|may)\b", re.IGNORECASE)
 _LENGTH = (
     r"(?:(?:kilo|centi|milli)?met(?:er|re)s?|km|cm|mm|m|miles?|mi|feet|foot|ft|inch(?:es)?|in|"
@@ -76,6 +82,16 @@ def measure_adjective_stems(noun: str) -> frozenset[str]:
     """The stems of the adjectives with which a measure is said: `60 metres tall`."""
     said = {stem(each) for each, measure in _ADJECTIVES.items() if measure == noun}
     return frozenset({*said, stem("long")} if noun == "duration" else said)
+
+
+def is_money(noun: str) -> bool:
+    """True if the noun, or the verb of `how much`, asks for an amount of money."""
+    return noun.lower() in _MONEY
+
+
+def is_amount_of_money(value: str) -> bool:
+    """True if an amount says its currency."""
+    return _CURRENCY.search(value) is not None
 
 
 def has_unit(value: str, noun: str) -> bool:
