@@ -110,6 +110,19 @@ def test_every_page_is_in_the_index() -> None:
     assert sorted(page for page in pages - {"README.md"} if f"({page})" not in index) == []
 
 
+def test_the_comparison_repeats_the_figures_of_the_pages_that_measured_them() -> None:
+    page = (ROOT / "docs/comparison.md").read_text()
+    evaluation, performance = (
+        (ROOT / f"docs/{name}.md").read_text() for name in ("evaluation", "performance")
+    )
+    tokens = re.findall(r"\b\d\d,\d{3}\b", page)
+    seconds = re.findall(r"\(\d\.\d\d-\d\.\d\d\)", page)
+
+    assert (len(tokens), len(seconds)) == (3, 3)
+    assert [each for each in tokens if f"| {each} |" not in evaluation] == []
+    assert [each for each in seconds if f" {each} |" not in performance] == []
+
+
 def test_every_file_that_the_documentation_names_exists() -> None:
     missing = [
         f"{page.name}: {name}"
