@@ -11,12 +11,14 @@ from holdfast.cli.declarations.option_types import (
     JobArgument,
     JsonOption,
     ModelOption,
+    NotifyOption,
     PresetOption,
     QuestionArgument,
     ReviewOption,
     ServersOption,
     SettingsOption,
 )
+from holdfast.models.errors import BadInput
 
 
 def run(
@@ -38,6 +40,7 @@ def run(
             "--wait/--no-wait", help="With --review: watch the job to its end, or return at once."
         ),
     ] = True,
+    notify: NotifyOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Ask a question, watch the work, and read the cited report."""
@@ -47,6 +50,10 @@ def run(
     checked = check_run(
         RunOptions(question, docs, collection, preset, model, changes, servers, follows)
     )
+    if notify is not None and (dry_run or review):
+        raise BadInput(
+            "--notify goes with a run that needs nobody; with --review, give it to `holdfast wait`"
+        )
     if dry_run:
         from holdfast.cli.commands.jobs.dry_run_commands import dry_run_command
 
@@ -57,7 +64,7 @@ def run(
         raise typer.Exit(review_command(checked, waits=waits, json_output=json_output))
     from holdfast.cli.commands.jobs.run_commands import run_command
 
-    raise typer.Exit(run_command(checked, json_output=json_output))
+    raise typer.Exit(run_command(checked, notify, json_output=json_output))
 
 
 def submit(
@@ -94,12 +101,13 @@ def wait(
     timeout: Annotated[
         float | None, typer.Option(min=0, help="Seconds; then exit with code 3.")
     ] = None,
+    notify: NotifyOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Wait until a job has ended; the exit code says how."""
     from holdfast.cli.commands.jobs.run_commands import wait_command
 
-    raise typer.Exit(wait_command(job, timeout, json_output=json_output))
+    raise typer.Exit(wait_command(job, timeout, notify, json_output=json_output))
 
 
 def demo(

@@ -27,6 +27,14 @@ PresetOption = Annotated[
 ModelOption = Annotated[
     str | None, typer.Option("--model", help="A model of your endpoint, or `extractive`.")
 ]
+NotifyOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COMMAND",
+        help="Run this in a shell when the job ends, asks or pauses, with JOB_ID, JOB_EVENT and "
+        "JOB_MESSAGE in its environment.",
+    ),
+]
 ServersOption = Annotated[
     str | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from holdfast.cli.commands.jobs.job_notifications import notifying
 from holdfast.cli.commands.jobs.job_preparation import prepare_and_run
 from holdfast.cli.commands.jobs.job_watch import watch_job
 from holdfast.cli.installation_access import run_with_job
@@ -13,17 +14,19 @@ from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
 from holdfast.models.jobs.job_record import JobRequest, JobStatus
 from holdfast.models.views.job_views import JobView
+from holdfast.storage.views.status_and_last_event import load_job_progress
 
 _EXIT_TIMED_OUT = 3
 _MAX_WAIT_S = 10 * 365 * 86_400
 
 
-def run_command(checked: CheckedRun, *, json_output: bool) -> int:
+def run_command(checked: CheckedRun, notify: str | None, *, json_output: bool) -> int:
     """Submit the job, watch it, and print its report; 0 when the job is done."""
 
     async def submit(holdfast: Holdfast, request: JobRequest) -> int:
         job_id = await holdfast.submit(request)
-        return await watch_job(holdfast, job_id, json_output=json_output)
+        async with notifying(holdfast, job_id, notify):
+            return await watch_job(holdfast, job_id, json_output=json_output)
 
     return prepare_and_run(checked, submit)
 
@@ -44,14 +47,20 @@ def submit_command(checked: CheckedRun, key: str | None, *, json_output: bool) -
     return prepare_and_run(checked, submit)
 
 
-def wait_command(job: str, timeout_s: float | None, *, json_output: bool) -> int:
+def wait_command(
+    job: str, timeout_s: float | None, notify: str | None, *, json_output: bool
+) -> int:
     """Wait for the end of the job; 0 done, 1 failed or cancelled, 3 not yet."""
     is_endless = timeout_s is None or timeout_s > _MAX_WAIT_S
     timeout = None if is_endless else timedelta(seconds=timeout_s or 0)
 
     async def wait(holdfast: Holdfast, job_id: str) -> JobView:
         await _print_blockers(holdfast, job_id)
-        await holdfast.wait(job_id, timeout)
+        seen = await load_job_progress(holdfast.db, job_id)
+        # An entry that the user can see already is no news, but for the end of the job.
+        after = seen.last_event - 1 if seen.has_ended else seen.last_event
+        async with notifying(holdfast, job_id, notify, after=after):
+            await holdfast.wait(job_id, timeout)
         return await holdfast.show(job_id)
 
     view = run_with_job(job, wait, needs_temporal=True)
