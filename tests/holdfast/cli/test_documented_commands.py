@@ -30,6 +30,8 @@ NOT_RUN = {
     "answer": "needs an open question; test_answer_commands.py runs it",
     "import": "the job is here already; tests/holdfast/bundles/ imports it elsewhere",
     "restore": "replaces all jobs; tests/holdfast/test_backup_commands.py runs it",
+    "erase": "takes the job from the other commands; tests/engine/control/test_erasure.py runs it",
+    "verify": "needs the file of another command; tests/holdfast/bundles/ checks bundles",
     "figure": "needs a chart; tests/engine/tools/test_computed_figures.py runs it",
 }
 DONE = {0}
