@@ -26,6 +26,7 @@ from holdfast.models.errors import (
 from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.text.storable_text import storable_json
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.connection_pooler import prepare_nothing_behind_pooler
 from holdfast.storage.core.hot_path_pool import HotPathPool, StatementValue
 from holdfast.storage.core.tables.job_tables import events, jobs, receipts
 
@@ -98,6 +99,7 @@ class Database:
             # Parameter values must not be in an error's text, which goes to logs and screens.
             hide_parameters=True,
         )
+        prepare_nothing_behind_pooler(self.engine)
         self._constant = HotPathPool(url, connections=pool_size)
         self._outage = _Outage()
 

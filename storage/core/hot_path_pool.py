@@ -11,6 +11,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.connection_pooler import SERVING_PROCESS, is_pooled
 
 StatementValue: TypeAlias = str | int | float | bool | None
 """A parameter of a statement; JSON is sent as text, so that its null is not SQL's."""
@@ -90,8 +91,13 @@ async def _execute_both(
 
 
 async def _configure(connection: AsyncConnection[Any]) -> None:
-    # Planning one of these statements takes longer than running it.
-    await connection.execute("set plan_cache_mode = force_generic_plan")
+    cursor = await connection.execute(SERVING_PROCESS)
+    row = await cursor.fetchone()
+    if row is not None and is_pooled(connection, row[0]):
+        connection.prepare_threshold = None
+    else:
+        # Planning one of these statements takes longer than running it.
+        await connection.execute("set plan_cache_mode = force_generic_plan")
     # psycopg picks an integer type by value: each mix of types would be prepared separately.
     connection.adapters.register_dumper(int, Int8Dumper)
 

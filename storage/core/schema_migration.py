@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from holdfast.models.errors import BadConfiguration, HoldfastError, StorageAway
+from holdfast.storage.core.connection_pooler import WITHOUT_PREPARING
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 """The folder from which Alembic takes its environment and the versions of the schema."""
@@ -25,24 +26,20 @@ def migrate_schema(database_url: str, revision: str = "head") -> None:
         BadConfiguration: the address is not one of a database.
     """
     try:
-        engine = create_engine(database_url)
+        engine = create_engine(database_url, connect_args=WITHOUT_PREPARING)
     except ArgumentError as error:
         # Not the address itself: it may hold a password.
         message = "HOLDFAST_DATABASE_URL is not an address like postgresql://user@host/database"
         raise BadConfiguration(message) from error
     try:
-        with engine.connect() as connection:
-            connection.execute(text("select pg_advisory_lock(:key)"), {"key": _LOCK})
-            connection.commit()
-            try:
-                config = _config()
-                config.attributes["connection"] = connection
-                step = command.downgrade if revision == "base" else command.upgrade
-                step(config, revision)
-            finally:
-                connection.rollback()
-                connection.execute(text("select pg_advisory_unlock(:key)"), {"key": _LOCK})
-                connection.commit()
+        # The lock belongs to a transaction of its own, which the migrations' commits do not end: a
+        # lock of a session would be shared by strangers behind PgBouncer.
+        with engine.begin() as holder, engine.connect() as connection:
+            holder.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            config = _config()
+            config.attributes["connection"] = connection
+            step = command.downgrade if revision == "base" else command.upgrade
+            step(config, revision)
     except OperationalError as error:
         raise StorageAway(f"PostgreSQL does not answer: {error.orig}") from error
     finally:

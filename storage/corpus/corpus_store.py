@@ -53,8 +53,7 @@ where lexemes <> '{}' and alias not in ('asciihword', 'hword', 'numhword')
                     and word = any(lexemes) and passages > 0)
 order by place
 """)
-_LOCK = text("select pg_advisory_lock(hashtextextended('holdfast corpus ' || :name, 0))")
-_UNLOCK = text("select pg_advisory_unlock(hashtextextended('holdfast corpus ' || :name, 0))")
+_LOCK = text("select pg_advisory_xact_lock(hashtextextended('holdfast corpus ' || :name, 0))")
 # PostgreSQL keeps new words in a list that every search reads: 29 ms a search after an ingest of
 # 10,000 passages, 5 ms once the words are in the index. Only the index's owner may flush the list.
 _INDEX_NOW = text("""
@@ -199,17 +198,13 @@ class CorpusStore:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        async with self.database.reading() as connection:
-            await connection.execute(_LOCK, {"name": collection})
-            await connection.commit()
-            try:
+        # The lock belongs to a transaction of its own, which the writer's commits do not end. A
+        # lock of a session would be shared by strangers behind PgBouncer.
+        async with self.database.writing() as holder:
+            await holder.execute(_LOCK, {"name": collection})
+            async with self.database.reading() as connection:
                 yield CollectionWriter(connection, collection)
                 await connection.execute(_INDEX_NOW)
-                await connection.commit()
-            finally:
-                # The lock belongs to the connection, which stays open in the pool.
-                await connection.rollback()
-                await connection.execute(_UNLOCK, {"name": collection})
                 await connection.commit()
 
     async def _ranked(

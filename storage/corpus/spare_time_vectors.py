@@ -16,8 +16,7 @@ from holdfast.storage.corpus.passage_vector_rows import (
     store_vectors,
 )
 
-_CLAIM = text("select pg_try_advisory_lock(hashtextextended('holdfast embed ' || :name, 0))")
-_RELEASE = text("select pg_advisory_unlock(hashtextextended('holdfast embed ' || :name, 0))")
+_CLAIM = text("select pg_try_advisory_xact_lock(hashtextextended('holdfast embed ' || :name, 0))")
 
 
 async def collections_to_embed(database: Database, model: str) -> tuple[str, ...]:
@@ -39,15 +38,8 @@ async def embedding_claimed(database: Database, collection: str) -> AsyncIterato
     """Yield True if nobody else embeds the collection until the end of the block."""
     name = {"name": storable_text(collection)}
     async with database.reading() as connection:
-        is_ours = bool(await connection.scalar(_CLAIM, name))
-        await connection.commit()
-        try:
-            yield is_ours
-        finally:
-            if is_ours:
-                # The lock belongs to the connection, which stays open in the pool.
-                await connection.execute(_RELEASE, name)
-                await connection.commit()
+        # The lock belongs to the transaction, which stays open until the end of the block.
+        yield bool(await connection.scalar(_CLAIM, name))
 
 
 async def waiting_passages(
