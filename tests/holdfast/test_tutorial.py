@@ -148,7 +148,7 @@ def test_the_makefile_runs_what_the_tutorial_test_runs() -> None:
 
 
 def test_every_picture_of_the_tutorial_is_made_by_the_script() -> None:
-    script = (ROOT / "tests/support/documentation/page_pictures.py").read_text()
+    script = (ROOT / "tests/support/documentation/tutorial_picture.py").read_text()
     pictures = [Path(name).stem for name in re.findall(r"\((pictures/\S+)\)", PAGE.read_text())]
 
     assert pictures

@@ -1,5 +1,6 @@
 """Say states, amounts and times in the words of the page."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +22,7 @@ _TONES = {
     "pending": "plain",
 }
 _TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
+_REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
@@ -46,7 +48,7 @@ def money(amount: Decimal | float | None, currency: str) -> str:
     value = float(amount)
     if 0 < value < _LEAST_MONEY:
         return f"under {_LEAST_MONEY} {currency}"
-    return f"{value:,.2f} {currency}" if value == 0 or value >= 1 else f"{value:.3g} {currency}"
+    return f"{value:,.2f} {currency}" if value == 0 or value >= 1 else f"{value:.2g} {currency}"
 
 
 def number(value: float | None) -> str:
@@ -93,6 +95,16 @@ def percent(share: float | None) -> str:
     return "unknown" if share is None else f"{share:.0%}"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital at its beginning; the rest stays, such as the ids of tasks."""
+    return text[:1].upper() + text[1:]
+
+
+def references(text: str) -> str:
+    """The text with references to other tasks' values in words."""
+    return _REFERENCE.sub(r"\2 of \1", text)
+
+
 def clipped(text: str, length: int) -> str:
     """The beginning of a text, up to a number of characters."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
@@ -112,6 +124,8 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "counted": counted,
     "percent": percent,
     "clipped": clipped,
+    "sentence": sentence,
+    "references": references,
     "value": value_as_text,
     "answer": stored_text_in_words,
 }

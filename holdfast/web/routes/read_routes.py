@@ -20,6 +20,9 @@ from holdfast.web.rendering.page_templates import page
 
 _ENDINGS = {ReportFormat.MARKDOWN: "Markdown", ReportFormat.HTML: "HTML, with its figures"}
 
+_MOST_SHOWN = 300
+"""Elements of one part of a report on its page; a download has all."""
+
 router = APIRouter(route_class=PageRoute, prefix="/jobs/{job}")
 
 
@@ -46,6 +49,7 @@ async def read_report(
         passage=passage,
         formats=[(each.value, _ENDINGS.get(each, each.value.upper())) for each in ReportFormat],
         did=did,
+        most=_MOST_SHOWN,
         **report_parts(report),
         **TEXT_FUNCTIONS,
     )

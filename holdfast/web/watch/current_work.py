@@ -1,6 +1,7 @@
 """Say in a few words what a job does now, what it waits for, and what comes next."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -9,9 +10,10 @@ from holdfast.models.jobs.job_record import Job
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.models.views.job_views import JobView
-from holdfast.models.views.status_views import LimitUsage, StatusDocument
+from holdfast.models.views.status_views import LimitUsage, OpenCall, StatusDocument
 from holdfast.models.wire import stored_keys
 from holdfast.web.rendering.outcomes import outcome
+from holdfast.web.rendering.words import model_name
 
 _PHASES: Mapping[StageName, str] = {
     StageName.LOOP: "searching and answering",
@@ -34,6 +36,20 @@ _WITHOUT_ANSWER = {
     "done": "No answer was found; the report says what was searched",
     "failed": "Ended without an answer; what was found is kept",
     "cancelled": "Cancelled; what was found is kept",
+}
+_ROLE_WORK = {
+    "planner": "plans",
+    "agent_task_planner": "plans",
+    "replanner": "plans again what failed",
+    "extractor": "reads what was found",
+    "reasoner": "draws conclusions",
+    "stepper": "chooses the next step",
+    "assessor": "judges the last step",
+    "verifier": "checks results",
+    "synthesiser": "writes the report",
+    "sentence_checker": "checks sentences",
+    "sentence_corrector": "corrects sentences",
+    "loop": "searches and answers",
 }
 _LABEL = 90
 _ANSWER = 160
@@ -65,7 +81,8 @@ def current_work(job: Job, view: JobView, status: StatusDocument) -> CurrentWork
         phase=_phase(view, status),
         doing=_doing(view, status, labels),
         details=tuple(_details(status)),
-        waits=status.blocked_by,
+        # The page has a button where the command line has `holdfast resume`.
+        waits=() if view.status == "paused" else status.blocked_by,
         next=tuple(shorten_text(each, _LABEL) for each in status.next),
         done=sum(task.status == "done" for task in counted),
         planned=len(counted),
@@ -84,6 +101,8 @@ def _phase(view: JobView, status: StatusDocument) -> str:
 
 
 def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> str:
+    if view.status == "paused":
+        return "Paused; running tasks finish" if status.doing else "Paused; nothing runs"
     for pending in status.doing:
         task = stored_keys.task_of_activity(pending.what)
         if task in labels:
@@ -92,8 +111,6 @@ def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> 
         return _activity_words(status.doing[0].what)
     if view.status == "queued":
         return "Waiting for a worker"
-    if view.status == "paused":
-        return "Paused; nothing runs"
     if status.questions:
         return "Waiting for your answer"
     return _ended_words(view)
@@ -117,14 +134,21 @@ def _activity_words(what: str) -> str:
 def _details(status: StatusDocument) -> list[str]:
     lines = []
     if len(status.doing) > 1:
-        lines.append(f"{len(status.doing)} activities at work")
+        lines.append(f"{len(status.doing)} tasks at work")
     for pending in status.doing:
         if pending.state == "waiting":
             lines.append(f"{pending.what} waits for its try {pending.attempt}")
         elif pending.state == "scheduled":
             lines.append(f"{pending.what} waits for a worker")
-    for call in status.model_calls:
-        came = f", {call.received_chars:,} characters so far" if call.received_chars else ""
-        state = f"waits: {shorten_text(call.why, _LABEL)}" if call.until else f"answers{came}"
-        lines.append(f"{call.model} ({call.role.replace('_', ' ')}) {state}")
-    return lines
+    calls = Counter(_call_words(call) for call in status.model_calls)
+    return lines + [
+        f"{words} ({count} times)" if count > 1 else words for words, count in calls.items()
+    ]
+
+
+def _call_words(call: OpenCall) -> str:
+    work = _ROLE_WORK.get(call.role, f"works as {call.role.replace('_', ' ')}")
+    if call.until:
+        return f"{model_name(call.model)} has to wait: {shorten_text(call.why, _LABEL)}"
+    came = f", {call.received_chars:,} characters so far" if call.received_chars else ""
+    return f"{model_name(call.model)} {work}{came}"

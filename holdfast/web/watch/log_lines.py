@@ -1,5 +1,6 @@
 """Put the entries of a job's log into words for the page."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -36,6 +37,9 @@ _WORDS: Mapping[str, str] = {
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
 _FACT_LENGTH = 160
+_INTERNAL = frozenset({"epoch"})
+_ONE_WORD = re.compile(r"[a-z]+(_[a-z]+)+")
+"""A reason or a state as it is stored, such as `planning_failed`."""
 
 
 class LogLine(NamedTuple):
@@ -55,11 +59,12 @@ def log_line(entry: EventView) -> LogLine:
     facts = ", ".join(
         f"{name.replace('_', ' ')} {_fact(value)}"
         for name, value in entry.facts.items()
-        if value not in (None, "", [], {}, False)
+        if value not in (None, "", [], {}, False) and name not in _INTERNAL
     )
     return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)
 
 
 def _fact(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = text.replace("_", " ") if _ONE_WORD.fullmatch(text) else text
     return shorten_text(text, _FACT_LENGTH)

@@ -1,6 +1,6 @@
 """Prepare the drawing of a plan at one of its revisions: boxes with words, and lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.models.plans.research_plan import Task, TaskStatus
@@ -12,7 +12,10 @@ from holdfast.web.rendering.words import task_state
 from holdfast.web.watch.plan_layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
+    COLUMN_WIDTH,
     MOST_DRAWN,
+    ROW_HEIGHT,
+    Box,
     Phase,
     neighbourhood,
     phases_of,
@@ -20,7 +23,9 @@ from holdfast.web.watch.plan_layout import (
 )
 
 _LABEL, _OUTCOME = 25, 30
-_OFFSET = 30
+_GAP = COLUMN_WIDTH - BOX_WIDTH
+_FITTING_WIDTH = 1100
+"""A drawing up to this width is made smaller rather than scrolled."""
 
 
 class DrawnTask(NamedTuple):
@@ -46,6 +51,11 @@ class PlanDrawing(NamedTuple):
     height: int
     phases: tuple[Phase, ...] = ()
 
+    @property
+    def fits(self) -> bool:
+        """True if the whole drawing stays readable in the width of a desktop page."""
+        return self.width <= _FITTING_WIDTH
+
 
 def draw_plan(
     stored: Sequence[StoredTask],
@@ -68,8 +78,9 @@ def draw_plan(
         _drawn(by_id[box.id], box.x, box.y, _state(states[box.id], box.id, chosen))
         for box in layout.boxes
     )
+    places = frozenset((box.x, box.y) for box in layout.boxes)
     lines = tuple(
-        (_path(one.x, one.y, other.x, other.y), "gone" in states[one.id] + states[other.id])
+        (_path(one, other, places), "gone" in states[one.id] + states[other.id])
         for one, other in layout.lines
     )
     return PlanDrawing(drawn, lines, layout.width, layout.height, phases)
@@ -127,8 +138,22 @@ def outcome_text(stored: StoredTask) -> str:
     return task_state(task.status.value)
 
 
-def _path(x1: int, y1: int, x2: int, y2: int) -> str:
-    """A curve from the right edge of one box to the left edge of the other."""
-    start_x, start_y, end_y = x1 + BOX_WIDTH, y1 + BOX_HEIGHT // 2, y2 + BOX_HEIGHT // 2
-    bend = max(_OFFSET // 2, (x2 - start_x) // 2)
-    return f"M{start_x} {start_y}C{start_x + bend} {start_y} {x2 - bend} {end_y} {x2} {end_y}"
+def _path(one: Box, other: Box, places: Container[tuple[int, int]]) -> str:
+    """A line from the right edge of one box to the left edge of the other, around boxes between."""
+    start_x, start_y = one.x + BOX_WIDTH, one.y + BOX_HEIGHT // 2
+    end_x, end_y = other.x, other.y + BOX_HEIGHT // 2
+    between = range(one.x + COLUMN_WIDTH, other.x, COLUMN_WIDTH)
+    if not between:
+        return f"M{start_x} {start_y}{_curve(start_x, start_y, end_x, end_y)}"
+    is_free = not any((x, one.y) in places for x in between)
+    lane_y = start_y if is_free else one.y + (BOX_HEIGHT + ROW_HEIGHT) // 2
+    turn_x, last_x = start_x + _GAP, end_x - _GAP
+    return (
+        f"M{start_x} {start_y}{_curve(start_x, start_y, turn_x, lane_y)}"
+        f"H{last_x}{_curve(last_x, lane_y, end_x, end_y)}"
+    )
+
+
+def _curve(x1: int, y1: int, x2: int, y2: int) -> str:
+    middle = (x1 + x2) // 2
+    return f"C{middle} {y1} {middle} {y2} {x2} {y2}"

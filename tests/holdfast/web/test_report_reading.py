@@ -1,9 +1,11 @@
 """Tests for the page of a report: from a mark to the exact characters, the call and the event."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 from playwright.async_api import Browser, expect
+from sqlalchemy import text
 
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.evidence.source_checks import SourceDrift, StoredSourceCheck
@@ -152,3 +154,25 @@ def test_a_report_with_a_warning_does_not_claim_that_all_citations_open() -> Non
     report = Report(question="Who?", answer="x", warnings=("the source of [1] is gone",))
 
     assert citations_line(report).tone != "good"
+
+
+async def test_a_report_of_ten_megabytes_is_read_in_part_and_downloaded_whole(
+    engine: RunningEngine, reader: Reader
+) -> None:
+    report = await reported(engine)
+    marks = list(report.findings[0].marks)
+    findings = [{"text": f"Finding {n}: {'a b ' * 130}", "marks": marks} for n in range(20_000)]
+    grow = "update reports set body = jsonb_set(body, '{findings}', cast(:findings as jsonb))"
+    async with engine.db.engine.begin() as connection:
+        await connection.execute(text(grow), {"findings": json.dumps(findings)})
+    await reader.goto(f"/jobs/{report.job_id}/report")
+    shown = await reader.page.content()
+    await reader.page.locator("article sup a").nth(40).click()
+
+    await expect(reader.page.locator("#source mark")).to_have_text(report.citations[0].quote)
+    assert len(shown) < 1_000_000
+    assert "19,700 more findings" in shown
+    async with reader.page.expect_download(timeout=120_000) as download:
+        await reader.page.get_by_role("link", name="Download all of it").click()
+    path = await (await download.value).path()
+    assert path.stat().st_size > 10_000_000
