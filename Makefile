@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client licences packages sbom audit lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client licences frozen released packages sbom audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -72,6 +72,12 @@ sbom: $(VENV)/.tests  ## list the packages of a release in CycloneDX, in build/h
 	@mkdir -p build
 	@$(BIN)/cyclonedx-py requirements requirements-all.lock --pyproject pyproject.toml \
 	    --output-reproducible -o build/holdfast.cdx.json
+
+frozen: $(VENV)/.tests  ## renew the recordings of frozen names (docs/stability.md)
+	$(BIN)/python -m tests.support.release.frozen_interfaces
+
+released: frozen  ## record what this version freezes: its names, and an installation of it
+	$(BIN)/pytest tests/upgrades --record -k today -q
 
 packages: sbom  ## build wheel and sdist into an empty dist/, with the SBOM and all hashes
 	rm -rf dist

@@ -1,11 +1,11 @@
 """Tests that jobs which an earlier release began are continued: nothing is asked or planned twice.
 
-`pytest tests/upgrades --record` renews the recording (docs/changing-workflows.md).
+`make released` records an installation of this version (docs/changing-workflows.md).
 """
 
 import asyncio
 from collections.abc import Collection
-from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -159,7 +159,7 @@ async def test_jobs_of_today_are_continued_under_the_words_of_another_release(
             await asyncio.sleep(0.05)
     launcher.end()
     folder = INSTALLATIONS if request.config.getoption("--record") else tmp_path
-    file = folder / f"{datetime.now(UTC):%Y-%m-%d}.sql.xz"
+    file = folder / f"{version('holdfast')}.sql.xz"
     await asyncio.to_thread(dump_database, database_url, file)
 
     use_other_words(monkeypatch)

@@ -1,0 +1,180 @@
+"""Record the names that a release freezes, in tests/frozen/: `make frozen` (docs/stability.md)."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+from pydantic import BaseModel
+from temporalio import workflow
+
+from holdfast import Client
+from holdfast.activities import interfaces
+from holdfast.api.application import build_application
+from holdfast.cli.app import app
+from holdfast.models.bundles import bundle_manifest
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.wire import stored_keys
+from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.workflows.research_job import ResearchJob
+
+FOLDER = Path(__file__).parents[2] / "frozen"
+ROOT = FOLDER.parents[1]
+_DEPRECATED = re.compile(
+    r"^\| `([\w-]+)` \| `(.+)` \| (\d+\.\d+)\.0 \| (\d+\.\d+)\.0 \|", re.MULTILINE
+)
+_CLASSES_OF_BUNDLES = ("BundleManifest", "BundleFile", "BundleSignature")
+_SAMPLES: dict[str, Any] = {"int": 3, "str": "T3", "int | None": 3}
+
+
+def tables() -> Iterator[str]:
+    """Each column with its type, and whether it may be null."""
+    for table in metadata.sorted_tables:
+        for column in table.columns:
+            null = "" if column.nullable else " not null"
+            yield f"{table.name}.{column.name} {type(column.type).__name__.lower()}{null}"
+
+
+def event_kinds() -> Iterator[str]:
+    """Each kind of event in a job's log."""
+    yield from (kind.value for kind in EventKind)
+
+
+def receipt_keys() -> Iterator[str]:
+    """Each key that PostgreSQL or Temporal keeps, as it is built from sample values."""
+    yield f"RECEIPT_KEY_FORMAT = {stored_keys.RECEIPT_KEY_FORMAT}"
+    for name, value in sorted(vars(stored_keys).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(value, str) and name.isupper():
+            yield f"{name} = {value}"
+        elif inspect.isfunction(value) and value.__module__ == stored_keys.__name__:
+            yield from _sample_key(value)
+
+
+def _sample_key(build: Callable[..., Any]) -> Iterator[str]:
+    hints = get_type_hints(build)
+    types = [_type_name(hints[each]) for each in inspect.signature(build).parameters]
+    if hints["return"] is str and set(types) <= _SAMPLES.keys():
+        yield f"{build.__name__}({', '.join(types)}) = {build(*(_SAMPLES[each] for each in types))}"
+
+
+def workflow_names() -> Iterator[str]:
+    """The workflow, its handlers, and each activity with the fields that its history keeps."""
+    definition = workflow._Definition.must_from_class(ResearchJob)
+    yield f"workflow {definition.name}"
+    for kind in ("signals", "queries", "updates"):
+        yield from (f"{kind[:-1]} {name}" for name in getattr(definition, kind) if name)
+    shown: set[type[BaseModel]] = set()
+    for name, stub in vars(interfaces).items():
+        if hasattr(stub, "__temporal_activity_definition"):
+            yield f"activity {name}"
+            shown |= {each for each in get_type_hints(stub).values() if _is_model(each)}
+    for model in shown:
+        yield from (f"{model.__name__}.{each}" for each in model.model_fields)
+
+
+def bundle_format() -> Iterator[str]:
+    """The version of the format, and the fields of the manifest and of the signature."""
+    yield bundle_manifest.BundleManifest.model_fields["format"].default
+    for name in _CLASSES_OF_BUNDLES:
+        yield from (f"{name}.{each}" for each in getattr(bundle_manifest, name).model_fields)
+
+
+def http_api() -> Iterator[str]:
+    """Each route with its parameters, and the fields of each body and answer."""
+    document = build_application(None, None).openapi()  # type: ignore[arg-type]  # serves nothing
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            yield f"{method.upper()} {path}"
+            for each in route.get("parameters", ()):
+                yield f"{method.upper()} {path} {each['in']} {each['name']}"
+    for name, schema in document["components"]["schemas"].items():
+        yield from (f"{name}.{each}" for each in schema.get("properties", ()))
+
+
+def command_line() -> Iterator[str]:
+    """Each command with its arguments and options."""
+    yield from _commands(typer.main.get_command(app), "holdfast")
+
+
+def _commands(command: Any, name: str) -> Iterator[str]:
+    yield name
+    for each in command.params:
+        words = [*each.opts, *each.secondary_opts] if each.opts[0].startswith("-") else []
+        yield from (f"{name} {word}" for word in words or [each.name.upper()])
+    for sub, body in getattr(command, "commands", {}).items():
+        yield from _commands(body, f"{name} {sub}")
+
+
+def python_client() -> Iterator[str]:
+    """Each public method of the client with its parameters."""
+    for name, method in inspect.getmembers(Client, callable):
+        if not name.startswith("_"):
+            yield f"Client.{name}"
+            parameters = [each for each in inspect.signature(method).parameters if each != "self"]
+            yield from (f"Client.{name} {each}" for each in parameters)
+
+
+def job_settings() -> Iterator[str]:
+    """Each setting that `--set` knows."""
+    yield from Strategy.model_fields
+
+
+KINDS: dict[str, Callable[[], Iterator[str]]] = {
+    "tables": tables,
+    "event-kinds": event_kinds,
+    "receipt-keys": receipt_keys,
+    "workflow-names": workflow_names,
+    "bundle-format": bundle_format,
+    "http-api": http_api,
+    "command-line": command_line,
+    "python-client": python_client,
+    "job-settings": job_settings,
+}
+
+
+def recorded(kind: str) -> set[str]:
+    """Return what the last recording froze."""
+    return set((FOLDER / f"{kind}.txt").read_text("utf-8").splitlines())
+
+
+def removals(page: str, version: str) -> set[tuple[str, str]]:
+    """Return kind and line of what the page's table of deprecations lets this version leave out.
+
+    Something may go in the minor release after the one that deprecated it, and not before.
+    """
+    now = _minor(version)
+    return {
+        (kind, line)
+        for kind, line, since, gone in _DEPRECATED.findall(page)
+        if _minor(since) < _minor(gone) <= now
+    }
+
+
+def _minor(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint)
+
+
+def _is_model(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, BaseModel)
+
+
+def record() -> None:
+    """Write every kind to its file, one name a line."""
+    FOLDER.mkdir(exist_ok=True)
+    for kind, names in KINDS.items():
+        text = "".join(f"{line}\n" for line in sorted(set(names())))
+        (FOLDER / f"{kind}.txt").write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    record()
