@@ -65,6 +65,7 @@ from holdfast.planning.reports.evidence_selection import (
 )
 from holdfast.planning.reports.loop_report import loop_report
 from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.planning.reports.stated_answers import TitledQuote
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.jobs import job_rows
@@ -121,7 +122,10 @@ class ReportActivities:
         if report.answer is None:
             return report
         request = inputs.job.request
-        route = answer_route(inputs.plan, request.question, report.answer, is_of_loop=is_of_loop)
+        quotes = [TitledQuote(each.quote, each.title) for each in report.citations]
+        route = answer_route(
+            inputs.plan, request.question, report.answer, quotes, is_of_loop=is_of_loop
+        )
         return calibrated_report(report, route, self.services.calibrations.get(request.model, {}))
 
     def _judge(self, order: AttemptOrder, request: JobRequest) -> ModelCaller | None:

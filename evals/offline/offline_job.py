@@ -30,6 +30,7 @@ from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.planning.reports.answer_calibration import calibrated_confidence
 from holdfast.planning.reports.answer_confidence import answer_confidence
 from holdfast.planning.reports.answer_route import answer_route
+from holdfast.planning.reports.stated_answers import TitledQuote
 from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
@@ -99,6 +100,8 @@ class OfflineJob:
     """The confidence of each task: that of its least certain required value."""
     cited: dict[str, list[int]] = field(default_factory=dict)
     """The indexes of the passages that each task quotes."""
+    quotes: list[TitledQuote] = field(default_factory=list)
+    """The quotes of all values that were kept."""
     replans_of: dict[str, int] = field(default_factory=dict)
     replans: int = 0
     answer: str = ""
@@ -193,6 +196,8 @@ class OfflineJob:
             for entity in answer.entities
         ]
         self._check(answer, hits)
+        cited = zip(kept, self.cited[task.id], strict=True)
+        self.quotes += [TitledQuote(each.quote, paragraphs[at].title) for each, at in cited]
         names = {entity.name for entity in kept}
         failed = [each.name for each in task.expects if each.required and each.name not in names]
         return f"{failed} below {THRESHOLD}. {answer.summary}" if failed else None
@@ -320,7 +325,7 @@ class OfflineJob:
     @property
     def route(self) -> AnswerRoute:
         """How the answer was reached."""
-        return answer_route(self.plan, self.question.text, self.answer)
+        return answer_route(self.plan, self.question.text, self.answer, self.quotes)
 
     def rated(self, table: RouteTable) -> RatedAnswer | None:
         """The answer with the confidence that a report would state; None without an answer."""

@@ -18,6 +18,7 @@ def check_lines(report: Report) -> list[str]:
     if report.check_summary is not None:
         lines += [
             *check_summary_lines(report.check_summary),
+            *same_model_lines(report),
             *delivery_check_lines(report.delivery_checks),
         ]
     if report.rechecked_at is not None:
@@ -25,6 +26,16 @@ def check_lines(report: Report) -> list[str]:
             f"Its sources were last read again on {report.rechecked_at:%Y-%m-%d %H:%M %Z}."
         )
     return lines
+
+
+def same_model_lines(report: Report) -> list[str]:
+    """Return a line if the model that wrote the sentences has judged them; else none.
+
+    A model that judges its own sentences overlooks what it got wrong.
+    """
+    summary = report.check_summary
+    is_own = summary is not None and summary.judged > 0 and summary.checked_by == report.model
+    return ["Written and judged by the same model: no other one has read it"] if is_own else []
 
 
 def stage_lines(report: Report) -> list[str]:

@@ -12,6 +12,8 @@ class AnswerRoute(StrEnum):
 
     OPEN = "open"
     """The question has no short answer: it asks why or how, or for an account."""
+    STATED = "stated"
+    """One quote says the answer and most of what the question asks."""
     SENTENCE = "sentence"
     """The answer has more words than a short answer has."""
     LOOP = "loop"

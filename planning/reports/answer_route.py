@@ -6,6 +6,7 @@ one (docs/evaluation.md, Confidence).
 """
 
 import re
+from collections.abc import Iterable
 
 from holdfast.models.errors import Unresolved
 from holdfast.models.evidence.answer_routes import AnswerRoute
@@ -13,8 +14,9 @@ from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
 from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.plans.entity_references import resolve_references
 from holdfast.planning.plans.plan_graph import upstream_tasks
+from holdfast.planning.reports.stated_answers import TitledQuote, is_stated
 
-_LONGEST_ANSWER = 8
+LONGEST_SHORT_ANSWER = 8
 """The most words of a short answer."""
 _FEW_SEARCHES = 2
 """A loop that finds what it looks for needs one search for each of two links."""
@@ -29,9 +31,17 @@ _OR = re.compile(r"\bor\b", re.IGNORECASE)
 
 
 def answer_route(
-    plan: Plan, question: str, answer: str, *, is_of_loop: bool = False
+    plan: Plan,
+    question: str,
+    answer: str,
+    quotes: Iterable[TitledQuote] = (),
+    *,
+    is_of_loop: bool = False,
 ) -> AnswerRoute:
-    """Return the route of the job's answer; `is_of_loop` if a cited loop's answer is the report."""
+    """Return the route of the job's answer.
+
+    `quotes` are those that the report cites; `is_of_loop` if a cited loop's answer is the report.
+    """
     by_answer = _route_of_text(question, answer)
     if by_answer is not None:
         return by_answer
@@ -40,6 +50,8 @@ def answer_route(
     is_echo = _is_echo(question, answer)
     if is_echo and (len(values) > 1 or _OR.search(question)):
         return AnswerRoute.CHOSEN
+    if is_stated(question, answer, quotes):
+        return AnswerRoute.STATED
     if is_of_loop:
         return AnswerRoute.LONG_LOOP if _searches(plan) > _FEW_SEARCHES else AnswerRoute.LOOP
     if final is None:
@@ -55,7 +67,7 @@ def _route_of_text(question: str, answer: str) -> AnswerRoute | None:
     """The route that the question and the answer show by themselves."""
     if _OPEN.search(question):
         return AnswerRoute.OPEN
-    if len(answer.split()) > _LONGEST_ANSWER:
+    if len(answer.split()) > LONGEST_SHORT_ANSWER:
         return AnswerRoute.SENTENCE
     if answer.strip(" .").casefold() in ("yes", "no"):
         return AnswerRoute.YES_OR_NO
@@ -64,7 +76,7 @@ def _route_of_text(question: str, answer: str) -> AnswerRoute | None:
 
 def _route_of_value(plan: Plan, final: Task, value: str) -> AnswerRoute:
     """The route of an answer that one value of an earlier task gave."""
-    if len(value.split()) > _LONGEST_ANSWER:
+    if len(value.split()) > LONGEST_SHORT_ANSWER:
         return AnswerRoute.PASSAGE
     if _has_replaced(plan):
         return AnswerRoute.REPLANNED

@@ -13,6 +13,7 @@ from holdfast.models.evidence.evidence import (
 )
 from holdfast.models.loop.loop_results import LoopResult, ProvenSentence
 from holdfast.models.text.report_marks import without_marks
+from holdfast.planning.reports.answer_route import LONGEST_SHORT_ANSWER
 from holdfast.planning.reports.citation_marks import CitationMarks
 
 _NO_ANSWER = "The documents do not state the answer."
@@ -37,7 +38,9 @@ def loop_report(
     return Report(
         question=question,
         answer=answer,
-        summary=(ReportStatement(text=answer or _NO_ANSWER),),
+        summary=(
+            ReportStatement(text=answer or _NO_ANSWER, marks=_answer_marks(answer, findings)),
+        ),
         findings=findings,
         gaps=tuple(dict.fromkeys((*gaps, *_gaps(result, answer)))),
         citations=marks.citations,
@@ -50,6 +53,13 @@ def loop_report(
             checked_by=result.judged_by,
         ),
     )
+
+
+def _answer_marks(answer: str | None, findings: Sequence[ReportStatement]) -> tuple[int, ...]:
+    """The marks of all findings, if the answer is a sentence: it says what they say."""
+    if answer is None or len(answer.split()) <= LONGEST_SHORT_ANSWER:
+        return ()
+    return tuple(sorted({mark for each in findings for mark in each.marks}))
 
 
 def _finding(

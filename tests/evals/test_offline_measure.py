@@ -30,7 +30,7 @@ async def test_a_question_is_answered_and_cites_its_gold_passage() -> None:
 
     assert job.answer == "Ada Marsh"
     assert job.passages_cited == [1]
-    lines = list(offline_table([job], {AnswerRoute.DIRECT: 0.6}))
+    lines = list(offline_table([job], {AnswerRoute.STATED: 0.6}))
     assert any("stated 0.60 on average" in line for line in lines)
     assert next(line for line in lines if line.startswith("all")).split()[:4] == [
         "all",

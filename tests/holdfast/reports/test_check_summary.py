@@ -3,7 +3,12 @@
 import pytest
 
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
-from holdfast.reports.check_summary import author_line, check_summary_lines, delivery_check_lines
+from holdfast.reports.check_summary import (
+    author_line,
+    check_summary_lines,
+    delivery_check_lines,
+    same_model_lines,
+)
 
 SENT_BACK = "3 of the first draft sent back to the writer"
 
@@ -85,3 +90,17 @@ def test_a_report_of_the_built_in_model_says_that_it_only_quotes() -> None:
     assert author_line(report) == "Written by the built-in model (extractive): quotes only."
     assert author_line(report.model_copy(update={"model": "b, with a"})) == "Written by b, with a."
     assert author_line(report.model_copy(update={"model": ""})) == "No model wrote this report."
+
+
+@pytest.mark.parametrize(
+    ("judge", "judged", "is_said"), [("writer", 3, True), ("other", 3, False), ("writer", 0, False)]
+)
+def test_a_report_says_when_its_writer_judged_it(judge: str, judged: int, is_said: bool) -> None:
+    summary = CheckSummary(checked=3, judged=judged, kept=3, checked_by=judge)
+    report = Report(question="Who?", answer=None, model="writer", check_summary=summary)
+
+    said = same_model_lines(report)
+
+    assert said == (
+        ["Written and judged by the same model: no other one has read it"] if is_said else []
+    )

@@ -19,6 +19,7 @@ from holdfast.planning.reports.answer_calibration import (
     calibrated_report,
 )
 from holdfast.planning.reports.answer_route import answer_route
+from holdfast.planning.reports.stated_answers import TitledQuote
 
 pytestmark = pytest.mark.conformance("EVA-01")
 
@@ -111,6 +112,29 @@ def test_a_loop_that_searches_again_and_again_has_a_route_of_its_own() -> None:
     assert answer_route(Plan(tasks=tuple(steps)), WHERE, "Selby", is_of_loop=True) is (
         AnswerRoute.LONG_LOOP
     )
+
+
+SAID = TitledQuote("Each mill of the Oxley estate was built in Selby.", "Oxley mills")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_stated"),
+    [
+        ("Where was each mill of the Oxley estate built?", "Selby", True),
+        ("Where was each mill of the Oxley estate built?", "Sel", False),  # no whole word
+        ("Where was the oldest cotton mill of the Oxley estate sold?", "Selby", False),
+        ("Where was each mill of the Oxley estate built?", "Leeds", False),
+    ],
+)
+def test_an_answer_that_one_quote_states_plainly_has_a_route_of_its_own(
+    question: str, answer: str, is_stated: bool
+) -> None:
+    steps = [search(f"T0.{at}", "Selby").with_parent("T0") for at in range(3)]
+    plan = Plan(tasks=tuple(steps))
+
+    route = answer_route(plan, question, answer, [SAID], is_of_loop=True)
+
+    assert route is (AnswerRoute.STATED if is_stated else AnswerRoute.LONG_LOOP)
 
 
 @pytest.mark.parametrize(
