@@ -39,12 +39,27 @@ def comparison_table_lines(
             f"{form.format(getattr(each, field)):>{_room(name)}}" for field, name, form in _COLUMNS
         )
         yield f"{each.preset:{width}}{each.questions:5}" + "".join(cells)
+    if any(each.deviation for each in found):
+        yield ""
+        yield from _deviations(found, width)
     for each in found:
         yield ""
         yield from _below(each)
     if compared is not None:
         yield ""
         yield _ratio_line(compared)
+
+
+def _deviations(found: Sequence[PresetFigures], width: int) -> Iterator[str]:
+    """Yield the deviations over the repeats under the columns they belong to."""
+    yield f"standard deviation over {found[0].repeats} runs"
+    for each in found:
+        shown = (
+            (form.format(each.deviation[field]) if field in each.deviation else "", _room(name))
+            for field, name, form in _COLUMNS
+        )
+        cells = "".join(f"{value:>{room}}" for value, room in shown)
+        yield f"{each.preset:{width}}{'':5}{cells}".rstrip()
 
 
 def _room(name: str) -> int:
@@ -54,6 +69,13 @@ def _room(name: str) -> int:
 def _below(found: PresetFigures) -> Iterator[str]:
     yield f"{found.preset}: ended {_listed(found.reasons)}; verdicts {_listed(found.verdicts)}"
     yield from (f"  {line}" for line in confidence_lines(found.confidence))
+    if found.tokens_a_right_answer is not None:
+        yield f"  tokens a right answer: {found.tokens_a_right_answer:,.0f}"
+    for each in found.bins:
+        yield (
+            f"  {each.by} {each.value}: {each.runs} runs, exact {each.exact_match:.1f}, "
+            f"F1 {each.f1:.1f}, answered {each.answered:.0f}%, {each.tokens:,.0f} tokens"
+        )
     yield f"  failures by component: {_listed(found.failures)}"
     yield f"  answered after replans: {_listed(found.answered_after)}"
     for role, spent in found.roles.items():

@@ -15,11 +15,35 @@ FULL_HORIZON, SINGLE_STEP = "full-horizon", "single-step"
 RECOVERED = ("0", "1", "2", "3", "more")
 
 
+_DEVIATING = ("exact_match", "f1", "answered", "input_tokens", "output_tokens", "model_calls")
+
+
+class FigureBin(Frozen):
+    """The runs of an arm whose questions share a kind, or whose plans share a depth or breadth."""
+
+    by: str
+    value: str
+    runs: int
+    exact_match: float
+    f1: float
+    answered: float
+    tokens: float
+    """Input and output tokens a question."""
+
+
 class PresetFigures(Frozen):
     """One preset's figures; shares in percent, the rest per question."""
 
     preset: str
+    """The name of the arm."""
     questions: int
+    repeats: int
+    """Runs of each question; figures are means over all of them."""
+    deviation: Mapping[str, float]
+    """Standard deviation of some figures over the repeats; empty with one."""
+    tokens_a_right_answer: float | None
+    """Input and output tokens of all questions by the right answers; None without one."""
+    bins: tuple[FigureBin, ...]
     exact_match: float
     f1: float
     answered: float
@@ -67,7 +91,7 @@ def preset_figures(runs: Iterable[QuestionRun]) -> list[PresetFigures]:
     """
     by_preset: dict[str, list[QuestionRun]] = {}
     for run in runs:
-        by_preset.setdefault(run.preset, []).append(run)
+        by_preset.setdefault(run.arm, []).append(run)
     check_same_questions(by_preset)
     return [_of_preset(name, group) for name, group in by_preset.items()]
 
@@ -79,22 +103,28 @@ def check_same_questions(by_preset: Mapping[str, Sequence[QuestionRun]]) -> None
         BadInput: names the presets, and how many questions only one of them has.
     """
     asked = {
-        name: {(r.question, r.question_hash) for r in runs} for name, runs in by_preset.items()
+        name: {(r.question, r.question_hash, r.repeat) for r in runs}
+        for name, runs in by_preset.items()
     }
     for name, these in asked.items():
         for other, those in asked.items():
-            if these - those:
+            if missing := {question for question, *_ in these - those}:
                 raise BadInput(
-                    f"presets {name!r} and {other!r} cannot be compared: {len(these - those)} "
+                    f"presets {name!r} and {other!r} cannot be compared: {len(missing)} "
                     f"questions of {name!r} were not asked under {other!r}; run it again to go on"
                 )
 
 
 def _of_preset(name: str, runs: Sequence[QuestionRun]) -> PresetFigures:
     answered = [run for run in runs if run.is_answered]
+    right = sum(run.exact for run in runs)
     return PresetFigures(
         preset=name,
-        questions=len(runs),
+        questions=len({run.question for run in runs}),
+        repeats=max(run.repeat for run in runs),
+        deviation=_deviation(name, runs),
+        tokens_a_right_answer=sum(map(_tokens, runs)) / right if right else None,
+        bins=tuple(_bins(runs)),
         exact_match=_share(runs, lambda run: run.exact),
         f1=100 * _mean(run.f1 for run in runs),
         answered=_share(runs, lambda run: run.is_answered),
@@ -119,6 +149,53 @@ def _of_preset(name: str, runs: Sequence[QuestionRun]) -> PresetFigures:
     )
 
 
+def _deviation(name: str, runs: Sequence[QuestionRun]) -> dict[str, float]:
+    """Return the sample's standard deviation of the repeats' figures."""
+    numbers = sorted({run.repeat for run in runs})
+    if len(numbers) < 2:
+        return {}
+    each = [
+        _of_preset(name, [run.model_copy(update={"repeat": 1}) for run in runs if run.repeat == n])
+        for n in numbers
+    ]
+    return {
+        field: statistics.stdev(getattr(figures, field) for figures in each) for field in _DEVIATING
+    }
+
+
+def _bins(runs: Sequence[QuestionRun]) -> Iterable[FigureBin]:
+    """Yield the bins that divide the runs; none by what all runs share."""
+    ways: Mapping[str, Callable[[QuestionRun], str]] = {
+        "kind": lambda run: run.kind,
+        "depth": lambda run: str(run.depth) if run.depth < 4 else "4 or more",
+        "breadth": lambda run: (
+            "1" if run.breadth <= 1 else "to 2" if run.breadth <= 2 else "over 2"
+        ),
+    }
+    for by, way in ways.items():
+        groups: dict[str, list[QuestionRun]] = {}
+        for run in runs:
+            groups.setdefault(way(run), []).append(run)
+        if len(groups) > 1:
+            yield from (_bin(by, value, groups[value]) for value in sorted(groups))
+
+
+def _bin(by: str, value: str, runs: Sequence[QuestionRun]) -> FigureBin:
+    return FigureBin(
+        by=by,
+        value=value,
+        runs=len(runs),
+        exact_match=_share(runs, lambda run: run.exact),
+        f1=100 * _mean(run.f1 for run in runs),
+        answered=_share(runs, lambda run: run.is_answered),
+        tokens=_mean(map(_tokens, runs)),
+    )
+
+
+def _tokens(run: QuestionRun) -> int:
+    return run.input_tokens + run.output_tokens
+
+
 def _recovered(answered: Sequence[QuestionRun]) -> dict[str, int]:
     counts = Counter(RECOVERED[min(run.replans, len(RECOVERED) - 1)] for run in answered)
     return {name: counts[name] for name in RECOVERED}
@@ -129,7 +206,7 @@ def token_ratio(
 ) -> TokenRatio | None:
     """What one preset takes compared with the other; None if one of them was not run (HZN-09)."""
     kept = list(runs)
-    one, other = ([run for run in kept if run.preset == name] for name in (of, to))
+    one, other = ([run for run in kept if run.arm == name] for name in (of, to))
     if not one or not other:
         return None
     check_same_questions({of: one, to: other})

@@ -21,6 +21,7 @@ async def measure_run(
     report = await load_report(holdfast.db, job_id)
     return QuestionRun(
         preset=arm.preset,
+        variant=arm.variant,
         question=question.id,
         question_hash=question_hash(question),
         kind=question.kind,

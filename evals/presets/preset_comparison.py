@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pydantic import JsonValue
 
@@ -15,6 +15,7 @@ from holdfast.evals.measures.question_files import EvaluationQuestion
 from holdfast.evals.presets.answer_judge import judge_answer
 from holdfast.evals.presets.ended_run_measures import measure_run, with_verdict
 from holdfast.evals.presets.run_records import PresetArm, QuestionRun, RunRecords, question_hash
+from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
@@ -28,7 +29,7 @@ _SAY_EVERY = 25
 
 @dataclass(frozen=True)
 class PresetComparison:
-    """What is to be compared: the arms differ in their preset and in nothing else."""
+    """What is to be compared: the arms differ in their preset and the settings they name."""
 
     questions: Sequence[EvaluationQuestion]
     arms: Sequence[PresetArm]
@@ -36,27 +37,55 @@ class PresetComparison:
     """Jobs in flight."""
     within: timedelta = timedelta(minutes=10)
     """How long one job is waited for; then it counts as not answered."""
+    repeats: int = 1
+    """How often each question is run under each arm."""
+
+    @property
+    def hash(self) -> str:
+        """What makes two comparisons the same: arms, judge, questions and repeats, as 16 digits."""
+        arms = sorted((arm.name, arm.judge, arm.config_hash) for arm in self.arms)
+        asked = sorted((each.id, question_hash(each)) for each in self.questions)
+        return canonical_hash([arms, asked, self.repeats])[:16]
+
+
+class ArmVariant(NamedTuple):
+    """Settings that make arms of their own, such as `verify=false` as "no verification"."""
+
+    name: str
+    changes: Mapping[str, JsonValue]
 
 
 def preset_arms(
-    presets: Iterable[str], model: str, judge_name: str, changes: Mapping[str, JsonValue]
+    presets: Iterable[str],
+    model: str,
+    judge_name: str,
+    changes: Mapping[str, JsonValue],
+    variants: Sequence[ArmVariant] = (),
 ) -> tuple[PresetArm, ...]:
-    """An arm for each preset.
+    """An arm for each preset, followed by one for each variant of it.
 
     Raises:
         NotFound: there is no such preset.
         BadInput: a setting does not exist or does not take the value.
     """
     return tuple(
-        _arm(name, with_settings(preset(name).strategy, changes), model, judge_name)
+        _arm(
+            name,
+            each.name,
+            with_settings(preset(name).strategy, {**changes, **each.changes}),
+            model,
+            judge_name,
+        )
         for name in dict.fromkeys(presets)
+        for each in (ArmVariant("", {}), *variants)
     )
 
 
-def _arm(name: str, strategy: Strategy, model: str, judge_name: str) -> PresetArm:
+def _arm(name: str, variant: str, strategy: Strategy, model: str, judge_name: str) -> PresetArm:
     content = strategy.model_dump(mode="json")
     return PresetArm(
         preset=name,
+        variant=variant,
         model=model,
         judge=judge_name,
         config_hash=config_hash(name, model, content),
@@ -80,41 +109,47 @@ class ComparisonRunner:
             BadInput: what is kept was run under other conditions.
         """
         self.records.begin(wanted.arms)
-        kept = [self.records.done(arm, each) for arm in wanted.arms for each in wanted.questions]
+        numbers = range(1, wanted.repeats + 1)
+        places = [
+            (arm, each, number)
+            for number in numbers
+            for each in wanted.questions
+            for arm in wanted.arms
+        ]
+        kept = [self.records.done(*place) for place in places]
         if known := sum(run is not None for run in kept):
             self.say(f"{known} of {len(kept)} jobs are kept from an earlier run")
         free, ended = asyncio.Semaphore(wanted.slots), itertools.count(known + 1)
 
-        async def one(arm: PresetArm, question: EvaluationQuestion) -> QuestionRun:
-            run = self.records.done(arm, question)
+        async def one(arm: PresetArm, question: EvaluationQuestion, repeat: int) -> QuestionRun:
+            run = self.records.done(arm, question, repeat)
             if run is not None:
                 return run
             async with free:
-                run = await self._worked(arm, question, wanted.within)
+                run = await self._worked(arm, question, repeat, wanted.within)
             self.records.add(run)
             done = next(ended)
             if done % _SAY_EVERY == 0 or done == len(kept):
                 self.say(f"{done} of {len(kept)} jobs")
             return run
 
-        # Question by question, so that what was cut off has each question under all presets.
-        jobs = [one(arm, each) for each in wanted.questions for arm in wanted.arms]
-        found = await asyncio.gather(*jobs)
-        order = [arm.preset for arm in wanted.arms]
-        return sorted(found, key=lambda run: order.index(run.preset))
+        # Question by question, so that what was cut off has each question under all arms.
+        found = await asyncio.gather(*(one(*place) for place in places))
+        order = [arm.name for arm in wanted.arms]
+        return sorted(found, key=lambda run: order.index(run.arm))
 
     async def _worked(
-        self, arm: PresetArm, question: EvaluationQuestion, within: timedelta
+        self, arm: PresetArm, question: EvaluationQuestion, repeat: int, within: timedelta
     ) -> QuestionRun:
-        job_id = await self._submitted(arm, question)
+        job_id = await self._submitted(arm, question, repeat)
         await self.holdfast.wait(job_id, within, or_paused=True)
         run = await measure_run(self.holdfast, arm, question, job_id)
         verdict = await judge_answer(
             question.text, run.answer, question.answers, self.judge_model, arm.judge
         )
-        return with_verdict(run, verdict)
+        return with_verdict(run, verdict).model_copy(update={"repeat": repeat})
 
-    async def _submitted(self, arm: PresetArm, question: EvaluationQuestion) -> str:
+    async def _submitted(self, arm: PresetArm, question: EvaluationQuestion, repeat: int) -> str:
         """The question's job; the one there is, where a run was cut off after submitting it."""
         collection = ""
         if question.paragraphs:
@@ -128,4 +163,7 @@ class ComparisonRunner:
             collection=collection,
         )
         key = f"eval:{arm.config_hash[:16]}:{question_hash(question)}:{question.id}"
+        if repeat > 1 or arm.variant:
+            # Two arms may have the same settings, and each is run by itself.
+            key += f":{arm.variant}:{repeat}"
         return await self.holdfast.submit(request, key=key)

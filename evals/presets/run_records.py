@@ -22,10 +22,21 @@ class PresetArm(Frozen):
 
     line: Literal["arm"] = "arm"
     preset: str
+    variant: str = ""
+    """The name of the settings that this arm changes; empty for the preset as it is."""
     model: str
     judge: str = ""
     config_hash: str
     strategy: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return arm_name(self.preset, self.variant)
+
+
+def arm_name(preset: str, variant: str) -> str:
+    """Return how tables name an arm."""
+    return f"{preset}, {variant}" if variant else preset
 
 
 class RoleUsage(Frozen):
@@ -41,6 +52,8 @@ class QuestionRun(Frozen):
 
     line: Literal["run"] = "run"
     preset: str
+    variant: str = ""
+    repeat: int = Field(default=1, description="the question's first run under the arm, or a later")
     question: str = Field(description="its id")
     question_hash: str
     kind: str
@@ -70,6 +83,11 @@ class QuestionRun(Frozen):
     depth: int = 0
     breadth: float = 0.0
     seconds: float = 0.0
+
+    @property
+    def arm(self) -> str:
+        """The name of its arm."""
+        return arm_name(self.preset, self.variant)
 
     @property
     def input_tokens(self) -> int:
@@ -116,7 +134,7 @@ class RunRecords:
 
     path: Path
     arms: dict[str, PresetArm] = field(default_factory=dict)
-    runs: dict[tuple[str, str], QuestionRun] = field(default_factory=dict)
+    runs: dict[tuple[str, str, int], QuestionRun] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> "RunRecords":
@@ -145,9 +163,9 @@ class RunRecords:
         except ValidationError as error:
             raise BadInput(f"line {number} of {str(self.path)!r} is no record: {error}") from None
         if isinstance(read, PresetArm):
-            self.arms[read.preset] = read
+            self.arms[read.name] = read
         else:
-            self.runs[read.preset, read.question] = read
+            self.runs[read.arm, read.question, read.repeat] = read
 
     def begin(self, arms: Iterable[PresetArm]) -> None:
         """Note the arms that are new.
@@ -158,17 +176,19 @@ class RunRecords:
         for arm in arms:
             for before in self.arms.values():
                 _check_matched(before, arm, self.path)
-            if arm.preset not in self.arms:
-                self.arms[arm.preset] = arm
+            if arm.name not in self.arms:
+                self.arms[arm.name] = arm
                 self._write(arm)
 
-    def done(self, arm: PresetArm, question: EvaluationQuestion) -> QuestionRun | None:
-        """The question's run under the arm, if it has one.
+    def done(
+        self, arm: PresetArm, question: EvaluationQuestion, repeat: int = 1
+    ) -> QuestionRun | None:
+        """The question's run of that number under the arm, if it has one.
 
         Raises:
             BadInput: the question of that id was another one then.
         """
-        run = self.runs.get((arm.preset, question.id))
+        run = self.runs.get((arm.name, question.id, repeat))
         if run is not None and run.question_hash != question_hash(question):
             raise BadInput(
                 f"question {question.id!r} in {str(self.path)!r} is not the one given now: its "
@@ -178,7 +198,7 @@ class RunRecords:
 
     def add(self, run: QuestionRun) -> None:
         """Keep what came of a question."""
-        self.runs[run.preset, run.question] = run
+        self.runs[run.arm, run.question, run.repeat] = run
         self._write(run)
 
     def _write(self, line: PresetArm | QuestionRun) -> None:
@@ -188,17 +208,17 @@ class RunRecords:
 
 
 def _check_matched(before: PresetArm, now: PresetArm, path: Path) -> None:
-    """Two arms of a comparison differ in their preset alone; one arm is always the same."""
+    """Arms differ in their preset and the settings they name; one arm is always the same."""
     differing = [
         f"{name} was {getattr(before, name)!r} and is {getattr(now, name)!r}"
         for name in ("model", "judge")
         if getattr(before, name) != getattr(now, name)
     ]
-    if before.preset == now.preset and before.config_hash != now.config_hash:
+    if before.name == now.name and before.config_hash != now.config_hash:
         differing += _settings_that_differ(before.strategy, now.strategy)
     if differing:
         raise BadInput(
-            f"{str(path)!r} holds runs of preset {before.preset!r} that cannot be compared: "
+            f"{str(path)!r} holds runs of {before.name!r} that cannot be compared: "
             f"{'; '.join(differing)}. Give another --out"
         )
 

@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from holdfast.cli.commands.evaluation_commands import EvaluationOptions, evaluate_command
 from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.evals.measures.question_files import EvaluationQuestion, read_questions
 from holdfast.evals.presets.answer_judge import (
@@ -21,7 +23,12 @@ from holdfast.evals.presets.answer_judge import (
 )
 from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
 from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
-from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
+from holdfast.evals.presets.preset_comparison import (
+    ArmVariant,
+    ComparisonRunner,
+    PresetComparison,
+    preset_arms,
+)
 from holdfast.evals.presets.run_records import (
     PresetArm,
     QuestionRun,
@@ -31,7 +38,7 @@ from holdfast.evals.presets.run_records import (
 )
 from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
-from holdfast.models.errors import BadInput, ModelBusy
+from holdfast.models.errors import BadInput, HoldfastError, ModelBusy
 from tests.evals.test_citation_measure import QUESTION_ROWS
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
@@ -288,6 +295,85 @@ async def test_what_is_kept_is_not_asked_again(
     assert {name: len(asked) for name, asked in players.asked.items()} == before
 
 
+@pytest.mark.conformance("EVA-02")
+async def test_an_ablation_is_an_arm_with_three_runs_of_its_own(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
+):
+    tools.answers = lambda argument: f"[{argument}]"
+    players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
+    variants = [
+        ArmVariant("no replanning", {"max_replans_per_task": "0"}),
+        ArmVariant("the same", {}),
+    ]
+    arms = preset_arms(("full-horizon",), "scripted", "", {}, variants)
+    wanted = PresetComparison([question("one"), question("two")], arms, repeats=3)
+    path = tmp_path / "runs.jsonl"
+
+    runs = await ComparisonRunner(engine.holdfast, RunRecords.open(path)).compare(wanted)
+
+    names = ["full-horizon", "full-horizon, no replanning", "full-horizon, the same"]
+    assert [each.preset for each in preset_figures(runs)] == names
+    # Six jobs an arm, none of them shared, also between arms of the same settings.
+    assert len({run.job_id for run in runs}) == 18
+    assert RunRecords.open(path).runs.keys() == {
+        (name, asked, repeat) for name in names for asked in ("one", "two") for repeat in (1, 2, 3)
+    }
+    worked = {run.arm: run.config_hash for run in runs}
+    assert worked == dict(zip(names, (arm.config_hash for arm in arms), strict=True))
+    assert worked[names[1]] != worked[names[0]] == worked[names[2]]
+    assert wanted.hash != replace(wanted, arms=arms[:2]).hash != replace(wanted, repeats=1).hash
+    assert wanted.hash == replace(wanted, questions=wanted.questions[::-1], slots=9).hash
+
+
+@pytest.mark.conformance("EVA-02")
+def test_runs_give_mean_deviation_and_bins():
+    runs = [
+        run("a", name, repeat=repeat, exact=is_right, f1=float(is_right), kind=kind, depth=depth)
+        for repeat, rights in ((1, (True, True)), (2, (True, False)), (3, (False, False)))
+        for (name, kind, depth), is_right in zip(
+            (("one", "2 hops", 2), ("two", "3 hops", 5)), rights, strict=True
+        )
+    ]
+
+    (figures,) = preset_figures(runs)
+
+    assert (figures.questions, figures.repeats, figures.exact_match) == (2, 3, 50.0)
+    assert figures.deviation["exact_match"] == pytest.approx(50.0)
+    assert figures.tokens_a_right_answer == pytest.approx(6 * 110 / 3)
+    assert [(each.by, each.value, each.runs, round(each.exact_match)) for each in figures.bins] == [
+        ("kind", "2 hops", 3, 67),
+        ("kind", "3 hops", 3, 33),
+        ("depth", "2", 3, 67),
+        ("depth", "4 or more", 3, 33),
+    ]
+    lines = list(comparison_table_lines([figures], None))
+    assert "standard deviation over 3 runs" in lines
+    with pytest.raises(BadInput, match="cannot be compared: 2 questions"):
+        preset_figures([*runs, *(run("b", name) for name in ("one", "two"))])
+
+
+@pytest.mark.conformance("EVA-02")
+@pytest.mark.parametrize(
+    ("arm", "reason"),
+    [
+        ("verify=false", "--arm takes a name and settings"),
+        ("none: ", "--arm takes a name and settings"),
+        ("no verification: verifi=false", "verifi"),
+    ],
+)
+def test_an_arm_that_cannot_be_run_is_refused_before_anything_starts(
+    tmp_path: Path, arm: str, reason: str
+):
+    data = tmp_path / "questions.json"
+    data.write_text(json.dumps(QUESTION_ROWS))
+    options = EvaluationOptions(
+        ("vmao",), data, tmp_path / "out", None, "extractive", None, (), 4, arms=(arm,)
+    )
+
+    with pytest.raises(HoldfastError, match=reason):
+        evaluate_command(options, json_output=False)
+
+
 @pytest.mark.conformance("EVA-01")
 def test_a_verdict_says_what_is_right_and_else_the_words_do() -> None:
     usual = {"confidence": 0.9, "route": "direct"}
@@ -327,7 +413,7 @@ def test_three_questions_are_compared_by_the_command(tmp_path: Path):
     assert (out / "figures.svg").read_text().startswith("<svg")
     assert len(RunRecords.open(out / "runs.jsonl").runs) == 3 * 2
     assert {each.id for each in read_questions(data)} == {
-        name for _, name in RunRecords.open(out / "runs.jsonl").runs
+        name for _, name, _ in RunRecords.open(out / "runs.jsonl").runs
     }
     runs = RunRecords.open(out / "runs.jsonl").runs.values()
     assert {run.route.value for run in runs if run.rated and run.route} >= {"chosen"}

@@ -5,6 +5,7 @@ import json
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ import typer
 from holdfast.models.errors import BadInput
 
 if TYPE_CHECKING:
-    from holdfast.evals.presets.preset_comparison import PresetComparison
+    from holdfast.evals.presets.comparison_summary import PresetFigures
+    from holdfast.evals.presets.preset_comparison import ArmVariant, PresetComparison
     from holdfast.evals.presets.run_records import QuestionRun, RunRecords
     from holdfast.roles.endpoints.chat_endpoint import EndpointModel
     from holdfast.settings import Settings
@@ -36,6 +38,9 @@ class EvaluationOptions:
     slots: int
     skip: int = 0
     calibrate: bool = False
+    arms: tuple[str, ...] = ()
+    """Variants, each `NAME: key=value, key=value`."""
+    repeats: int = 1
 
 
 def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
@@ -62,17 +67,44 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
         raise typer.Exit(130) from None
     figures, ratio = preset_figures(runs), token_ratio(runs)
     content = {
+        "comparison": comparison.hash,
         "figures": [figure.model_dump(mode="json") for figure in figures],
         "ratio": ratio.model_dump(mode="json") if ratio else None,
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
     (options.out / "figures.json").write_text(f"{text}\n", encoding="utf-8")
-    title = f"{options.data.name}, {len(comparison.questions)} questions"
+    title = f"{options.data.name}, {len(comparison.questions)} questions, {comparison.hash}"
     (options.out / "figures.svg").write_text(comparison_svg(figures, title), encoding="utf-8")
     print_text(text if json_output else "\n".join(comparison_table_lines(figures, ratio)))
     if options.calibrate:
         _write_calibration(options, comparison.arms[0].model, runs)
+    _print_costs(figures, comparison, settings)
     print_progress(f"results are in {options.out}: {_RECORDS_FILE}, figures.json, figures.svg")
+    print_progress(f"comparison {comparison.hash}: arms, judge, questions and repeats")
+
+
+def _print_costs(
+    figures: "Sequence[PresetFigures]", comparison: "PresetComparison", settings: "Settings"
+) -> None:
+    """Print what a question and a right answer cost under each arm, where the price is known."""
+    from holdfast.cli.render.terminal_output import print_progress
+    from holdfast.configuration.price_settings import read_prices
+
+    prices = read_prices(settings.config_file)
+    model = comparison.arms[0].model
+    price = prices.of(model)
+    if price is None:
+        print_progress(f"costs are not known: holdfast.toml has no price of {model!r}")
+        return
+    for each in figures:
+        cost = price.of(
+            input_tokens=round(each.input_tokens), output_tokens=round(each.output_tokens)
+        )
+        right = ""
+        if each.exact_match:
+            share = Decimal(str(each.exact_match)) / 100
+            right = f", {cost / share:.4f} a right answer"
+        print_progress(f"{each.preset}: {cost:.4f} {prices.currency} a question{right}")
 
 
 def _write_calibration(
@@ -104,10 +136,30 @@ def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComp
     _check_ids(questions)
     model = options.model or settings.model
     changes = parse_setting_changes(options.changes)
-    arms = preset_arms(options.presets, model, options.judge or "", changes)
+    variants = [_variant(text) for text in options.arms]
+    _check_variants([each.name for each in variants])
+    arms = preset_arms(options.presets, model, options.judge or "", changes, variants)
     names = [model, *([options.judge] if options.judge else [])]
     check_models(names, _own_settings(options, settings))
-    return PresetComparison(questions, arms, slots=options.slots)
+    return PresetComparison(questions, arms, slots=options.slots, repeats=options.repeats)
+
+
+def _variant(text: str) -> "ArmVariant":
+    """Return the arm of `NAME: key=value, key=value`."""
+    from holdfast.cli.options.setting_options import parse_setting_changes
+    from holdfast.evals.presets.preset_comparison import ArmVariant
+
+    name, colon, changes = text.partition(":")
+    if not colon or not name.strip() or not changes.strip():
+        raise BadInput(
+            f"--arm takes a name and settings, as in 'no verification: verify=false', not {text!r}"
+        )
+    return ArmVariant(name.strip(), parse_setting_changes(changes.split(",")))
+
+
+def _check_variants(names: Sequence[str]) -> None:
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"two arms are named {repeated!r}; give each a name of its own")
 
 
 def _own_settings(options: EvaluationOptions, settings: "Settings") -> "Settings":

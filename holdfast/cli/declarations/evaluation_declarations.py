@@ -24,6 +24,17 @@ def evaluate(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change one setting of all presets."),
     ] = None,
+    arms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arm",
+            metavar="NAME: KEY=VALUE",
+            help="Another arm of each preset, with settings changed: an ablation.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=100, help="Run each question this often under each arm.")
+    ] = 1,
     slots: Annotated[int, typer.Option("--jobs", min=1, max=100, help="Jobs in flight.")] = 4,
     calibrate: Annotated[
         bool,
@@ -48,5 +59,7 @@ def evaluate(
         slots,
         skip,
         calibrate=calibrate,
+        arms=tuple(arms or ()),
+        repeats=repeats,
     )
     evaluate_command(options, json_output=json_output)
