@@ -50,7 +50,7 @@ select token from ts_debug('english', :query) with ordinality as asked
     (alias, description, token, dictionaries, dictionary, lexemes, place)
 where lexemes <> '{}' and alias not in ('asciihword', 'hword', 'numhword')
     and not exists (select from collection_words where collection = :collection
-                    and word = any(lexemes) and passages > 0)
+                    and word = any(tsvector_to_array(english_words(token))) and passages > 0)
 order by place
 """)
 _LOCK = text("select pg_advisory_xact_lock(hashtextextended('holdfast corpus ' || :name, 0))")

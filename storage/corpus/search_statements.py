@@ -26,7 +26,7 @@ words as materialized (
            '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' as quoted,
            ln(1 + (select passages from collection_words where collection = :collection
                    and word = '') / cast(passages as float8)) as idf
-    from (select lexeme from unnest(to_tsvector('english', :query))
+    from (select lexeme from unnest(english_words(:query))
           order by positions[1] limit {most_words}) as asked
     join collection_words on collection = :collection and word = lexeme and passages > 0),
 found as materialized (

@@ -1,6 +1,7 @@
 """Tests that migrations make the expected schema, can be reverted, and run once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -45,3 +46,28 @@ def test_ten_at_once_migrate_once(database_url: str) -> None:
         )
     engine.dispose()
     assert versions == [newest_schema_version()]
+
+
+def test_the_words_of_old_passages_are_folded_by_the_migration(database_url: str) -> None:
+    (migration,) = (Path(__file__).parents[2] / "migrations/versions").glob("*_find_words_with_and_without_accents.py")
+    before = int(migration.name[:4]) - 1
+    migrate_schema(database_url, "base")
+    migrate_schema(database_url, f"{before:04d}")
+    engine = create_engine(database_url)
+    document = """
+        insert into documents (collection, address, title, text, sha256, size_bytes)
+        values ('c', 'a', 't', 'Łódź', 'x', 1) returning id"""
+    passage = """
+        insert into passages
+            (document_id, collection, position, start_char, end_char, text, context)
+        values (:document, 'c', 0, 0, 4, 'Łódź', 't')"""
+    with engine.begin() as connection:
+        stored = connection.execute(text(document)).scalar_one()
+        connection.execute(text(passage), {"document": stored})
+
+    migrate_schema(database_url)
+
+    with engine.connect() as connection:
+        counted = connection.execute(text("select word, passages from collection_words")).all()
+    engine.dispose()
+    assert sorted(map(tuple, counted)) == [("", 1), ("lodz", 1)]

@@ -76,7 +76,7 @@ passages = Table(
     Column(
         "tsv",
         TSVECTOR,
-        Computed("to_tsvector('english'::regconfig, context || ' ' || text)", persisted=True),
+        Computed("english_words(context || ' ' || text)", persisted=True),
     ),
     Index("ix_passages_tsv", "tsv", postgresql_using="gin"),
     Index("ix_passages_collection", "collection"),
