@@ -24,6 +24,7 @@ REPOSITORY_ONLY = (
     "holdfast/evals/oracle/",
     "holdfast/evals/peers/",
     "holdfast/evals/proof/",
+    "holdfast/evals/recall/",
     "holdfast/evals/weak/",
 )
 IMPORT_ALL = """

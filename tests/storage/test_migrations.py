@@ -49,7 +49,9 @@ def test_ten_at_once_migrate_once(database_url: str) -> None:
 
 
 def test_the_words_of_old_passages_are_folded_by_the_migration(database_url: str) -> None:
-    (migration,) = (Path(__file__).parents[2] / "migrations/versions").glob("*_find_words_with_and_without_accents.py")
+    (migration,) = (Path(__file__).parents[2] / "migrations/versions").glob(
+        "*_find_words_with_and_without_accents.py"
+    )
     before = int(migration.name[:4]) - 1
     migrate_schema(database_url, "base")
     migrate_schema(database_url, f"{before:04d}")

@@ -1,0 +1,1 @@
+"""Recall of corpus searches by words, by meaning and by both, over pooled paragraphs."""

@@ -1,0 +1,51 @@
+"""Measure how many gold paragraphs a search finds in all paragraphs of question files together.
+
+    python -m holdfast.evals.recall FILE [FILE ...] [--limit N]
+
+The paragraphs of all files are one collection, each paragraph once. They are embedded as a worker
+embeds them, by the model on this machine. Recall at k is the mean share of a question's gold
+paragraphs among the first k that `corpus.search` finds for the question. Needs the part `semantic`
+with its weights; starts a PostgreSQL of its own in a temporary folder.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from holdfast.configuration.embedding_settings import create_local_embedder
+from holdfast.evals.measures.question_files import read_questions
+from holdfast.evals.recall.recall_figures import measure_recall
+from holdfast.models.errors import HoldfastError, PartMissing
+from holdfast.roles.sentence_model.local_embedder import WEIGHTS_COMMAND
+from holdfast.services.servers.temporary_services import temporary_services
+from holdfast.settings import Settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the figures as JSON lines; return the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--limit", type=int)
+    chosen = parser.parse_args(arguments)
+    try:
+        embedder = create_local_embedder(Settings(local_embeddings=True, config_file=None))
+        if embedder is None:
+            raise PartMissing(f"install the part 'semantic', and the weights: {WEIGHTS_COMMAND}")
+        files = {path.name: read_questions(path)[: chosen.limit] for path in chosen.files}
+        with temporary_services() as services:
+            figures, embedding = asyncio.run(measure_recall(services.database_url, embedder, files))
+    except HoldfastError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for each in figures:
+        print(json.dumps(asdict(each)))
+    print(json.dumps(embedding))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
