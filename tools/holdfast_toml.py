@@ -25,6 +25,7 @@ _TABLES = (
     "prices",
     "private_jobs",
     "python",
+    "rerank",
     "roles",
     "servers",
     "tables",

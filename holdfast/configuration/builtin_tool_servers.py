@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.configuration.embedding_settings import open_embedder
+from holdfast.configuration.rerank_settings import open_reranker
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -46,7 +47,10 @@ async def open_builtin_servers(
         check_toml_tables(settings.config_file)
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(open_embedder(settings))
-        corpus = BuiltinServer(corpus_server(store, embedder), {"collection": "collection"})
+        reranker = await stack.enter_async_context(open_reranker(settings.config_file))
+        corpus = BuiltinServer(
+            corpus_server(store, embedder, reranker), {"collection": "collection"}
+        )
         slots = process_slots()
         computing = await _local_servers(stack, settings.config_file, slots)
         reaching = await _network_servers(stack, settings.config_file, slots)

@@ -6,6 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from holdfast.configuration.embedding_settings import read_embeddings
 from holdfast.configuration.model_settings import read_models
+from holdfast.configuration.rerank_settings import read_rerank
 from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import ServerConfig
 from holdfast.tools.mcp.server_secrets import server_secrets
@@ -40,13 +41,16 @@ def _database_secrets(database_url: str) -> Iterator[str]:
 
 
 def _named_variables(settings: Settings) -> Iterator[str]:
-    """Return the variables with keys of Temporal, models, embeddings and search providers."""
+    """Return the variables with keys of Temporal, of all models, and of search providers."""
     yield "TEMPORAL_API_KEY"
     for model in read_models(settings.config_file).values():
         yield model.key_variable or ""
     embeddings = read_embeddings(settings.config_file)
     if embeddings is not None:
         yield embeddings.key_variable or ""
+    rerank = read_rerank(settings.config_file)
+    if rerank is not None:
+        yield rerank.key_env or ""
     web = read_web_settings(settings.config_file)
     for provider in web.providers.values() if web is not None else ():
         if provider.key_env:

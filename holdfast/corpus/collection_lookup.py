@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from holdfast.client import Holdfast
 from holdfast.configuration.embedding_settings import embedding_model_name, open_embedder
+from holdfast.configuration.rerank_settings import open_reranker
 from holdfast.corpus.collection_names import check_collection
 from holdfast.models.corpus.search_criteria import MetadataFilter
 from holdfast.models.corpus.search_mode import SearchMode
@@ -66,10 +67,13 @@ async def search_collection(
         BadInput: no collection was named and there are several, or the filter or mode cannot be
             used.
     """
-    async with open_embedder(holdfast.settings) as embedder:
+    async with (
+        open_embedder(holdfast.settings) as embedder,
+        open_reranker(holdfast.settings.config_file) as reranker,
+    ):
         corpus = CorpusStore(holdfast.db)
         name = _select_collection(collection, await corpus.collections())
-        retrieval = CorpusRetrieval(corpus, embedder)
+        retrieval = CorpusRetrieval(corpus, embedder, reranker)
         result = await retrieval.find(name, query, limit, mode=mode, where=where or {})
     passages = tuple(CorpusPassage.of(hit, score) for hit, score in result.hits)
     return SearchListing(collection=name, mode=result.mode, note=result.note, passages=passages)

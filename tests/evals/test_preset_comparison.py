@@ -358,7 +358,7 @@ def test_runs_give_mean_deviation_and_bins():
     [
         ("verify=false", "--arm takes a name and settings"),
         ("none: ", "--arm takes a name and settings"),
-        ("no verification: verifi=false", "verifi"),
+        ("no verification: verify_it=false", "verify_it"),
     ],
 )
 def test_an_arm_that_cannot_be_run_is_refused_before_anything_starts(

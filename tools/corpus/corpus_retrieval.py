@@ -84,6 +84,19 @@ class QueryEmbedder(Protocol):
     async def query(self, text: str) -> QueryVector: ...
 
 
+class PassageReranker(Protocol):
+    """Orders what a search found; it may fail like every model."""
+
+    @property
+    def candidates(self) -> int:
+        """How many passages it orders."""
+        ...
+
+    async def order(self, query: str, texts: Sequence[str]) -> Sequence[tuple[int, float]]:
+        """Return the places of the texts with their scores, best first."""
+        ...
+
+
 class RetrievalResult(NamedTuple):
     """The hits of a search, its mode, and a note: its restrictions, and words that are nowhere."""
 
@@ -98,6 +111,7 @@ class CorpusRetrieval:
 
     store: PassageStore
     embedder: QueryEmbedder | None = None
+    reranker: PassageReranker | None = None
 
     async def find(
         self,
@@ -110,12 +124,37 @@ class CorpusRetrieval:
     ) -> RetrievalResult:
         """Return the best passages; without a mode by both if each passage has a vector.
 
-        If the embedding fails, a hybrid search uses only words and says so in its note.
+        With a reranker, more are found, and the best in its order are given. If the embedding
+        fails, a hybrid search uses only words; if the reranker fails, the passages keep their
+        order. Both are said in the note.
 
         Raises:
             BadInput: the mode needs vectors that are missing, or `where` is invalid.
             HoldfastError: the embedding of a semantic search failed; Passing if that is temporary.
         """
+        if self.reranker is None:
+            return await self._found(collection, query, limit, mode, where)
+        wanted = max(limit, self.reranker.candidates)
+        found = await self._found(collection, query, wanted, mode, where)
+        if len(found.hits) < 2:
+            return found
+        texts = [f"{passage.title}\n{passage.text}" for passage, _ in found.hits]
+        try:
+            order = await self.reranker.order(query, texts)
+        except HoldfastError as error:
+            note = "; ".join(filter(None, (f"in the order of the search: {error}", found.note)))
+            return found._replace(hits=found.hits[:limit], note=note)
+        ranked = [(found.hits[place][0], score) for place, score in order[:limit]]
+        return found._replace(hits=ranked)
+
+    async def _found(
+        self,
+        collection: str,
+        query: str,
+        limit: int,
+        mode: SearchMode | None,
+        where: MetadataFilter,
+    ) -> RetrievalResult:
         if mode is SearchMode.KEYWORD:
             return await self._by_words(collection, query, limit, where, "")
         try:

@@ -13,6 +13,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.tools.corpus.corpus_retrieval import (
     CorpusPassage,
     CorpusRetrieval,
+    PassageReranker,
     PassageStore,
     QueryEmbedder,
 )
@@ -57,10 +58,14 @@ class CorpusPassages(Frozen):
     """Restrictions of the search, and words that no passage has; empty if there are none."""
 
 
-def corpus_server(store: PassageStore, embedder: QueryEmbedder | None = None) -> MCPServer:
+def corpus_server(
+    store: PassageStore,
+    embedder: QueryEmbedder | None = None,
+    reranker: PassageReranker | None = None,
+) -> MCPServer:
     """Return the MCP server `corpus`; configure logging first, else MCPServer configures it."""
     server = ErrorReportingServer("corpus")
-    finding = CorpusRetrieval(store, embedder)
+    finding = CorpusRetrieval(store, embedder, reranker)
 
     @server.tool(annotations=_SAFE)
     async def search(
