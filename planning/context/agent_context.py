@@ -260,7 +260,8 @@ def trace_step(step: StoredTask, quotes: tuple[TraceQuote, ...] = ()) -> TraceSt
         action=noted if task.kind is TaskKind.TOOL else f"deduce: {task.description}",
         status=task.status.value,
         found={name: _shortened_value(value) for name, value in task.result.items()},
-        confidence=step.confidence,
+        # Where nothing was promised and nothing found, there is nothing to be sure of.
+        confidence=step.confidence if task.result or step.failure else None,
         quotes=tuple(_disarmed_quote(each) for each in quotes),
         summary=_doubts(step),
         failure=str(disarm_references(shorten_text(step.failure.message, _SHOWN_FAILURE)))
@@ -270,9 +271,12 @@ def trace_step(step: StoredTask, quotes: tuple[TraceQuote, ...] = ()) -> TraceSt
 
 
 def _doubts(step: StoredTask) -> str:
-    """What was read, in words, if a value is less than sure; a failure says it by itself."""
+    """What was read, in words, if a value is less than sure or there is none.
+
+    A failure says it by itself.
+    """
     is_sure = step.confidence is None or step.confidence >= _SURE
-    if is_sure or step.failure:
+    if step.failure or (is_sure and step.task.result):
         return ""
     return str(disarm_references(shorten_text(step.summary, _SHOWN_FAILURE)))
 
