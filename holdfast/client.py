@@ -15,6 +15,7 @@ from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES, Job, JobRequest,
 from holdfast.models.views.job_views import JobLine, JobView, TemporalView
 from holdfast.settings import Endpoints, Settings
 from holdfast.storage.core.database import Database
+from holdfast.storage.forks.fork_rows import forks_of
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.job_estimates import load_estimate
 from holdfast.storage.ledger import job_recovery_rows
@@ -39,17 +40,24 @@ class Holdfast:
     endpoints: Endpoints
     db: Database
 
-    async def submit(self, request: JobRequest, *, key: str | None = None) -> str:
+    async def submit(
+        self,
+        request: JobRequest,
+        *,
+        key: str | None = None,
+        prepare: job_rows.Preparation | None = None,
+    ) -> str:
         """Store the job and start its workflow; returns the job's id.
 
-        Submitting the same request again with the same `key` returns the same job.
+        Submitting the same request again with the same `key` returns the same job. `prepare`
+        writes what a new job begins with.
 
         Raises:
             BadInput: the key belongs to another request.
             ServiceDown: Temporal does not answer; the job is stored and can be started again.
         """
         temporal = await connect(self.settings, self.endpoints)
-        job_id, is_new = await job_rows.submit_job(self.db, new_job_id(), request, key)
+        job_id, is_new = await job_rows.submit_job(self.db, new_job_id(), request, key, prepare)
         if is_new or not (await job_rows.load_job(self.db, job_id)).status.is_final:
             await start_workflow(temporal, self.settings.task_queue, job_id, request)
         return job_id
@@ -71,6 +79,7 @@ class Holdfast:
             plan_changes=await plan_change_rows.load_plan_changes(self.db, job_id),
             estimate=await load_estimate(self.db, job_id),
             recoveries=await job_recovery_rows.recoveries_of(self.db, job_id),
+            forks=await forks_of(self.db, job_id),
         )
         temporal = TemporalView(
             workflow_id=job_id,

@@ -31,6 +31,7 @@ class JobRecords:
     plan_changes: Sequence[StoredPlanChange]
     estimate: StoredEstimate | None
     recoveries: Sequence[Recovery]
+    forks: Sequence[str]
 
 
 def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobView:
@@ -66,6 +67,8 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         created_at=job.created_at,
         seconds=_job_seconds(job),
         follows=job.request.followed_job,
+        forked_from=job.request.fork.job if job.request.fork else None,
+        forks=tuple(records.forks),
         temporal=temporal,
     )
 

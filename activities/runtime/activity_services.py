@@ -94,8 +94,14 @@ class RequestCache:
         return (await self._submitted(order)).request
 
     async def day_of(self, order: RunOrder) -> date:
-        """The day of the order's job, in UTC: the one on which it was submitted."""
-        return (await self._submitted(order)).submitted_at.astimezone(UTC).date()
+        """The day of the order's job, in UTC: the one on which it was submitted.
+
+        A fork has the day of its origin: another one would make every prompt another request.
+        """
+        submitted = await self._submitted(order)
+        if submitted.request.day is not None:
+            return date.fromisoformat(submitted.request.day)
+        return submitted.submitted_at.astimezone(UTC).date()
 
     async def _submitted(self, order: RunOrder) -> SubmittedRequest:
         run = (order.job_id, order.epoch)

@@ -94,7 +94,12 @@ class ModelCaller:
         that may wait writes the beginning of a call together with its answer if nothing is lost.
         """
         return cls(
-            ledger=CallLedger(services.db, may_wait=may_wait, recovery=current_recovery_id()),
+            ledger=CallLedger(
+                services.db,
+                may_wait=may_wait,
+                recovery=current_recovery_id(),
+                origins=request.origins_of(place),
+            ),
             models=services.models,
             model=model or request.model,
             strategy=request.strategy,

@@ -64,11 +64,11 @@ class ToolCaller:
         opened = await self.ledger.open_tool_call(key, tool, arguments)
         if opened.recorded_arguments is not None:
             arguments = opened.recorded_arguments
-        answer, note = await self._answer(opened, tool, arguments)
+        answer, note = await self._answer(key, opened, tool, arguments)
         return ToolCallResult(answer, arguments, note)
 
     async def _answer(
-        self, opened: LedgerEntry, tool: str, arguments: dict[str, Any]
+        self, key: CallKey, opened: LedgerEntry, tool: str, arguments: dict[str, Any]
     ) -> tuple[ToolAnswer, str]:
         """Return the recorded answer, or the tool's, with a note."""
         if isinstance(opened.answer, ToolAnswer):
@@ -77,6 +77,8 @@ class ToolCaller:
             raise ToolFailed(opened.refusal)
         if opened.earlier is not None and not await self.hub.depends_on_history(tool):
             return await self._reuse_answer(opened, *opened.earlier, tool)
+        if (inherited := await self._inherit_answer(key, opened, tool)) is not None:
+            return inherited, ""
         if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:
             raise await self._refuse_failing_call(opened, tool)
         if opened.is_outcome_unknown and not await self.hub.is_repeatable(tool):
@@ -86,6 +88,14 @@ class ToolCaller:
             await self.ledger.withhold_tool_call(opened.row_id, str(error))
             raise error
         return await self._call(opened.row_id, tool, arguments), ""
+
+    async def _inherit_answer(
+        self, key: CallKey, opened: LedgerEntry, tool: str
+    ) -> ToolAnswer | None:
+        """Return the answer that an origin of the fork recorded; None without one."""
+        if not self.ledger.origins or await self.hub.depends_on_history(tool):
+            return None
+        return await self.ledger.inherit_tool_call(key, opened.row_id, tool)
 
     async def _reuse_answer(
         self, opened: LedgerEntry, earlier: int, answer: ToolAnswer, tool: str

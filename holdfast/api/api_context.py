@@ -143,5 +143,7 @@ KeyAdministrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_rec
 MetricsReader = Annotated[CallerSession, Depends(_session(Scope.ADMIN, is_recorded=False))]
 """A program that reads figures every few seconds, which would fill the audit."""
 ReadJob = Annotated[JobSession, Depends(_job_session(Scope.READ))]
+AskedJob = Annotated[JobSession, Depends(_job_session(Scope.ASK))]
+"""A job that another job begins from."""
 SteeredJob = Annotated[JobSession, Depends(_job_session(Scope.STEER))]
 """A job that the request changes."""

@@ -15,6 +15,7 @@ from holdfast.cli.declarations import (
     job_start_declarations,
     model_declarations,
     observability_declarations,
+    record_declarations,
     removal_declarations,
     view_declarations,
     webhook_declarations,
@@ -42,6 +43,7 @@ app.command()(control_declarations.pause)
 app.command()(control_declarations.resume)
 app.command()(control_declarations.cancel)
 app.command()(control_declarations.retry)
+app.command()(record_declarations.fork)
 app.command()(bundle_declarations.export)
 app.command("import")(bundle_declarations.import_)
 app.command()(bundle_declarations.verify)

@@ -18,6 +18,8 @@ class Job(JobLine):
     cost: float | None = None
     currency: str = ""
     follows: str | None = None
+    forked_from: str | None = None
+    forks: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The job as a notebook shows it."""

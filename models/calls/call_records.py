@@ -63,6 +63,8 @@ class CallView(Frozen):
     reused: int
     """The number of times the recorded answer replaced a new call."""
     sends: int
+    is_repeated: bool = False
+    """True if an earlier call of the job, or of the job that it was forked from, had the answer."""
     error: str | None = None
     is_cut: bool = False
     """True if the tool's answer was cut at the length limit."""

@@ -12,6 +12,7 @@ from holdfast.models.jobs.follow_up import (
     query_in_context,
     question_in_context,
 )
+from holdfast.models.jobs.job_fork import Fork
 from holdfast.models.strategies.job_strategy import Strategy
 
 
@@ -70,6 +71,21 @@ class JobRequest(Frozen):
     owner: str = ""
     follow_up: FollowUp | None = None
     """The conversation that the question follows; None: the question stands alone."""
+    fork: Fork | None = None
+    """The job that this job began from; None: the job began from nothing."""
+
+    @property
+    def day(self) -> str | None:
+        """The date that prompts name, ISO 8601; None: the day of the submission.
+
+        A fork keeps the date of the job that it began from, since another date would make every
+        prompt another request.
+        """
+        return self.fork.day if self.fork else None
+
+    def origins_of(self, place: str) -> tuple[str, ...]:
+        """Return the jobs whose recorded answers count for the calls of a task, nearest first."""
+        return self.fork.origins_of(place) if self.fork else ()
 
     @property
     def followed_job(self) -> str | None:

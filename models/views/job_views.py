@@ -83,7 +83,7 @@ class JobView(Frozen):
     """The estimate made with the plan, and the amounts used."""
     calls: CallCounts
     repeated_calls: int
-    """Tool calls that were answered from an earlier identical call."""
+    """Calls that an earlier identical call answered, of this job or of the forked job."""
     reused_calls: int
     """The number of recorded answers that replaced a new call after a restart."""
     recoveries: tuple[Recovery, ...]
@@ -93,6 +93,10 @@ class JobView(Frozen):
     seconds: float | None
     follows: str | None = None
     """The job that the question follows."""
+    forked_from: str | None = None
+    """The job that this job was forked from; it may have been removed."""
+    forks: tuple[str, ...] = ()
+    """The jobs that were forked from this job, oldest first."""
     temporal: TemporalView
 
 

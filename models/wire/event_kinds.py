@@ -8,6 +8,8 @@ class EventKind(StrEnum):
 
     JOB_SUBMITTED = "job.submitted"
     """The job was stored and waits for a worker."""
+    JOB_FORKED = "job.forked"
+    """The job began from another job's plan, results and recorded calls."""
     JOB_STARTED = "job.started"
     """The first workflow run took the job."""
     JOB_TAKEN_OVER = "job.taken_over"

@@ -38,12 +38,29 @@ _COMPARED = (
 
 
 def plan_as_yaml(plan: Plan) -> str:
-    """The live tasks of the plan as YAML, without what only the engine writes."""
+    """The tasks of the plan that an edit may change as YAML, without what the engine writes."""
     listings = [
         {name: value for name, value in to_listing(task).items() if name not in _ENGINE_FIELDS}
-        for task in _not_begun(plan)
+        for task in editable_plan(plan).tasks
     ]
     return yaml.safe_dump({"tasks": listings}, sort_keys=False, allow_unicode=True, width=100)
+
+
+def editable_plan(plan: Plan) -> Plan:
+    """Return the tasks of a plan that an edit may change, as if none had begun.
+
+    The steps of agents are left out, and so is the opening loop.
+    """
+    own = (task for task in own_tasks(plan) if not task.is_opening)
+    pending = TaskStatus.PENDING
+    return Plan(tasks=tuple(task.with_status(pending).without_result() for task in own))
+
+
+def own_tasks(plan: Plan) -> tuple[Task, ...]:
+    """Return the tasks of the plan without steps; a cancelled task may still run in a fork."""
+    return tuple(
+        task for task in plan.tasks if not task.parent and task.status is not TaskStatus.SUPERSEDED
+    )
 
 
 def parse_plan(text: str) -> Plan:

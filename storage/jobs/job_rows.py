@@ -1,10 +1,10 @@
 """Submit, load and list jobs; begin a workflow run; end a job with a stop reason."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import JsonValue
 from sqlalchemy import ColumnElement, Row, Text, and_, func, literal_column, or_, select, update
@@ -15,6 +15,7 @@ from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.errors import BadInput, NotFound, RequestKeyTaken
 from holdfast.models.jobs.follow_up import FollowUp
 from holdfast.models.jobs.job_filter import JobFilter
+from holdfast.models.jobs.job_fork import Fork
 from holdfast.models.jobs.job_record import (
     FINAL_JOB_STATUSES,
     Job,
@@ -33,12 +34,21 @@ from holdfast.storage.questions.question_rows import withdraw_open_questions
 _STATEMENTS = load_statements(__file__)
 
 
+Preparation: TypeAlias = Callable[[JobTransaction], Awaitable[None]]
+"""Writes what a new job begins with, in the transaction that stores the job."""
+
+
 async def submit_job(
-    db: Database, job_id: str, request: JobRequest, key: str | None
+    db: Database,
+    job_id: str,
+    request: JobRequest,
+    key: str | None,
+    prepare: Preparation | None = None,
 ) -> tuple[str, bool]:
     """Store a job and its first event; return its id and whether it is new.
 
-    The same `key` with the same request returns the existing job.
+    The same `key` with the same request returns the existing job. `prepare` writes what a new job
+    begins with, such as the plan and the results of a fork.
 
     Raises:
         RequestKeyTaken: the key was used before, for another request.
@@ -47,6 +57,8 @@ async def submit_job(
     async with db.new_job(row) as write:
         if write is not None:
             write.event(EventKind.JOB_SUBMITTED, preset=request.preset, model=request.model)
+            if prepare is not None:
+                await prepare(write)
             return job_id, True
     return await _existing_job_id(db, key, row), False
 
@@ -76,6 +88,7 @@ def _row(job_id: str, request: JobRequest, key: str | None) -> dict[str, Any]:
         "servers": list(request.servers),
         "owner": request.owner,
         "follow_up": content["follow_up"],
+        "fork": content["fork"],
         "config_hash": config_hash(request.preset, request.model, content["strategy"]),
         "request_key": key,
         # Default values are left out, so that a key outlives new settings of a release.
@@ -258,6 +271,7 @@ def _job(row: Row[Any]) -> Job:
         servers=tuple(row.servers),
         owner=row.owner,
         follow_up=FollowUp.model_validate(row.follow_up) if row.follow_up else None,
+        fork=Fork.model_validate(row.fork) if row.fork else None,
     )
     return Job(
         id=row.id,

@@ -46,6 +46,11 @@ from holdfast.storage.ledger.call_statements import (
     WITHHOLD_TOOL,
 )
 from holdfast.storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
+from holdfast.storage.ledger.inherited_answers import (
+    inherit_model_answer,
+    inherit_tool_answer,
+    inherited_model_call,
+)
 from holdfast.storage.ledger.recorded_answers import (
     recorded_answer,
     recorded_completion,
@@ -109,6 +114,8 @@ class CallLedger:
     may_wait: bool = False
     recovery: int | None = None
     """The number of the job's recovery in which this activity runs, if any."""
+    origins: tuple[str, ...] = ()
+    """The jobs whose recorded answers count as well, nearest first; only a fork has some."""
     _waiting: dict[str, StatementValue] = field(default_factory=dict, init=False)
 
     async def open_model_call(
@@ -129,19 +136,31 @@ class CallLedger:
             BudgetHeld: the call does not fit while other calls are in flight; not announced.
             BudgetReached: the call does not fit at all.
         """
+        inherited = await self._inherited(key, request, is_same)
+        if inherited is not None:
+            expense = None
         row = await self._announced(key, request, expense, is_compared=False)
         if row.recorded:
             key = recorded_key(key, row.recorded, is_same)
             row = await self._announced(key, request, expense, is_compared=True)
+        if inherited is not None and row.status != CallStatus.DONE:
+            row = await inherit_model_answer(self.db, row.id, inherited) or row
         if expense is not None:
             check_reservation(key, request, row, expense)
         return LedgerEntry(
             row_id=row.id,
             answer=recorded_completion(row) if row.status == CallStatus.DONE else None,
             refusal=row.error if row.status == CallStatus.REFUSED else None,
-            response_id=row.response_id,
+            response_id=getattr(row, "response_id", None),
             pause=_pause(row),
         )
+
+    async def _inherited(
+        self, key: CallKey, request: ModelRequest, is_same: RequestComparison
+    ) -> int | None:
+        if not self.origins:
+            return None
+        return await inherited_model_call(self.db, self.origins, key, request, is_same)
 
     async def _announced(
         self,
@@ -223,6 +242,12 @@ class CallLedger:
             failed_before=row.failed_before,
             failed_with=row.failed_with or "",
         )
+
+    async def inherit_tool_call(self, key: CallKey, row_id: int, tool: str) -> ToolAnswer | None:
+        """Return the answer that an origin of the fork recorded, or None; it is copied."""
+        if not self.origins:
+            return None
+        return await inherit_tool_answer(self.db, self.origins, row_id, tool, key.request_hash)
 
     async def close_tool_call(
         self, row_id: int, answer: ToolAnswer, *, repeated_call_id: int | None = None
@@ -411,6 +436,6 @@ class CallLedger:
 
 
 def _pause(row: Any) -> ModelPause | None:  # noqa: ANN401 - a named tuple of columns
-    if row.paused_since is None:
-        return None
+    if getattr(row, "paused_since", None) is None:
+        return None  # no pause, or an answer that was inherited
     return ModelPause(since=row.paused_since, left=timedelta(seconds=row.pause_left_s))

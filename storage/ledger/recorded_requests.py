@@ -24,14 +24,23 @@ def recorded_key(
 
     `recorded` are pairs of a request's hash and its JSON.
     """
-    for request_hash, content in recorded:
+    request_hash = recorded_request(recorded, is_same)
+    return key if request_hash is None else key.model_copy(update={"request_hash": request_hash})
+
+
+def recorded_request(recorded: Iterable[tuple[str, str]], is_same: RequestComparison) -> str | None:
+    """Return the name of the first recorded request with the same content, or None.
+
+    `recorded` are pairs of a request's name, such as its hash, and its JSON.
+    """
+    for name, content in recorded:
         try:
             request = ModelRequest.model_validate_json(content)
         except ValidationError:
             continue  # an earlier release wrote another form
         if is_same(request):
-            return key.model_copy(update={"request_hash": request_hash})
-    return key
+            return name
+    return None
 
 
 def is_never_same(_recorded: ModelRequest) -> bool:

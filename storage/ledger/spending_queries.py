@@ -12,6 +12,8 @@ from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill]:
     """Return what the model calls of a job, or of all jobs, used and cost, by role and model.
 
+    The calls of a fork that its origins answered are left out.
+
     For all jobs, tasks and attempts are not distinguished: their ids mean nothing across jobs.
     """
     task = literal("") if job_id is None else model_calls.c.task_id
@@ -34,7 +36,7 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
             (func.bool_or(is_unknown), None), else_=func.coalesce(func.sum(model_calls.c.cost), 0)
         ).label("cost"),
         _seconds_of(model_calls),
-    )
+    ).where(model_calls.c.origin_call_id.is_(None))
     keys = [model_calls.c.role, model_calls.c.model]
     if job_id is not None:
         query = query.where(model_calls.c.job_id == job_id)
@@ -53,6 +55,7 @@ async def tool_bills_of(connection: AsyncConnection, job_id: str) -> list[ToolBi
             _seconds_of(tool_calls),
         )
         .where(tool_calls.c.job_id == job_id, tool_calls.c.repeated_call_id.is_(None))
+        .where(tool_calls.c.origin_call_id.is_(None))
         .group_by(tool_calls.c.task_id, tool_calls.c.attempt)
     )
     rows = (await connection.execute(query)).mappings().all()

@@ -12,6 +12,7 @@ with latest as (
         extract(epoch from model_calls.finished_at - model_calls.started_at)::float8 as seconds
     from model_calls join jobs on jobs.id = job_id
     where jobs.model = :model and model_calls.status = 'done' and jobs.imported is null
+        and model_calls.origin_call_id is null
     order by model_calls.id desc limit 2000)
 select role, count(*) as seen,
        percentile_disc(0.5) within group (order by input_tokens) as input_tokens,
@@ -22,7 +23,8 @@ from latest group by role
 _TOOLS = text("""
 with latest as (
     select tool, extract(epoch from finished_at - started_at)::float8 as seconds from tool_calls
-    where status = 'done' and repeated_call_id is null order by id desc limit 2000)
+    where status = 'done' and repeated_call_id is null and origin_call_id is null
+    order by id desc limit 2000)
 select tool, percentile_disc(0.5) within group (order by seconds) as seconds
 from latest group by tool
 """)

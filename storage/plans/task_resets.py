@@ -34,7 +34,7 @@ _NEW_ATTEMPT_VALUES = {
     "worked_s": 0.0,
     "contradicts_plan": False,
 }
-_REPAIR_NOTE = case(
+REPAIR_NOTE = case(
     (
         func.jsonb_exists(tasks.c.notes, "tie_breaker_for"),
         func.jsonb_build_object("tie_breaker_for", tasks.c.notes["tie_breaker_for"]),
@@ -59,7 +59,7 @@ async def reset_tasks_for_retry(write: JobTransaction, again: Sequence[TaskRetry
         await write.connection.execute(
             update(tasks)
             .where(mine, tasks.c.id == each.task_id)
-            .values(_NEW_ATTEMPT_VALUES | {"notes": _REPAIR_NOTE.op("||")(literal(notes, JSONB))})
+            .values(_NEW_ATTEMPT_VALUES | {"notes": REPAIR_NOTE.op("||")(literal(notes, JSONB))})
         )
     leaves = select(tasks.c.id).where(
         mine, tasks.c.id.in_(names), tasks.c.kind != TaskKind.AGENT.value

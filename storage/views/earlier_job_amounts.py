@@ -11,7 +11,7 @@ _AMOUNTS = text("""
 with ended as (
     select id, preset, extract(epoch from finished_at - created_at)::float8 as seconds from jobs
     where model = :model and status = 'done' and finished_at is not null
-        and stop_reason is distinct from 'planned' and imported is null
+        and stop_reason is distinct from 'planned' and imported is null and fork is null
         and (cast(:owner as text) is null or owner = :owner)
     order by created_at desc limit 500),
 model_use as (

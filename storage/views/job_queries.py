@@ -2,7 +2,19 @@
 
 from typing import Any
 
-from sqlalchemy import Numeric, Table, cast, exists, func, literal, null, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Numeric,
+    Table,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
@@ -137,17 +149,28 @@ async def job_spending(db: Database, job_id: str) -> JobSpending:
     async with db.reading() as connection:
         model, model_reused = await _call_and_reuse_count(connection, model_calls, job_id)
         tool, tool_reused = await _call_and_reuse_count(connection, tool_calls, job_id)
-        repeated = await connection.scalar(
-            select(func.count()).where(
-                tool_calls.c.job_id == job_id, tool_calls.c.repeated_call_id.is_not(None)
-            )
-        )
+        repeated = await _repeated_count(connection, tool_calls, job_id)
+        inherited = await _repeated_count(connection, model_calls, job_id)
         return JobSpending(
             spent=spend_breakdown(await bills_of(connection, job_id)),
-            calls=CallCounts(model=model, tool=tool - int(repeated or 0)),
-            repeated_calls=int(repeated or 0),
+            calls=CallCounts(model=model - inherited, tool=tool - repeated),
+            repeated_calls=repeated + inherited,
             reused_calls=model_reused + tool_reused,
         )
+
+
+async def _repeated_count(connection: AsyncConnection, table: Table, job_id: str) -> int:
+    """Return how many calls were answered by an earlier call, or by an origin of the fork."""
+    query = select(func.count()).where(table.c.job_id == job_id, _is_repeated(table))
+    return int(await connection.scalar(query) or 0)
+
+
+def _is_repeated(table: Table) -> ColumnElement[bool]:
+    """True for calls that were not sent: another call of the job, or an origin, has the answer."""
+    is_inherited = table.c.origin_call_id.is_not(None)
+    if table is model_calls:
+        return is_inherited
+    return or_(is_inherited, table.c.repeated_call_id.is_not(None))
 
 
 async def _call_and_reuse_count(
@@ -211,7 +234,8 @@ def _common(table: Table) -> list[Any]:
         "sends",
         "error",
     )
-    return [table.c.task_id.label("task"), *(table.c[name] for name in names)]
+    is_repeated = _is_repeated(table).label("is_repeated")
+    return [table.c.task_id.label("task"), is_repeated, *(table.c[name] for name in names)]
 
 
 def _call(row: Any) -> CallView:  # noqa: ANN401 - a row mapping

@@ -11,7 +11,7 @@ with latest as (
     select id, extract(epoch from finished_at - created_at)::float8 as seconds
     from jobs
     where preset = :preset and model = :model and status = 'done' and finished_at is not null
-        and stop_reason <> 'planned' and imported is null
+        and stop_reason <> 'planned' and imported is null and fork is null
     order by created_at desc limit 20),
 used as (
     select latest.id, latest.seconds,

@@ -91,7 +91,10 @@ def plan(
         bool, typer.Option("--diff", help="Show every change of the plan and its cause.")
     ] = False,
     as_yaml: Annotated[
-        bool, typer.Option("--yaml", help="Print the plan as `answer JOB edit FILE` reads it.")
+        bool,
+        typer.Option(
+            "--yaml", help="Print the plan as `answer JOB edit` and `fork --plan` read it."
+        ),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:

@@ -27,6 +27,12 @@ def job_lines(view: JobView) -> list[str]:
     lines += stage_lines(view.stages, view.currency)
     if view.estimate is not None:
         lines += comparison_lines(view.estimate, view.currency)
+    if view.forked_from:
+        lines.append(
+            f"fork of:  {view.forked_from}; `holdfast compare {view.forked_from} {view.job_id}`"
+        )
+    if view.forks:
+        lines.append(f"forks:    {', '.join(view.forks)}")
     for recovery in view.recoveries:
         lines += recovery_lines(recovery)
     if view.temporal.url:

@@ -55,6 +55,12 @@ def _call_columns() -> list[Column[object]]:
     ]
 
 
+def _origin_column() -> Column[object]:
+    """Return the column of the call that a fork took the answer from; null: it was sent."""
+    comment = "the call of an origin of the fork whose answer was used"
+    return Column("origin_call_id", BigInteger, comment=comment)
+
+
 model_calls = Table(
     "model_calls",
     metadata,
@@ -101,6 +107,7 @@ model_calls = Table(
         StorableText,
         comment="the response that the endpoint makes in the background; null: none",
     ),
+    _origin_column(),
     UniqueConstraint("job_id", "task_id", "attempt", "role", "part", "request_hash"),
     word_constraint("status", CallStatus),
 )
@@ -114,6 +121,7 @@ tool_calls = Table(
         "repeated_call_id", BigInteger, comment="the earlier identical call whose answer was used"
     ),
     Column("is_cut", Boolean, nullable=False, server_default=text("false")),
+    _origin_column(),
     UniqueConstraint("job_id", "task_id", "attempt", "tool", "part", "request_hash"),
     Index("ix_tool_calls_job_id_request_hash", "job_id", "request_hash"),
     word_constraint("status", CallStatus),

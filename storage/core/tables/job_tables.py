@@ -35,6 +35,11 @@ jobs = Table(
         JSONB(none_as_null=True),
         comment="the job that the question follows, and the questions before it; null: none",
     ),
+    Column(
+        "fork",
+        JSONB(none_as_null=True),
+        comment="the job that a fork began from, and what it runs again; null: no fork",
+    ),
     Column("config_hash", StorableText, nullable=False),
     Column(
         "request_key",
@@ -92,6 +97,11 @@ jobs = Table(
     ),
     word_constraint("status", JobStatus),
     Index("ix_jobs_created_at", "created_at"),
+    Index(
+        "ix_jobs_fork_job",
+        text("(fork ->> 'job')"),
+        postgresql_where=text("fork is not null"),
+    ),
     Index("ix_jobs_finished_at", "finished_at", postgresql_where=text("finished_at is not null")),
     Index("ix_jobs_owner_created_at", "owner", "created_at"),
     Index("ix_jobs_status_created_at", "status", "created_at"),

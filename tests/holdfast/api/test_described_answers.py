@@ -44,6 +44,7 @@ ROUTES = {
     "resume": "POST /v1/jobs/{job}/resume",
     "cancel": "POST /v1/jobs/{job}/cancel",
     "retry": "POST /v1/jobs/{job}/retry",
+    "fork": "POST /v1/jobs/{job}/fork",
     "export": "GET /v1/jobs/{job}/bundle",
     "import": "POST /v1/bundles",
     "verify": "POST /v1/bundles/check",

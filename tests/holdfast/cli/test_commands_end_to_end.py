@@ -219,6 +219,22 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.conformance("BEY-05")
+def test_a_whole_fork_is_answered_from_the_record(home: CommandShell) -> None:
+    job = newest(home)
+
+    shown = home.holdfast("fork", job, "--set", "max_tool_calls=39", "--dry-run")
+    forked = json.loads(home.holdfast("fork", job, "--set", "max_tool_calls=39", "--json").out)
+    ended = home.holdfast("wait", forked["job_id"])
+
+    assert "runs:   the whole job" in shown.out
+    assert ended.code == 0, ended.err
+    calls = json.loads(home.holdfast("calls", forked["job_id"], "--json").out)
+    assert calls
+    assert all(call["is_repeated"] for call in calls)
+    assert f"fork of:  {job}" in home.holdfast("show", forked["job_id"]).out
+
+
 @pytest.mark.conformance("VMAO-10", "WAVE-06")
 def test_what_is_retracted_is_warned_of_in_the_report_and_the_status(home: CommandShell) -> None:
     job = newest(home)

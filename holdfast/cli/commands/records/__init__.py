@@ -1,0 +1,1 @@
+"""Implement the commands that work with jobs as records."""

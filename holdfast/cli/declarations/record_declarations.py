@@ -1,0 +1,65 @@
+"""Declare the commands that work with jobs as records: fork."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.cli.declarations.option_types import (
+    JobArgument,
+    JsonOption,
+    ModelOption,
+    PresetOption,
+    SettingsOption,
+)
+
+
+def fork(
+    job: JobArgument,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="TASK", help="Run this task again; repeatable."),
+    ] = None,
+    settings: SettingsOption = None,
+    model: ModelOption = None,
+    preset: PresetOption = None,
+    question_of: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--question-of", metavar="TASK TEXT", help="Give a task another description."),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Run this plan; `holdfast plan JOB --yaml` prints the one to edit.",
+        ),
+    ] = None,
+    retract: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Evidence that counts for nothing; repeatable."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would run, and its price.")
+    ] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Run a job again with a change, and pay only for what the change touches."""
+    from holdfast.cli.options.setting_options import parse_setting_changes
+
+    changes = parse_setting_changes(settings or ())
+    from holdfast.cli.commands.records.fork_commands import fork_command
+
+    fork_command(
+        job,
+        {
+            "tasks": tuple(tasks or ()),
+            "settings": changes,
+            "model": model,
+            "preset": preset,
+            "questions": dict([question_of]) if question_of else {},
+            "retract": tuple(retract or ()),
+        },
+        plan,
+        dry_run=dry_run,
+        json_output=json_output,
+    )

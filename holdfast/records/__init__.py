@@ -1,0 +1,1 @@
+"""Work with finished jobs as records: fork, compare and update them."""

@@ -1,0 +1,66 @@
+"""Answer the calls of a fork with what the jobs that it came from recorded.
+
+A fork is a job of its own with a ledger of its own. A call whose request an origin recorded gets
+that answer: the answer is copied into the fork's ledger, so the origin may be removed later. Such a
+call costs nothing and is counted as a repeated call.
+"""
+
+import json
+from typing import Any
+
+from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.model_requests import ModelRequest
+from holdfast.models.calls.tool_signatures import ToolAnswer
+from holdfast.storage.core.database import Database
+from holdfast.storage.core.database_outage import retry_until_available
+from holdfast.storage.core.hot_path_pool import StatementValue
+from holdfast.storage.core.named_statements import load_statements
+from holdfast.storage.ledger.recorded_answers import recorded_answer
+from holdfast.storage.ledger.recorded_requests import RequestComparison, recorded_request
+
+_STATEMENTS = load_statements(__file__)
+
+
+async def inherited_model_call(
+    db: Database,
+    origins: tuple[str, ...],
+    key: CallKey,
+    request: ModelRequest,
+    is_same: RequestComparison,
+) -> int | None:
+    """Return the number of the origins' call that answers this request; None if there is none.
+
+    A call with the same request counts wherever it was made. Of the calls in the same place, one
+    counts that asks for the same in the words of another release.
+    """
+    facts: dict[str, StatementValue] = {"origins": json.dumps(origins), "role": request.role}
+    row = await db.row(_STATEMENTS["inherited_model"], facts | {"request_hash": key.request_hash})
+    if row is not None:
+        return int(row.id)
+    place: dict[str, StatementValue] = {"task_id": key.task_id, "part": key.part}
+    found = await db.row(_STATEMENTS["requests_in_place"], facts | place)
+    number = recorded_request(found.recorded, is_same)
+    return None if number is None else int(number)
+
+
+async def inherit_model_answer(db: Database, row_id: int, origin: int) -> Any:  # noqa: ANN401 - a named tuple of columns
+    """Copy the answer of an origin's call to an announced call; return its row.
+
+    None: the origin was removed meanwhile.
+    """
+    values: dict[str, StatementValue] = {"id": row_id, "origin": origin}
+    return await retry_until_available(lambda: db.row(_STATEMENTS["inherit_model"], values))
+
+
+async def inherit_tool_answer(
+    db: Database, origins: tuple[str, ...], row_id: int, tool: str, request_hash: str
+) -> ToolAnswer | None:
+    """Copy the answer that an origin recorded for a tool call; None if no origin has one."""
+    values: dict[str, StatementValue] = {
+        "origins": json.dumps(origins),
+        "id": row_id,
+        "tool": tool,
+        "request_hash": request_hash,
+    }
+    row = await retry_until_available(lambda: db.row(_STATEMENTS["inherit_tool"], values))
+    return None if row is None else recorded_answer(row.response, tool)

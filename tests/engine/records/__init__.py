@@ -1,0 +1,1 @@
+"""Tests of forks, comparisons and updates of whole jobs."""
