@@ -78,8 +78,8 @@ async def prepare_fork(
     )
     request = _request(holdfast, forked, submission, owner)
     change = await plan_change_of(holdfast, submission, request, plan, by)
-    resting = [owning_task(plan, task_id) for task_id in retracted.values()]
-    named = tuple(dict.fromkeys((*submission.tasks, *resting)))
+    holders = [owning_task(plan, task_id) for task_id in retracted.values()]
+    named = tuple(dict.fromkeys((*submission.tasks, *holders)))
     is_whole = not named and change is None
     if is_whole and not submission.changes_settings:
         raise BadInput(
@@ -90,9 +90,9 @@ async def prepare_fork(
     if scope is not None:
         _check_runs(plan, scope, request.strategy)
     # Without any change, the calls of the named tasks would all be answered from the record. What
-    # rests on retracted evidence is asked for again as well.
+    # depends on retracted evidence is asked for again as well.
     is_plain = not submission.changes_settings and not submission.changes_plan
-    again = tuple(dict.fromkeys((*(submission.tasks if is_plain else ()), *resting)))
+    again = tuple(dict.fromkeys((*(submission.tasks if is_plain else ()), *holders)))
     fork = Fork(
         job=job_id,
         origins=(job_id, *(forked.request.fork.origins if forked.request.fork else ())),
@@ -230,7 +230,7 @@ def _check_runs(plan: Plan, scope: ForkScope, strategy: Strategy) -> None:
     """Refuse a fork that would end before its tasks run.
 
     Raises:
-        BadInput: the answer rests on none of the tasks.
+        BadInput: the answer depends on none of the tasks.
     """
     pending = set(scope.rerun)
     states = [
@@ -242,8 +242,8 @@ def _check_runs(plan: Plan, scope: ForkScope, strategy: Strategy) -> None:
     ]
     if has_answer(rebuild_state(strategy, JobCounts(has_plan=True), states)):
         raise BadInput(
-            f"the answer rests on none of {', '.join(scope.rerun)}: it would stay, and they would "
-            "not run; name the task that answers as well"
+            f"the answer depends on none of {', '.join(scope.rerun)}: it would stay, and "
+            "they would not run; name the task that answers as well"
         )
 
 

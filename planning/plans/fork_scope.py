@@ -1,6 +1,6 @@
 """Find what a fork runs again: the changed tasks, their downstream tasks, and what has not ended.
 
-A fork keeps every result that does not rest on a change. Tasks of the forked job that have not
+A fork keeps every result that does not depend on a change. Tasks of the forked job that have not
 ended run in the fork as well, so a running job can be forked from what it has done.
 """
 
@@ -52,7 +52,7 @@ def fork_scope(plan: Plan, named: Sequence[str], change: PlanChange | None) -> F
     after = plan if change is None else change.apply_to(plan)
     touched = {*named, *(change.changed_ids if change else ())}
     roots = touched | set(change.superseded if change else ())
-    # An edit may connect tasks or take them apart: what a task rests on counts before and after.
+    # An edit may connect tasks or take them apart: what a task depends on counts before and after.
     downstream = set().union(*(_dependents((plan, after), root) for root in roots)) - touched
     own = [task for task in own_tasks(after) if task.id in plan.by_id]
     ended = {task.id for task in own if plan.by_id[task.id].status in _ENDED}

@@ -1,13 +1,18 @@
-"""Define the routes that work with jobs as records: fork."""
+"""Define the routes that work with jobs as records: fork, compare, update."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Path, Response
+from pydantic import Field
 
-from holdfast.api.api_context import AskedJob
+from holdfast.api.api_context import AskedJob, ReadJob, check_visible_job
+from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_submission import checked_request_key
+from holdfast.models.frozen_model import Frozen
 from holdfast.records.fork_submission import ForkedJob, ForkPlan, ForkSubmission
+from holdfast.records.job_comparison import JobComparison, compare_jobs
 from holdfast.records.job_forking import fork_job, preview_fork
+from holdfast.records.job_update import JobUpdate, update_job
 
 _KEY = Annotated[
     str | None,
@@ -19,6 +24,20 @@ _KEY = Annotated[
 ]
 
 router = APIRouter(prefix="/jobs/{job}", tags=["records"])
+
+
+class UpdateBody(Frozen):
+    """How a report is updated."""
+
+    older_than: str | None = Field(
+        default=None,
+        max_length=20,
+        description="Do nothing if the sources were read later than so long ago, such as `30d`.",
+    )
+    search: bool = Field(
+        default=False, description="Run all searches again, to find new sources as well."
+    )
+    dry_run: bool = Field(default=False, description="Read the sources, and start no job.")
 
 
 @router.post("/fork", status_code=202)
@@ -44,3 +63,28 @@ async def preview(job: AskedJob, submission: ForkSubmission) -> ForkPlan:
     """Say what a fork would run and keep, and what it may cost; nothing is stored."""
     caller = job.caller
     return await preview_fork(job.holdfast, job.id, submission, owner=caller.owner, by=caller.name)
+
+
+@router.get("/compare/{other}")
+async def compare(
+    job: ReadJob, other: Annotated[str, Path(description="The id of the other job.")]
+) -> JobComparison:
+    """Compare two jobs by answer, claims, tasks, sources, cost and time."""
+    await check_visible_job(job, other)
+    return await compare_jobs(job.holdfast, job.id, other)
+
+
+@router.post("/update", status_code=202)
+async def update(job: AskedJob, body: UpdateBody | None = None) -> JobUpdate:
+    """Read a report's sources again, and run what depends on changed ones in a new job."""
+    wanted = body or UpdateBody()
+    caller = job.caller
+    return await update_job(
+        job.holdfast,
+        job.id,
+        owner=caller.owner,
+        by=caller.name,
+        older_than=None if wanted.older_than is None else parse_age(wanted.older_than),
+        searches_again=wanted.search,
+        is_dry_run=wanted.dry_run,
+    )

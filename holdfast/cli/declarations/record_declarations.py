@@ -1,4 +1,4 @@
-"""Declare the commands that work with jobs as records: fork."""
+"""Declare the commands that work with jobs as records: fork, compare, update."""
 
 from pathlib import Path
 from typing import Annotated
@@ -63,3 +63,43 @@ def fork(
         dry_run=dry_run,
         json_output=json_output,
     )
+
+
+def compare(
+    first: JobArgument,
+    second: Annotated[
+        str, typer.Argument(metavar="JOB", help="The other job, for example a fork of the first.")
+    ],
+    json_output: JsonOption = False,
+) -> None:
+    """Compare two jobs by answer, claims, tasks, sources, cost and time."""
+    from holdfast.cli.commands.records.compare_commands import compare_command
+
+    compare_command(first, second, json_output=json_output)
+
+
+def update(
+    job: JobArgument,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than",
+            metavar="AGE",
+            help="Do nothing if the sources were read more recently, such as 30d or 12h ago.",
+        ),
+    ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Run all searches again, to find new sources as well.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read the sources, and start no job.")
+    ] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Read a report's sources again, and run what depends on changed ones in a new job."""
+    from holdfast.jobs.job_age import parse_age
+
+    age = None if older_than is None else parse_age(older_than)
+    from holdfast.cli.commands.records.update_commands import update_command
+
+    update_command(job, age, search=search, dry_run=dry_run, json_output=json_output)

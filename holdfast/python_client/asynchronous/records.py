@@ -1,4 +1,4 @@
-"""Work with jobs as records: fork them."""
+"""Work with jobs as records: fork, compare and update them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from holdfast.python_client.asynchronous.session import AsyncSession
 
 
 class AsyncRecords(AsyncSession):
-    """Forks of jobs."""
+    """Forks, comparisons and updates of jobs."""
 
     async def fork(
         self,
@@ -31,7 +31,7 @@ class AsyncRecords(AsyncSession):
 
         Args:
             job: the job to fork; it may still run.
-            tasks: the tasks that run again, with those that rest on them.
+            tasks: the tasks that run again, with those that depend on them.
             model: another model of every role.
             preset: another named strategy.
             settings: changed settings, by name.
@@ -64,6 +64,31 @@ class AsyncRecords(AsyncSession):
         """What a fork would run and keep, and what it costs at most; nothing is stored."""
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
         return await self._post(JsonObject, f"/jobs/{job}/fork/preview", body)
+
+    async def compare(self, job: str, other: str) -> JsonObject:
+        """Two jobs next to each other: answer, claims, tasks, sources, cost and time."""
+        return await self._get(JsonObject, f"/jobs/{job}/compare/{other}")
+
+    async def update(
+        self,
+        job: str,
+        *,
+        older_than: str | None = None,
+        search: bool = False,
+        dry_run: bool = False,
+    ) -> JsonObject:
+        """Read a report's sources again, and run what depends on changed ones in a new job.
+
+        The answer's `job_id` is the new job, or None if nothing depends on a change.
+
+        Args:
+            job: the job whose report is updated.
+            older_than: do nothing if the sources were read more recently, such as `30d` ago.
+            search: run all searches again, to find new sources as well.
+            dry_run: read the sources, and start no job.
+        """
+        body = {"older_than": older_than, "search": search, "dry_run": dry_run}
+        return await self._post(JsonObject, f"/jobs/{job}/update", body)
 
 
 def _changes(

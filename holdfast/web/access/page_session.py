@@ -76,5 +76,7 @@ PageReader = Annotated[CallerSession, Depends(_session(Scope.READ))]
 PageAsker = Annotated[CallerSession, Depends(_session(Scope.ASK))]
 PageAdministrator = Annotated[CallerSession, Depends(_session(Scope.ADMIN))]
 PageJob = Annotated[JobSession, Depends(_job_session(Scope.READ))]
+AskedPageJob = Annotated[JobSession, Depends(_job_session(Scope.ASK))]
+"""A job that another job begins from."""
 SteeredPageJob = Annotated[JobSession, Depends(_job_session(Scope.STEER))]
 """A job that the request changes."""

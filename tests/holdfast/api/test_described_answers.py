@@ -44,6 +44,8 @@ ROUTES = {
     "resume": "POST /v1/jobs/{job}/resume",
     "cancel": "POST /v1/jobs/{job}/cancel",
     "retry": "POST /v1/jobs/{job}/retry",
+    "compare": "GET /v1/jobs/{job}/compare/{other}",
+    "update": "POST /v1/jobs/{job}/update",
     "fork": "POST /v1/jobs/{job}/fork",
     "export": "GET /v1/jobs/{job}/bundle",
     "import": "POST /v1/bundles",

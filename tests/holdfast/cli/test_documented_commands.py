@@ -32,6 +32,9 @@ NOT_RUN = {
     "restore": "replaces all jobs; tests/holdfast/test_backup_commands.py runs it",
     "erase": "takes the job from the other commands; tests/engine/control/test_erasure.py runs it",
     "verify": "needs the file of another command; tests/holdfast/bundles/ checks bundles",
+    "fork": "runs the job again; test_commands_end_to_end.py and tests/engine/records/ run it",
+    "compare": "needs two jobs; tests/engine/records/ compares them",
+    "update": "reads every source again; tests/engine/records/ updates a job",
     "figure": "needs a chart; tests/engine/tools/test_computed_figures.py runs it",
 }
 DONE = {0}

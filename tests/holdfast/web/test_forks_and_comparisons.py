@@ -1,0 +1,44 @@
+"""Tests that the page forks a job with an edited plan, and shows both jobs next to each other."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.async_api import expect
+
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.browser import Reader
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("BEY-05", "REC-01")]
+
+WITHIN_MS = 20_000
+
+
+async def test_a_job_is_forked_with_an_edited_plan_and_compared(
+    engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(lookup_task("T1", query="aa"), final_task("T2", "T1"))
+    first = (await engine.run("Who?")).job_id
+    screen = reader.page
+    await reader.goto(f"/jobs/{first}/fork")
+    edited = (await screen.get_by_label("The plan").input_value()).replace("aa", "bb")
+    await screen.get_by_label("The plan").fill(edited)
+    await screen.get_by_role("button", name="Show what would run").click()
+    shown = screen.get_by_label("What the fork runs")
+    await expect(shown).to_contain_text("T1 changed", timeout=WITHIN_MS)
+    await expect(shown).to_contain_text("T2 downstream")
+    await reader.check_accessible()
+    await screen.get_by_role("button", name="Start the fork").click()
+    await expect(screen.get_by_text("fork of")).to_be_visible(timeout=WITHIN_MS)
+    forked = screen.url.rpartition("/")[2]
+    await engine.holdfast.wait(forked, timedelta(seconds=60))
+
+    await reader.goto(f"/jobs/{first}/compare?other={forked}")
+
+    assert tools.called[-1] == ("wikipedia_search", "bb")
+    await expect(screen.get_by_label("Tasks", exact=True)).to_contain_text("another task")
+    await expect(screen.get_by_label("Claims", exact=True)).to_contain_text("Matched by rules")
+    await reader.check_accessible()
