@@ -16,6 +16,7 @@ class OptionalPart(StrEnum):
     CHARTS = "charts"
     DOCUMENTS = "documents"
     OBSERVABILITY = "observability"
+    PDF = "pdf"
     PYTHON = "python"
     SEMANTIC = "semantic"
     TABLES = "tables"
@@ -30,6 +31,7 @@ _MODULES: Mapping[OptionalPart, tuple[str, ...]] = {
         "opentelemetry.sdk",
         "prometheus_client",
     ),
+    OptionalPart.PDF: ("typst",),
     OptionalPart.PYTHON: ("pydantic_monty",),
     OptionalPart.SEMANTIC: ("numpy", "safetensors", "threadpoolctl", "tokenizers"),
     OptionalPart.TABLES: ("duckdb",),

@@ -5,12 +5,13 @@ import hashlib
 import json
 import zipfile
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from holdfast.bundles.bundle_page import PageFacts, bundle_page
@@ -33,10 +34,9 @@ from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, ReportFigure
 from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_record import Job
-from holdfast.models.plans.kpi_chain_format import memory_document
+from holdfast.models.plans.kpi_chain_format import memory_document, to_listing
 from holdfast.models.tasks.stored_task import plan_of
 from holdfast.models.text.secret_mask import SecretMask
-from holdfast.planning.plans.plan_edits import plan_as_yaml
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
 from holdfast.storage.core.schema_migration import newest_schema_version
 from holdfast.storage.evidence.evidence_rows import load_report
@@ -193,7 +193,7 @@ async def _write_documents(
         await writing.add("report.md", to_markdown(report).encode())
     stored = [_redacted(each, redaction) for each in await task_queries.load_tasks(db, job.id)]
     plan = plan_of(stored)
-    await writing.add(PLAN, plan_as_yaml(plan).encode())
+    await writing.add(PLAN, _yaml([to_listing(task) for task in plan.tasks]))
     await writing.add("memory.json", _json(dict(memory_document(plan))))
     strategy = job.request.strategy.model_dump(mode="json")
     await writing.add(
@@ -247,6 +247,11 @@ def _embedded(figures: Rows) -> Any:  # noqa: ANN401 - a FigureAddress
 
 def _redacted(model: ModelT, redaction: RowRedaction) -> ModelT:
     return type(model).model_validate(redaction.value(model.model_dump(mode="json")))
+
+
+def _yaml(content: Sequence[Mapping[str, Any]]) -> bytes:
+    text: str = yaml.safe_dump({"tasks": [*content]}, allow_unicode=True, sort_keys=False)
+    return text.encode()
 
 
 def _json(content: Mapping[str, Any]) -> bytes:

@@ -68,6 +68,17 @@ class RecheckResult(Frozen):
         return all(each.verdict is SourceDrift.UNCHANGED for each in self.checks)
 
 
+class DocumentRecheck(RecheckResult):
+    """`holdfast recheck report.docx`: the quotes of a document, and their sources."""
+
+    altered: tuple[int, ...] = ()
+    """The marks whose quote in the document is not the one of the report."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        return not self.altered and super().is_unchanged
+
+
 @dataclass(frozen=True)
 class _RecordedCitation:
     """A citation with its tool and the arguments of the call, if known."""

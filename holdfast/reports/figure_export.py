@@ -70,12 +70,21 @@ def write_report_folder(folder: Path, report: Report, images: FigureImages) -> l
     for figure in report.figures:
         for form in figure.forms:
             files[folder / _file_name(figure, form)] = images[form.sha256].data
-    try:
-        for path, data in files.items():
+    return write_files(files)
+
+
+def write_files(files: Mapping[Path, bytes]) -> list[Path]:
+    """Write the files with the folders that they need; return their paths.
+
+    Raises:
+        BadInput: a file cannot be written.
+    """
+    for path, data in files.items():
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-    except OSError as error:
-        raise BadInput(f"cannot write to {str(folder)!r}: {error.strerror}") from error
+        except OSError as error:
+            raise BadInput(f"cannot write to {str(path)!r}: {error.strerror}") from error
     return list(files)
 
 

@@ -1,23 +1,26 @@
 """Define the routes of reports, figures, sources and what a citation comes from."""
 
+import asyncio
 import re
 from enum import StrEnum
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
-from holdfast.api.api_context import ReadJob, SteeredJob
+from holdfast.api.api_context import JobSession, ReadJob, SteeredJob
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import RecheckResult, recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, SVG, StoredFigure
 from holdfast.models.errors import NotFound
-from holdfast.models.evidence.evidence import Retraction
+from holdfast.models.evidence.evidence import Report, Retraction
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.reports.provenance_views import Provenance, SourceView
+from holdfast.reports.exports.report_files import ReportFile, report_file
 from holdfast.reports.figure_export import (
     load_figure_images,
     load_job_figure,
@@ -40,6 +43,15 @@ class ReportFormat(StrEnum):
     JSON = "json"
     MARKDOWN = "md"
     HTML = "html"
+    DOCX = "docx"
+    PDF = "pdf"
+    CSL = "csl"
+    RIS = "ris"
+    BIBTEX = "bibtex"
+    OBSIDIAN = "obsidian"
+
+
+_FILES = frozenset(each.value for each in ReportFile)
 
 
 class RetractionBody(Frozen):
@@ -50,7 +62,13 @@ class RetractionBody(Frozen):
 
 
 _REPORT_FORMS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/markdown": _TEXT, "text/html": _TEXT}}
+    200: {
+        "content": {
+            "text/markdown": _TEXT,
+            "text/html": _TEXT,
+            **{each.media_type: {} for each in ReportFile},
+        }
+    }
 }
 _FIGURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {media_type: {} for media_type in FIGURE_EXTENSIONS}}
@@ -62,8 +80,10 @@ async def show_report(
     job: ReadJob,
     form: Annotated[ReportFormat, Query(alias="format")] = ReportFormat.JSON,
 ) -> Response:
-    """The delivered report as JSON, as Markdown, or as one HTML page with its figures."""
+    """The delivered report as JSON, as Markdown, as one HTML page, or as another program's file."""
     report = await report_of(job.holdfast, job.id)
+    if form in _FILES:
+        return await _report_file(job, report, ReportFile(form.value))
     if form is ReportFormat.MARKDOWN:
         return PlainTextResponse(to_markdown(report), media_type="text/markdown")
     if form is ReportFormat.HTML:
@@ -107,6 +127,13 @@ async def retract_evidence(job: SteeredJob, body: RetractionBody) -> Retraction:
     return await retract_job_evidence(
         job.holdfast.db, job.id, body.evidence, reason=body.reason, by=job.caller.name
     )
+
+
+async def _report_file(job: JobSession, report: Report, form: ReportFile) -> Response:
+    images = await load_figure_images(job.holdfast, job.id, report, all_forms=True)
+    content = await asyncio.to_thread(report_file, report, images, form)
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(job.id)}{form.ending}"}
+    return Response(content, media_type=form.media_type, headers=headers)
 
 
 def _image_headers(sha256: str, figure: StoredFigure) -> dict[str, str]:

@@ -49,8 +49,17 @@ def trace(
     trace_command(job, mark, json_output=json_output)
 
 
-def recheck(job: JobArgument, json_output: JsonOption = False) -> None:
+def recheck(
+    job: Annotated[
+        str, typer.Argument(metavar="JOB|FILE.docx", help="The job, or a Word report of a job.")
+    ],
+    json_output: JsonOption = False,
+) -> None:
     """Read the cited sources again, and say whether the quotes are still there."""
-    from holdfast.cli.commands.evidence.recheck_commands import recheck_command
+    from holdfast.cli.commands.evidence.recheck_commands import (
+        recheck_command,
+        recheck_document_command,
+    )
 
-    raise typer.Exit(recheck_command(job, json_output=json_output))
+    command = recheck_document_command if job.lower().endswith(".docx") else recheck_command
+    raise typer.Exit(command(job, json_output=json_output))

@@ -39,12 +39,18 @@ def status(job: JobArgument, json_output: JsonOption = False) -> None:
 
 def report(
     job: JobArgument,
-    form: Annotated[str, typer.Option("--format", help="md, json or html.")] = "md",
+    form: Annotated[
+        str,
+        typer.Option("--format", help="md, json, html, docx, pdf, csl, ris, bibtex or obsidian."),
+    ] = "md",
     partial: Annotated[
         bool, typer.Option("--partial", help="First write a report of what a stopped job found.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the report and its figures to this folder.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write to this folder; docx, pdf and references: to this file."
+        ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -56,6 +62,12 @@ def report(
         from holdfast.cli.commands.jobs.job_control_commands import partial_report_command
 
         partial_report_command(job)
+    if form not in ("md", "json", "html"):
+        from holdfast.cli.commands.report_file_commands import report_file_command
+        from holdfast.reports.exports.report_files import ReportFile
+
+        report_file_command(job, ReportFile(form), out)
+        return
     from holdfast.cli.commands.jobs.report_commands import report_command
 
     report_command(job, form, out)

@@ -2,7 +2,7 @@
 
 from holdfast.models.errors import BadInput
 
-_FORMATS = ("md", "json", "html")
+_FORMATS = ("md", "json", "html", "docx", "pdf", "csl", "ris", "bibtex", "obsidian")
 
 
 def checked_report_format(name: str) -> str:

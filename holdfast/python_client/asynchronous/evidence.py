@@ -27,6 +27,15 @@ class AsyncEvidence(AsyncSession):
         """The report as Markdown, or as one HTML page with its figures."""
         return (await self._bytes(f"/jobs/{job}/report", format=form)).decode()
 
+    async def report_file(
+        self,
+        job: str,
+        file: Path | str,
+        form: Literal["docx", "pdf", "csl", "ris", "bibtex", "obsidian"] = "docx",
+    ) -> None:
+        """Write the report as a file of another program; `obsidian` is a ZIP of notes."""
+        write_file(file, await self._bytes(f"/jobs/{job}/report", format=form))
+
     async def figure(self, job: str, sha256: str) -> bytes:
         """A figure, by the hash in `figures[].forms[]` of the report."""
         return await self._bytes(f"/jobs/{job}/figures/{sha256}")

@@ -27,6 +27,15 @@ class SyncEvidence(SyncSession):
         """The report as Markdown, or as one HTML page with its figures."""
         return (self._bytes(f"/jobs/{job}/report", format=form)).decode()
 
+    def report_file(
+        self,
+        job: str,
+        file: Path | str,
+        form: Literal["docx", "pdf", "csl", "ris", "bibtex", "obsidian"] = "docx",
+    ) -> None:
+        """Write the report as a file of another program; `obsidian` is a ZIP of notes."""
+        write_file(file, self._bytes(f"/jobs/{job}/report", format=form))
+
     def figure(self, job: str, sha256: str) -> bytes:
         """A figure, by the hash in `figures[].forms[]` of the report."""
         return self._bytes(f"/jobs/{job}/figures/{sha256}")

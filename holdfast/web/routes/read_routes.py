@@ -18,7 +18,14 @@ from holdfast.web.page_route import PageRoute
 from holdfast.web.read.cited_passage import citations_line, load_cited_passage, sentences_line
 from holdfast.web.rendering.page_templates import page
 
-_ENDINGS = {ReportFormat.MARKDOWN: "Markdown", ReportFormat.HTML: "HTML, with its figures"}
+_NAMES = {
+    ReportFormat.MARKDOWN: "Markdown",
+    ReportFormat.HTML: "HTML, with its figures",
+    ReportFormat.DOCX: "Word, with quotes as comments",
+    ReportFormat.CSL: "References (CSL-JSON)",
+    ReportFormat.BIBTEX: "BibTeX",
+    ReportFormat.OBSIDIAN: "Obsidian",
+}
 
 _MOST_SHOWN = 300
 """Elements of one part of a report on its page; a download has all."""
@@ -47,7 +54,7 @@ async def read_report(
         sentences_check=sentences_line(report),
         chosen=mark,
         passage=passage,
-        formats=[(each.value, _ENDINGS.get(each, each.value.upper())) for each in ReportFormat],
+        formats=[(each.value, _NAMES.get(each, each.value.upper())) for each in ReportFormat],
         did=did,
         most=_MOST_SHOWN,
         **report_parts(report),
@@ -59,8 +66,9 @@ async def read_report(
 async def download_report(job: PageJob, form: ReportFormat) -> Response:
     """The report as a file."""
     response = await evidence_routes.show_report(job, form)
-    name = f"{job.id}.{form.value}"
-    response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
+    if "Content-Disposition" not in response.headers:
+        name = f"{job.id}.{form.value}"
+        response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response
 

@@ -2,8 +2,10 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from docx import Document
 
 from tests.support.services.command_shell import command_shell
 
@@ -12,7 +14,16 @@ pytestmark = pytest.mark.slow
 FILM = "Kiss and Tell is a comedy film directed by Richard Wallace."
 
 
-@pytest.mark.conformance("BEY-09", "BEY-07")
+def _alter_quote(path: Path) -> None:
+    """Change a word of the quote in the comments of a Word document."""
+    document = Document(str(path))
+    for comment in document.comments:
+        for paragraph in comment.paragraphs:
+            paragraph.text = paragraph.text.replace("comedy", "tragedy")
+    document.save(str(path))
+
+
+@pytest.mark.conformance("BEY-09", "BEY-07", "REC-05")
 def test_a_document_that_changed_is_found_out() -> None:
     with command_shell() as here:
         docs = here.folder / "docs"
@@ -44,6 +55,13 @@ def test_a_document_that_changed_is_found_out() -> None:
 
         same = here.holdfast("recheck", job_id)
         assert same.code == 0, same.out + same.err
+        here.holdfast("report", job_id, "--format", "docx", "--out", "report.docx")
+        carried = here.holdfast("recheck", "report.docx")
+        assert carried.code == 0, carried.out + carried.err
+        _alter_quote(here.folder / "report.docx")
+        altered = here.holdfast("recheck", "report.docx")
+        assert altered.code == 4, altered.out + altered.err
+        assert "the quote in report.docx is not the one of the report" in altered.out
         (docs / "film.md").write_text(f"# Kiss and Tell\n\n{FILM.replace('Richard', 'Robert')}\n")
         reread = here.holdfast(*words)
         assert reread.code == 0, reread.err

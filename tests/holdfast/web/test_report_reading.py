@@ -80,7 +80,9 @@ async def test_every_form_of_the_report_is_a_download(
             await link.click()
         names.append((await download.value).suggested_filename)
 
-    assert {f"{report.job_id}.{ending}" for ending in ("json", "md", "html")} <= set(names)
+    endings = ("json", "md", "html", "docx", "pdf", "csl.json", "ris", "bib", "obsidian.zip")
+    expected = {f"{report.job_id}.{ending}" for ending in (*endings, "crate.zip")}
+    assert set(names) == expected
 
 
 async def test_a_follow_up_begins_with_this_report(engine: RunningEngine, reader: Reader) -> None:

@@ -1,0 +1,1 @@
+"""Write a report as other programs take it: word processors, PDF, reference managers, Obsidian."""

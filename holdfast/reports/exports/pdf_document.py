@@ -1,0 +1,91 @@
+"""Write a report as a PDF with Typst, which is one wheel without system libraries."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, ReportFigure, StoredFigure
+from holdfast.models.evidence.evidence import Report
+from holdfast.reports.exports.report_outline import ReportOutline, Section, report_outline
+from holdfast.reports.readable_quotes import readable_text
+from holdfast.reports.source_list import passage_place
+from holdfast.tools.optional_parts import OptionalPart, require_part
+
+_TEMPLATE = Path(__file__).parent / "report.typ"
+_PICTURES = frozenset({"image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+def to_pdf(report: Report, images: Mapping[str, StoredFigure]) -> bytes:
+    """Return the report as a PDF.
+
+    Text in Latin, Greek and Cyrillic script needs no installed font; other scripts need one of the
+    Noto fonts, or a font that comes with the operating system.
+
+    Raises:
+        PartMissing: the part `pdf` is not installed.
+    """
+    require_part(OptionalPart.PDF, "writing PDF")
+    import typst
+
+    with TemporaryDirectory(prefix="holdfast-pdf-") as name:
+        folder = Path(name)
+        copyfile(_TEMPLATE, folder / _TEMPLATE.name)
+        content = _content(report_outline(report), images, folder)
+        (folder / "report.json").write_text(json.dumps(content), "utf-8")
+        made = typst.compile(str(folder / _TEMPLATE.name), root=str(folder), format="pdf")
+    if not isinstance(made, bytes):
+        raise TypeError("Typst gave no single PDF")
+    return made
+
+
+def _content(
+    outline: ReportOutline, images: Mapping[str, StoredFigure], folder: Path
+) -> dict[str, Any]:
+    """Return what the template reads, and write the images that it names."""
+    return {
+        "title": outline.title,
+        "warnings": list(outline.warnings),
+        "sections": [_section(each) for each in outline.sections],
+        "appendix": [_section(each) for each in outline.appendix],
+        "figures": [_figure(each, images, folder) for each in outline.figures],
+        "documents": [
+            {
+                "title": document.title,
+                "place": document.place,
+                "link": document.link,
+                "citations": [
+                    {
+                        "mark": each.mark,
+                        "place": passage_place(each),
+                        "quote": readable_text(each.quote),
+                    }
+                    for each in document.citations
+                ],
+            }
+            for document in outline.documents
+        ],
+        "origin": outline.origin,
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "is_list": section.is_list,
+        "lines": [line._asdict() for line in section.lines],
+    }
+
+
+def _figure(
+    figure: ReportFigure, images: Mapping[str, StoredFigure], folder: Path
+) -> dict[str, str]:
+    caption = f"{figure.title}. {figure.caption}".strip()
+    for form in figure.forms:
+        if form.sha256 in images and form.media_type in _PICTURES:
+            file = f"{form.sha256}{FIGURE_EXTENSIONS[form.media_type]}"
+            (folder / file).write_bytes(images[form.sha256].data)
+            return {"caption": caption, "file": file}
+    return {"caption": caption, "file": ""}

@@ -1,0 +1,105 @@
+"""Lay out a report as sections of lines, for documents that are no web page."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.models.calls.tool_figures import ReportFigure
+from holdfast.models.evidence.evidence import Report, ReportStatement
+from holdfast.models.text.terminal_text import single_line
+from holdfast.reports.check_summary import author_line, check_lines, stage_lines
+from holdfast.reports.evidence_table import evidence_rows
+from holdfast.reports.readable_quotes import readable_text
+from holdfast.reports.report_text import (
+    NOT_STATED,
+    confidence_text,
+    origin_line,
+    possible_text,
+    settlement_text,
+    shown_gaps,
+)
+from holdfast.reports.short_answer import short_answer
+from holdfast.reports.source_list import CitedDocument, cited_documents
+
+
+class Line(NamedTuple):
+    """A sentence with its marks, and a note that is less important."""
+
+    text: str
+    marks: tuple[int, ...] = ()
+    note: str = ""
+    is_strong: bool = False
+
+
+class Section(NamedTuple):
+    """Lines below a title; one without a title begins the report."""
+
+    title: str
+    lines: tuple[Line, ...]
+    is_list: bool = True
+
+
+class ReportOutline(NamedTuple):
+    """A report in reading order."""
+
+    title: str
+    warnings: tuple[str, ...]
+    sections: tuple[Section, ...]
+    figures: tuple[ReportFigure, ...]
+    documents: tuple[CitedDocument, ...]
+    appendix: tuple[Section, ...]
+    """How the report was checked and made."""
+    origin: str
+
+
+def report_outline(report: Report) -> ReportOutline:
+    """Return the parts of the report without those that have nothing to say."""
+    lead = short_answer(report)
+    answer = [] if lead.answer is None else [_line(lead.answer, is_strong=True)]
+    sure = [Line("", note=lead.confidence)] if lead.confidence else []
+    sides = (
+        line
+        for each in report.contradictions
+        for line in (_line(each.one), _line(each.other, note=settlement_text(each)))
+    )
+    sections = (
+        Section("", (*answer, *sure, *map(_line, lead.summary)), is_list=False),
+        Section("Findings", tuple(map(_line, report.findings))),
+        Section("Analysis", tuple(map(_line, report.analysis)), is_list=False),
+        Section("Conclusions", tuple(_line(e, note=confidence_text(e)) for e in lead.conclusions)),
+        Section("Contradictions", tuple(sides)),
+        Section(
+            "Possible, but not proven",
+            tuple(Line(f"{e.about}: {e.value}", note=possible_text(e)) for e in report.possible),
+        ),
+        Section(NOT_STATED if evidence_rows(report) else "Gaps", _lines(shown_gaps(report))),
+        Section("What was searched", _lines(report.searches)),
+        Section(
+            "Nearest passages",
+            tuple(
+                Line(f"“{readable_text(e.quote)}”", note=f"{e.title}, {e.address}")
+                for e in report.nearest
+            ),
+        ),
+        Section("What would help", _lines(report.advice)),
+    )
+    appendix = (
+        Section("How it was checked", _lines(check_lines(report))),
+        Section("How it was made", _lines(stage_lines(report))),
+    )
+    return ReportOutline(
+        title=single_line(report.question),
+        warnings=report.warnings,
+        sections=tuple(each for each in sections if each.lines),
+        figures=report.figures,
+        documents=cited_documents(report),
+        appendix=tuple(each for each in appendix if each.lines),
+        origin=f"{author_line(report)} {origin_line(report)}".strip(),
+    )
+
+
+def _line(statement: ReportStatement, *, note: str = "", is_strong: bool = False) -> Line:
+    return Line(single_line(readable_text(statement.text)), statement.marks, note, is_strong)
+
+
+def _lines(texts: Iterable[str]) -> tuple[Line, ...]:
+    return tuple(Line(single_line(text)) for text in texts)

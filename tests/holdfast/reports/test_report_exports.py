@@ -1,0 +1,143 @@
+"""Tests that other programs read what a report is exported to, in several scripts."""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bibtexparser
+import pytest
+import rispy
+from docx import Document
+from pypdf import PdfReader
+
+from holdfast.models.errors import BadInput
+from holdfast.models.evidence.evidence import Citation, Report, ReportConclusion, ReportStatement
+from holdfast.reports.exports.report_files import ReportFile, report_file
+from holdfast.reports.exports.word_document import read_quoted_document
+
+QUOTES = {
+    1: (
+        "The tower was finished in 1862.",
+        "Lights & {Shoals} of the Isles",
+        "https://example.org/a_b",
+    ),
+    2: ("Маяк был построен в 1862 году.", "Маяки Севера", "маяки.md"),
+    3: ("灯塔建于1862年。", "北方的灯塔", "灯塔.md"),
+}
+
+
+def report() -> Report:
+    return Report(
+        question="When was the light built? Когда построен маяк? 灯塔是什么时候建造的？",
+        answer="1862",
+        findings=tuple(
+            ReportStatement(text=quote, marks=(mark,)) for mark, (quote, _, _) in QUOTES.items()
+        ),
+        conclusions=(ReportConclusion(text="1862", marks=(1, 2), limits="two books"),),
+        gaps=("The architect’s name was not found: $x_1$ *#[",),
+        citations=tuple(
+            Citation(
+                mark=mark,
+                evidence_id=mark + 10,
+                source_id=mark,
+                address=address,
+                title=title,
+                heading="",
+                date="2024-03-05" if mark == 1 else "",
+                start=0,
+                end=len(quote),
+                quote=quote,
+                sha256=hashlib.sha256(quote.encode()).hexdigest(),
+                fetched_at=datetime(2026, 11, 27, tzinfo=UTC),
+            )
+            for mark, (quote, title, address) in QUOTES.items()
+        ),
+        model="test-model",
+        job_id="job-1",
+        delivered_at=datetime(2026, 11, 27, tzinfo=UTC),
+    )
+
+
+def exported(form: ReportFile) -> bytes:
+    return report_file(report(), {}, form)
+
+
+@pytest.mark.conformance("REC-05")
+def test_a_word_document_has_each_quote_as_a_comment_on_its_sentence() -> None:
+    document = Document(io.BytesIO(exported(ReportFile.DOCX)))
+
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    comments = {int(c.text[1]): c.text for c in document.comments}
+    assert texts[0] == report().question
+    assert f"{QUOTES[2][0]}[2]" in texts
+    assert comments.keys() == QUOTES.keys()
+    assert QUOTES[3][0] in comments[3]
+    body = document.element.xml
+    assert body.count("commentRangeStart") == 5, "one for each mark of each sentence"
+
+
+@pytest.mark.conformance("REC-05")
+def test_the_quotes_of_a_word_document_are_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "report.docx"
+    path.write_bytes(exported(ReportFile.DOCX))
+
+    read = read_quoted_document(path)
+
+    assert read.job_id == "job-1"
+    assert {each.mark: each.quote for each in read.quotes} == {
+        m: q for m, (q, _, _) in QUOTES.items()
+    }
+    assert [each.evidence_id for each in read.quotes] == [11, 12, 13]
+    (tmp_path / "other.docx").write_bytes(b"no document")
+    with pytest.raises(BadInput, match="no Word document"):
+        read_quoted_document(tmp_path / "other.docx")
+    empty = io.BytesIO()
+    Document().save(empty)
+    (tmp_path / "empty.docx").write_bytes(empty.getvalue())
+    with pytest.raises(BadInput, match="no quotes of a report"):
+        read_quoted_document(tmp_path / "empty.docx")
+
+
+@pytest.mark.conformance("REC-05")
+def test_a_pdf_has_the_text_in_three_scripts_and_links_its_marks() -> None:
+    reader = PdfReader(io.BytesIO(exported(ReportFile.PDF)))
+
+    text = "".join(page.extract_text() for page in reader.pages)
+    assert "The tower was finished in 1862." in text
+    assert "Маяк был построен в 1862 году." in text
+    assert "$x_1$ *#[" in text, "text is never markup"
+    assert reader.metadata is not None
+    assert reader.metadata.title == report().question
+    links = [a for page in reader.pages for a in page.get("/Annots", [])]
+    assert len(links) >= len(QUOTES)
+
+
+@pytest.mark.conformance("REC-05")
+def test_reference_managers_read_the_cited_documents() -> None:
+    csl = json.loads(exported(ReportFile.CSL))
+    assert [each["title"] for each in csl] == [title for _, title, _ in QUOTES.values()]
+    assert csl[0]["URL"] == QUOTES[1][2]
+    assert csl[0]["issued"] == {"date-parts": [[2024, 3, 5]]}
+    ris = rispy.loads(exported(ReportFile.RIS).decode())
+    assert [each["title"] for each in ris] == [title for _, title, _ in QUOTES.values()]
+    assert ris[0]["year"] == "2024"
+    bib = bibtexparser.parse_string(exported(ReportFile.BIBTEX).decode())
+    assert bib.failed_blocks == []
+    assert [entry.entry_type for entry in bib.entries] == ["online", "misc", "misc"]
+    assert bib.entries[0].fields_dict["title"].value == r"{Lights \& \{Shoals\} of the Isles}"
+
+
+@pytest.mark.conformance("REC-05")
+def test_every_link_of_the_obsidian_notes_leads_to_a_passage() -> None:
+    with zipfile.ZipFile(io.BytesIO(exported(ReportFile.OBSIDIAN))) as archive:
+        notes = {name: archive.read(name).decode() for name in archive.namelist()}
+
+    links = re.findall(r"(?<!\\)\[\[([^\]#|]+)#\^(p\d+)\|\d+\]\]", notes["Report.md"])
+    assert len(links) == 5
+    for name, block in links:
+        assert f"\n^{block}\n" in notes[f"{name}.md"]
+    assert "\\$x\\_1\\$ \\*\\#\\[" in notes["Report.md"]
