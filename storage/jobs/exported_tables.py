@@ -51,8 +51,10 @@ EXPORTED_TABLES: Mapping[str, Table] = MappingProxyType(
 )
 """A table follows those that its foreign keys name."""
 
-LEFT_OUT_TABLES = frozenset({"responses", "webhook_deliveries", "webhooks", "worker_stalls"})
-"""Tables of a job's surroundings: requests of clients, addresses and secrets, workers."""
+LEFT_OUT_TABLES = frozenset(
+    {"responses", "sent_spans", "sent_traces", "webhook_deliveries", "webhooks", "worker_stalls"}
+)
+"""Tables of a job's surroundings: requests of clients, traces, addresses and secrets, workers."""
 
 
 def rows_of_job(table: Table, job_id: str) -> ColumnElement[bool]:

@@ -20,6 +20,8 @@ from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Report, Retraction
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.reports.provenance_views import Provenance, SourceView
+from holdfast.rederivation.job_rederivation import rederive_job
+from holdfast.rederivation.rederived_decisions import Rederivation
 from holdfast.reports.exports.report_files import ReportFile, report_file
 from holdfast.reports.figure_export import (
     load_figure_images,
@@ -119,6 +121,12 @@ async def show_source(job: ReadJob, source: _Number) -> SourceView:
 async def recheck_sources(job: SteeredJob) -> RecheckResult:
     """Read the cited sources again, and say whether the quotes are still there."""
     return await recheck_job(job.holdfast, job.id, by=job.caller.name)
+
+
+@router.get("/rederivation")
+async def rederive_decisions(job: ReadJob) -> Rederivation:
+    """Plan changes, verdicts and delivery checks, derived again without a model and compared."""
+    return await rederive_job(job.holdfast, job.id)
 
 
 @router.post("/retractions")

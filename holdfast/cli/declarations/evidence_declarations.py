@@ -63,3 +63,10 @@ def recheck(
 
     command = recheck_document_command if job.lower().endswith(".docx") else recheck_command
     raise typer.Exit(command(job, json_output=json_output))
+
+
+def rederive(job: JobArgument, json_output: JsonOption = False) -> None:
+    """Derive plan changes, verdicts and delivery checks again without a model, and compare."""
+    from holdfast.cli.commands.evidence.rederive_command import rederive_command
+
+    raise typer.Exit(rederive_command(job, json_output=json_output))

@@ -84,6 +84,10 @@ class SyncEvidence(SyncSession):
         answer = self._request("POST", path, form=form, files=files, is_safe=True)
         return TypeAdapter(JsonObject).validate_json(answer.content)
 
+    def rederive(self, job: str) -> JsonObject:
+        """Plan changes, verdicts and delivery checks, derived again without a model."""
+        return self._get(JsonObject, f"/jobs/{job}/rederivation")
+
     def retract(self, job: str, evidence: int, reason: str) -> JsonObject:
         """Withdraw a piece of evidence; the answer names everything that depends on it."""
         body = {"evidence": evidence, "reason": reason}

@@ -58,6 +58,7 @@ ROUTES = {
     "source": "GET /v1/jobs/{job}/sources/{source}",
     "trace": "GET /v1/jobs/{job}/provenance/{mark}",
     "recheck": "POST /v1/jobs/{job}/recheck",
+    "rederive": "GET /v1/jobs/{job}/rederivation",
     "steer": "POST /v1/jobs/{job}/steer",
     "answer": "POST /v1/jobs/{job}/questions/{question}",
     "questions": "GET /v1/jobs/{job}/questions",

@@ -28,6 +28,7 @@ NOT_RUN = {
     "retry": "runs tasks again; test_job_control_commands.py runs it",
     "steer": "needs a running job; test_job_control_commands.py runs it",
     "answer": "needs an open question; test_answer_commands.py runs it",
+    "verify": "needs the file of `export`; tests/holdfast/bundles/ checks bundles",
     "import": "the job is here already; tests/holdfast/bundles/ imports it elsewhere",
     "restore": "replaces all jobs; tests/holdfast/test_backup_commands.py runs it",
     "erase": "takes the job from the other commands; tests/engine/control/test_erasure.py runs it",
@@ -57,6 +58,9 @@ def finished() -> Iterator[FinishedJob]:
         [job] = json.loads(shell.holdfast("list", "--json").out)
         report = json.loads(shell.holdfast("report", job["job_id"], "--format", "json").out)
         citation = report["citations"][0]
+        # Another documented command checks it.
+        written = shell.holdfast("report", job["job_id"], "--format", "docx", "-o", "report.docx")
+        assert written.code == 0, written.err
         yield FinishedJob(
             shell,
             {

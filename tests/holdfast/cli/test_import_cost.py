@@ -47,7 +47,7 @@ def test_help_imports_neither_a_model_of_data_nor_an_event_loop(tmp_path: Path) 
         ("run", "--review", ""),
         ("list", "--status", "unknown"),
         ("list", "--preset", "unknown"),
-        ("report", "JOB", "--format", "pdf"),
+        ("report", "JOB", "--format", "odt"),
         ("resume", "JOB", "--set", "nonsense"),
         ("steer", "JOB", ""),
         ("corpus", "add", "no-such-folder"),

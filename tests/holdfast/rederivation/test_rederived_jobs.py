@@ -1,0 +1,101 @@
+"""Tests that what a job decided is derived again without a model, and that a change is noticed."""
+
+import io
+
+import psycopg
+import pytest
+
+from holdfast.bundles.bundle_import import import_bundle
+from holdfast.bundles.bundle_writer import write_bundle
+from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.rederivation.job_rederivation import rederive_job
+from holdfast.rederivation.rederived_decisions import DecisionKind, Outcome, Rederivation
+from tests.support.endpoints.scripted_model import ReceivedRequest
+from tests.support.endpoints.scripted_roles import ScriptedRoles, verifier_answer
+from tests.support.jobs.plan_builders import agent_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+
+@pytest.fixture
+async def job(engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools) -> str:
+    """A job of two rounds: T2 is incomplete at first, and runs again."""
+    tools.answers = lambda argument: f"The light {argument} was built in 1862."
+    players.plan = plan(agent_task("T1"), agent_task("T2", "T1"))
+    seen: list[str] = []
+
+    def judge(asked: ReceivedRequest) -> object:
+        name = asked.task["id"]
+        seen.append(name)
+        return verifier_answer(0.4 if name == "T2" and seen.count(name) == 1 else 0.95)
+
+    players.parts["verifier"] = judge
+    players.parts["gap_planner"] = lambda _asked: {
+        "explanation": "once more",
+        "retry_sub_questions": [{"id": "T2"}],
+        "new_sub_questions": [],
+    }
+    done = await engine.run("When was it built?", preset_name="vmao", servers=("lab",))
+    assert done.status == "done", done.message
+    return done.job_id
+
+
+def outcomes(result: Rederivation) -> dict[DecisionKind, set[Outcome]]:
+    return {
+        kind: {each.outcome for each in result.decisions if each.kind is kind}
+        for kind in DecisionKind
+    }
+
+
+def execute(database_url: str, statement: str) -> None:
+    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
+        assert connection.execute(statement).rowcount  # type: ignore[arg-type]  # tests' own words
+
+
+@pytest.mark.conformance("WAVE-10")
+async def test_every_decision_is_derived_again_without_a_model(
+    engine: RunningEngine, job: str, players: ScriptedRoles
+) -> None:
+    asked = sum(map(len, players.asked.values()))
+
+    result = await rederive_job(engine.holdfast, job)
+
+    assert outcomes(result) == {kind: {Outcome.SAME} for kind in DecisionKind}, result.decisions
+    names = [each.name for each in result.decisions if each.kind is DecisionKind.VERDICT]
+    assert names == ["round 1, T1", "round 1, T2", "round 2, T1", "round 2, T2"]
+    assert sum(map(len, players.asked.values())) == asked
+
+
+@pytest.mark.conformance("WAVE-10")
+async def test_what_was_altered_is_different(
+    engine: RunningEngine, job: str, database_url: str
+) -> None:
+    for kind, statement in {
+        DecisionKind.VERDICT: "update verifications set confidence = 0.1 where round = 2",
+        DecisionKind.STOP_CONDITIONS: "update stop_log set complete = complete + 1 where round = 1",
+        DecisionKind.PLAN_CHANGE: "update plan_changes set depth = depth + 1 where number = 1",
+        DecisionKind.DELIVERY_CHECK: "update sources set text = text || '!'",
+    }.items():
+        execute(database_url, statement)
+
+        result = await rederive_job(engine.holdfast, job)
+
+        assert Outcome.DIFFERENT in outcomes(result)[kind], kind
+        assert not result.is_same
+
+
+@pytest.mark.conformance("WAVE-10")
+async def test_an_imported_job_is_derived_again_as_far_as_its_bundle_allows(
+    engine: RunningEngine, job: str
+) -> None:
+    for name, redacted in (("whole", ()), ("redacted", (Redaction.PROMPTS,))):
+        out = io.BytesIO()
+        await write_bundle(engine.holdfast, job, out, redacted=redacted)
+        await import_bundle(engine.holdfast, out, new_id=name)
+
+    whole = await rederive_job(engine.holdfast, "whole")
+    redacted_job = await rederive_job(engine.holdfast, "redacted")
+
+    assert outcomes(whole) == {kind: {Outcome.SAME} for kind in DecisionKind}
+    assert Outcome.NOT_DERIVABLE in outcomes(redacted_job)[DecisionKind.VERDICT]
+    assert redacted_job.is_same
