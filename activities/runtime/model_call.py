@@ -99,6 +99,7 @@ class ModelCaller:
                 may_wait=may_wait,
                 recovery=current_recovery_id(),
                 origins=request.origins_of(place),
+                is_frozen=request.is_frozen,
             ),
             models=services.models,
             model=model or request.model,

@@ -79,6 +79,10 @@ class ToolCaller:
             return await self._reuse_answer(opened, *opened.earlier, tool)
         if (inherited := await self._inherit_answer(key, opened, tool)) is not None:
             return inherited, ""
+        if self.ledger.is_frozen and not await self.hub.depends_on_history(tool):
+            unrecorded = ToolFailed(f"the record has no answer of {tool} to these arguments")
+            await self.ledger.withhold_tool_call(opened.row_id, str(unrecorded))
+            raise unrecorded
         if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:
             raise await self._refuse_failing_call(opened, tool)
         if opened.is_outcome_unknown and not await self.hub.is_repeatable(tool):

@@ -228,7 +228,9 @@ def _task_run(stored: StoredTask) -> Iterable[Entity]:
 
 def _times(start: datetime | None, end: datetime | None) -> Entity:
     times = {"startTime": start, "endTime": end}
-    return {name: at.isoformat() for name, at in times.items() if at is not None}
+    return {
+        name: at.isoformat(timespec="milliseconds") for name, at in times.items() if at is not None
+    }
 
 
 def _instrument(stored: StoredTask) -> str:

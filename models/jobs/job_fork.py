@@ -12,6 +12,8 @@ class ForkCause(StrEnum):
 
     FORKED = "forked"
     """A person changed something."""
+    REPLAYED = "replayed"
+    """The job of a bundle runs again over its recorded answers."""
     UPDATED = "updated"
     """The sources of the report changed, or are gone."""
 
@@ -29,6 +31,8 @@ class Fork(Frozen):
     """The tasks that run again; empty: the whole job runs again."""
     again: tuple[str, ...] = ()
     """The tasks among them whose calls are sent again in spite of recorded answers."""
+    is_frozen: bool = False
+    """True if only recorded answers count: a call that no origin recorded is refused."""
     cause: ForkCause = ForkCause.FORKED
     changes: tuple[str, ...] = Field(default=(), description="what was changed, in words")
 

@@ -83,6 +83,11 @@ class JobRequest(Frozen):
         """
         return self.fork.day if self.fork else None
 
+    @property
+    def is_frozen(self) -> bool:
+        """True if a call that no origin recorded is refused."""
+        return self.fork is not None and self.fork.is_frozen
+
     def origins_of(self, place: str) -> tuple[str, ...]:
         """Return the jobs whose recorded answers count for the calls of a task, nearest first."""
         return self.fork.origins_of(place) if self.fork else ()

@@ -20,8 +20,9 @@ from holdfast.models.calls.call_records import CallKey, ReservationRequest
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.calls.tool_signatures import ToolAnswer
-from holdfast.models.errors import ModelBusy, ModelPaused, ModelTurnAwaited
+from holdfast.models.errors import ModelBusy, ModelPaused, ModelRefused, ModelTurnAwaited
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_json
 from holdfast.models.wire.event_kinds import EventKind
@@ -50,6 +51,7 @@ from holdfast.storage.ledger.inherited_answers import (
     inherit_model_answer,
     inherit_tool_answer,
     inherited_model_call,
+    missing_recording,
 )
 from holdfast.storage.ledger.recorded_answers import (
     recorded_answer,
@@ -116,6 +118,8 @@ class CallLedger:
     """The number of the job's recovery in which this activity runs, if any."""
     origins: tuple[str, ...] = ()
     """The jobs whose recorded answers count as well, nearest first; only a fork has some."""
+    is_frozen: bool = False
+    """True if a call that no origin recorded is refused."""
     _waiting: dict[str, StatementValue] = field(default_factory=dict, init=False)
 
     async def open_model_call(
@@ -135,8 +139,11 @@ class CallLedger:
         Raises:
             BudgetHeld: the call does not fit while other calls are in flight; not announced.
             BudgetReached: the call does not fit at all.
+            ModelRefused: only recorded answers count, and no origin has one.
         """
         inherited = await self._inherited(key, request, is_same)
+        if inherited is None and self.is_frozen and request.model != EXTRACTIVE_MODEL:
+            raise ModelRefused(await missing_recording(self.db, self.origins, key, request))
         if inherited is not None:
             expense = None
         row = await self._announced(key, request, expense, is_compared=False)

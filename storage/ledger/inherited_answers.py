@@ -8,6 +8,8 @@ call costs nothing and is counted as a repeated call.
 import json
 from typing import Any
 
+from pydantic import ValidationError
+
 from holdfast.models.calls.call_records import CallKey
 from holdfast.models.calls.model_requests import ModelRequest
 from holdfast.models.calls.tool_signatures import ToolAnswer
@@ -19,6 +21,8 @@ from holdfast.storage.ledger.recorded_answers import recorded_answer
 from holdfast.storage.ledger.recorded_requests import RequestComparison, recorded_request
 
 _STATEMENTS = load_statements(__file__)
+_SHOWN = 80
+"""Characters of a difference that a message shows."""
 
 
 async def inherited_model_call(
@@ -41,6 +45,51 @@ async def inherited_model_call(
     found = await db.row(_STATEMENTS["requests_in_place"], facts | place)
     number = recorded_request(found.recorded, is_same)
     return None if number is None else int(number)
+
+
+async def missing_recording(
+    db: Database, origins: tuple[str, ...], key: CallKey, request: ModelRequest
+) -> str:
+    """Return that no origin recorded the request, with the nearest recording and where it differs.
+
+    Nearest is the recorded request of the role that agrees with this one for longest.
+    """
+    facts: dict[str, StatementValue] = {"origins": json.dumps(origins), "role": request.role}
+    found = await db.row(_STATEMENTS["requests_of_role"], facts)
+    asked = _words(request)
+    place = f"the {request.role}" + (f" in {key.task_id}" if key.task_id else "")
+    known = [
+        (_agreement(asked, words), number, task, words)
+        for number, task, content in found.recorded
+        if (words := _recorded_words(content))
+    ]
+    if not known:
+        return f"no recording answers {place}: the record has no call of that role"
+    same, number, task, words = max(known)
+    where = f"call {number}" + (f" of {task}" if task else "")
+    return (
+        f"no recording answers {place}; the nearest is {where}, which differs from character "
+        f"{same:,}: recorded {words[same : same + _SHOWN]!r}, now {asked[same : same + _SHOWN]!r}"
+    )
+
+
+def _words(request: ModelRequest) -> str:
+    """Return what a request says after its instructions, then the instructions."""
+    first, *others = request.messages
+    return "\n".join(each.content for each in (*others, first))
+
+
+def _agreement(one: str, other: str) -> int:
+    """Return how many characters from the beginning are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _recorded_words(content: str) -> str:
+    try:
+        return _words(ModelRequest.model_validate_json(content))
+    except ValidationError:
+        return ""
 
 
 async def inherit_model_answer(db: Database, row_id: int, origin: int) -> Any:  # noqa: ANN401 - a named tuple of columns

@@ -47,3 +47,11 @@ copied as (
     from figures join origin on figures.call_id = origin.id, settled
     on conflict do nothing)
 select response from settled
+
+-- name: requests_of_role
+-- Select the answered requests of a role of the origins, as an array of number, task and request.
+select coalesce(json_agg(json_build_array(id, task_id, request)), '[]') as recorded from (
+    select id, task_id, request from model_calls
+    where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
+        and role = %(role)s and status = 'done'
+    order by id limit 500) as answered

@@ -61,3 +61,28 @@ def verify(
     from holdfast.cli.commands.bundle_commands import verify_command
 
     verify_command(file, key, json_output=json_output)
+
+
+def replay(
+    bundles: Annotated[
+        list[Path], typer.Argument(metavar="BUNDLE...", help="Bundles, or folders of bundles.")
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be repeated."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Another model.")] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Send the calls that the record does not answer.")
+    ] = False,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write a JUnit file.")
+    ] = None,
+    timeout: Annotated[int, typer.Option(min=1, help="Seconds for each job.")] = 600,
+    json_output: JsonOption = False,
+) -> None:
+    """Run jobs of bundles again over their recorded answers, and compare what they claim."""
+    from holdfast.cli.commands.replay_command import ReplayOptions, replay_command
+
+    options = ReplayOptions(tuple(set_ or ()), model, live, timeout)
+    raise typer.Exit(replay_command(bundles, options, junit, json_output=json_output))

@@ -91,6 +91,7 @@ OF_THIS_COMPUTER = {
     "up": "starts the server",
     "down": "stops the server",
     "backup": "writes a file of the operator's computer",
+    "replay": "runs a folder of bundles of this computer, for continuous integration",
     "restore": "reads a file of the operator's computer",
     "eval": "measures presets, for developers",
 }

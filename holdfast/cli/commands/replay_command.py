@@ -1,0 +1,112 @@
+"""Implement `holdfast replay`: run jobs of bundles again, and print how they differ."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from holdfast.cli.installation_access import open_installation
+from holdfast.cli.options.setting_options import parse_setting_changes
+from holdfast.cli.render.plain_table import plain_table
+from holdfast.cli.render.terminal_output import console, print_json, print_text
+from holdfast.models.errors import BadInput
+from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundle
+
+EXIT_DIFFERENT = 4
+"""The exit code if a job is not the same."""
+_ENDING = "*.crate.zip"
+
+
+class ReplayOptions(NamedTuple):
+    """What a replay changes, and how long each job may take."""
+
+    settings: tuple[str, ...]
+    model: str | None
+    is_live: bool
+    timeout_s: int
+
+
+def replay_command(
+    paths: Sequence[Path], options: ReplayOptions, junit: Path | None, *, json_output: bool
+) -> int:
+    """Replay the bundles one after the other; 0 if every job is the same."""
+    bundles = _bundles(paths)
+    changes = ReplayChanges(
+        settings=parse_setting_changes(options.settings),
+        model=options.model,
+        is_live=options.is_live,
+    )
+    results = asyncio.run(_replayed(bundles, changes, timedelta(seconds=options.timeout_s)))
+    if junit is not None:
+        junit.write_bytes(junit_file(results))
+    if json_output:
+        print_json(results)
+    else:
+        _print(results)
+    return 0 if all(each.is_same for each in results) else EXIT_DIFFERENT
+
+
+async def _replayed(
+    bundles: Iterable[Path], changes: ReplayChanges, within: timedelta
+) -> list[ReplayedBundle]:
+    async with open_installation() as holdfast:
+        return [await replay_bundle(holdfast, path, changes, within) for path in bundles]
+
+
+def _bundles(paths: Iterable[Path]) -> list[Path]:
+    found = [
+        each for path in paths for each in (sorted(path.glob(_ENDING)) if path.is_dir() else [path])
+    ]
+    if not found:
+        raise BadInput(f"there is no bundle: a folder's bundles are called {_ENDING}")
+    return found
+
+
+def _print(results: Sequence[ReplayedBundle]) -> None:
+    rows = [
+        (
+            each.bundle,
+            "same" if each.is_same else "different",
+            each.status,
+            f"{len(each.claims_gone)} gone, {len(each.claims_new)} new",
+            f"{each.calls_before} then, {each.calls_now} now, {each.calls_sent} sent",
+            f"{_amount(each.cost_before)} then, {_amount(each.cost_now)} now",
+        )
+        for each in results
+    ]
+    console().print(plain_table(("bundle", "result", "status", "claims", "calls", "cost"), rows))
+    for each in results:
+        for line in _differences(each):
+            print_text(line)
+
+
+def _differences(result: ReplayedBundle) -> list[str]:
+    if result.is_same:
+        return []
+    lines = [f"{result.bundle}: job {result.job_id} {result.message}".rstrip()]
+    if result.answer_before != result.answer_now:
+        lines.append(f"  answer: {result.answer_before} then, {result.answer_now} now")
+    lines += [f"  gone: {claim}" for claim in result.claims_gone]
+    return [*lines, *(f"  new:  {claim}" for claim in result.claims_new)]
+
+
+def _amount(cost: object) -> str:
+    return "unknown" if cost is None else str(cost)
+
+
+def junit_file(results: Sequence[ReplayedBundle]) -> bytes:
+    """Return the results as a JUnit file, a test case for each bundle."""
+    failed = sum(not each.is_same for each in results)
+    suite = ElementTree.Element(
+        "testsuite", name="holdfast replay", tests=str(len(results)), failures=str(failed)
+    )
+    for each in results:
+        case = ElementTree.SubElement(suite, "testcase", classname="replay", name=each.bundle)
+        if not each.is_same:
+            lines = _differences(each)
+            failure = ElementTree.SubElement(case, "failure", message=lines[0][:300])
+            failure.text = "\n".join(lines)
+    content: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return content

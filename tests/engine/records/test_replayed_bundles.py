@@ -1,0 +1,98 @@
+"""Tests that jobs of bundles run again over frozen evidence, and that differences are told."""
+
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from holdfast.bundles.bundle_writer import write_bundle
+from holdfast.cli.commands.replay_command import junit_file
+from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.models.errors import BadInput
+from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundle
+from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("REC-03")]
+
+
+@pytest.fixture
+async def bundle(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
+) -> Path:
+    tools.answers = lambda argument: f"The light {argument} was built in 1862."
+    players.parts["extractor"] = extractor_script("1862", 0.9, quote="was built in 1862")
+    players.plan = plan(lookup_task("T1", query="Ouzel"), final_task("T2", "T1"))
+    job = await engine.run("When was the light built?")
+    path = tmp_path / "job.crate.zip"
+    with path.open("wb") as file:
+        await write_bundle(engine.holdfast, job.job_id, file)
+    return path
+
+
+async def replayed(
+    engine: RunningEngine, path: Path, *, is_live: bool = False, **settings: str
+) -> ReplayedBundle:
+    changes = ReplayChanges(settings=settings, is_live=is_live)
+    return await replay_bundle(engine.holdfast, path, changes, timedelta(seconds=90))
+
+
+async def test_a_replay_without_a_change_is_the_same_and_sends_nothing(
+    engine: RunningEngine, bundle: Path, model: ScriptedModel, tools: ScriptedTools
+) -> None:
+    asked, called = model.count, len(tools.called)
+
+    result = await replayed(engine, bundle)
+
+    assert result.is_same, result
+    assert result.calls_sent == 0
+    assert result.calls_now == result.calls_before
+    assert (model.count, len(tools.called)) == (asked, called)
+
+
+async def test_a_call_without_a_recording_names_the_nearest_one(
+    engine: RunningEngine, bundle: Path, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    asked = model.count
+
+    result = await replayed(engine, bundle, chunk_tokens="300", confidence_threshold="0.95")
+
+    assert not result.is_same
+    assert model.count == asked, "the evidence is frozen"
+
+
+async def test_a_live_replay_asks_and_tells_which_claims_changed(
+    engine: RunningEngine, bundle: Path, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    players.parts["extractor"] = extractor_script("1863", 0.9, quote="was built in 1862")
+    changes = ReplayChanges(model="another-model", is_live=True)
+
+    result = await replay_bundle(engine.holdfast, bundle, changes, timedelta(seconds=90))
+    frozen = await replay_bundle(
+        engine.holdfast,
+        bundle,
+        changes.model_copy(update={"is_live": False}),
+        timedelta(seconds=90),
+    )
+
+    assert result.calls_sent > 0
+    assert not frozen.is_same
+    assert "the nearest is call" in frozen.message
+    read = ElementTree.fromstring(junit_file([frozen]))
+    assert read.get("failures") == "1"
+
+
+async def test_a_bundle_without_prompts_is_not_replayed(
+    engine: RunningEngine, bundle: Path, tmp_path: Path
+) -> None:
+    first = await replayed(engine, bundle)
+    path = tmp_path / "redacted.crate.zip"
+    with path.open("wb") as file:
+        await write_bundle(engine.holdfast, first.origin, file, redacted=[Redaction.PROMPTS])
+
+    with pytest.raises(BadInput, match="without prompts"):
+        await replayed(engine, path)
