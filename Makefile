@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers client licences frozen released packages sbom audit lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test client licences frozen released packages sbom audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -87,6 +87,25 @@ packages: sbom  ## build wheel and sdist into an empty dist/, with the SBOM and 
 
 audit: $(VENV)/release/.made  ## look for known vulnerabilities of the locked packages (asks PyPI)
 	$(VENV)/release/bin/pip-audit --disable-pip --require-hashes -r requirements-all.lock
+
+# The modules and their sums are in deploy/cluster; the build takes minutes, once.
+GO ?= $(or $(shell command -v go),/usr/local/go/bin/go)
+CLUSTER := $(CURDIR)/build/cluster
+
+cluster-build: $(CLUSTER)/schema  ## build Temporal's server from its Go modules (needs Go)
+
+$(CLUSTER)/schema: deploy/cluster/go.sum
+	@mkdir -p $(CLUSTER)
+	cd deploy/cluster && $(GO) build -trimpath -o $(CLUSTER)/temporal-server go.temporal.io/server/cmd/server
+	cd deploy/cluster && $(GO) build -trimpath -o $(CLUSTER)/temporal-sql-tool go.temporal.io/server/cmd/tools/sql
+	@rm -rf $@ && cp -r "$$(cd deploy/cluster && $(GO) list -m -f '{{.Dir}}' go.temporal.io/server)/schema/postgresql/v12" $@
+	@chmod -R u+w $@ && touch $@
+
+cluster: $(VENV)/.tests cluster-build  ## the demo on four Temporal services, two servers, WORKERS=2
+	@$(BIN)/python -m tests.support.services.run_cluster --workers $(or $(WORKERS),2)
+
+cluster-test: $(VENV)/.tests cluster-build  ## kill and replace a real Temporal cluster under jobs
+	$(BIN)/pytest tests/cluster -q
 
 lock:  ## renew the locked dependencies (needs uv)
 	$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock
