@@ -134,10 +134,15 @@ def _call_faults(agent: AgentTurn, answer: StepperAnswer) -> Sequence[str]:
 
 
 def _call_tasks(agent: AgentTurn, answer: StepperAnswer) -> tuple[Task, ...]:
-    """Return the calls as new steps of the agent."""
+    """Return the calls as new steps of the agent.
+
+    Under a supervisor of each step only the first call is made: it is assessed before the next.
+    """
     first = len(agent.view.used_ids) + 1
     about = answer.thought or agent.view.task.description
-    calls = [_call_task(agent, n, call, about) for n, call in enumerate(answer.calls, start=first)]
+    is_supervised = agent.strategy.supervise is Supervision.STEP
+    proposed = answer.calls[:1] if is_supervised else answer.calls
+    calls = [_call_task(agent, n, call, about) for n, call in enumerate(proposed, start=first)]
     known = {tool.name: tool for tool in agent.view.tools}
     return fit_to_tools(Plan(tasks=tuple(calls)), known).tasks
 

@@ -56,6 +56,30 @@ async def test_who_judges_an_agent_sees_the_quotes_their_source_and_how_sure_the
     assert DATE.fullmatch(players.tasks(STEPPER)[0]["today"])
 
 
+@pytest.mark.conformance("TDP-04")
+async def test_of_several_calls_the_first_is_assessed_before_another_is_made(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    said: list[object] = [{"calls": [call("a"), call("b"), call("c")]}, {"calls": [call("d")]}]
+    verdicts = [{"status": "needs_more_steps", "guidance": "look at d"}]
+
+    def assessor(asked: ReceivedRequest) -> object:
+        return verdicts.pop(0) if verdicts else {"status": "failed", "reason": "nothing"}
+
+    players.plan = plan(agent_task("T1", about="Who?", yields="final_answer"))
+    players.parts |= {"stepper": lambda asked: said.pop(0), "assessor": assessor}
+    tools.answers = lambda argument: f"page {argument}"
+
+    await engine.run("Who?", preset_name="tdp", on_exhausted="fail", max_replans=0)
+
+    made = [[step["action"] for step in each["trace"]] for each in players.tasks(ASSESSOR)[:2]]
+    assert [len(steps) for steps in made] == [1, 2]
+    assert [step.partition("(")[2] for step in made[1]] == [
+        '{"query": "a"})',
+        '{"query": "d"})',
+    ]
+
+
 @pytest.mark.conformance("MOD-05")
 async def test_the_next_turn_begins_with_the_prompt_of_the_last_one(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
