@@ -80,6 +80,10 @@ class Settings(BaseSettings):
         pattern=r"^\S+:\d{1,5}$",
         description="where a worker serves its own `/metrics`, such as 127.0.0.1:9464",
     )
+    payload_keys: SecretStr | None = Field(
+        default=None,
+        description="keys that encrypt what Temporal stores: NAME:KEY,NAME:KEY; the first encrypts",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", description="log lines of this level and above are written"
     )

@@ -47,6 +47,7 @@ NOT_TESTED = {
     "gh": "of GitHub; needs a release",
     "sha256sum": "of the system; `make packages` writes the file",
     "openssl": "of the system; tests/support/services/key_files.py makes the same files",
+    "temporal": "of Temporal; tests/engine/control/test_payload_codec.py asks the same addresses",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }
 

@@ -23,6 +23,7 @@ from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
     bundle_routes,
+    codec_routes,
     collection_routes,
     erasure_routes,
     evidence_routes,
@@ -46,6 +47,7 @@ _ROUTERS = (
     job_removal_routes.router,
     erasure_routes.router,
     record_routes.router,
+    codec_routes.router,
     evidence_routes.router,
     bundle_routes.router,
     collection_routes.router,

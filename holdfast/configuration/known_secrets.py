@@ -29,6 +29,9 @@ def known_secrets(
 def _endpoint_secrets(settings: Settings) -> Iterator[str]:
     if settings.openai_api_key is not None:
         yield settings.openai_api_key.get_secret_value()
+    if settings.payload_keys is not None:
+        for each in settings.payload_keys.get_secret_value().split(","):
+            yield each.strip().partition(":")[2]
     yield urlsplit(settings.openai_base_url).password or ""
     for model in read_models(settings.config_file).values():
         yield urlsplit(model.url or "").password or ""

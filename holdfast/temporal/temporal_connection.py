@@ -34,20 +34,23 @@ async def connect(
     this process serves the client's figures.
 
     Raises:
-        BadConfiguration: the Temporal profile, key or certificate cannot be used.
+        BadConfiguration: the Temporal profile, key or certificate, or a key for payloads, cannot be
+            used.
         ServiceDown: no server answers at the address.
     """
     from temporalio.client import Client
-    from temporalio.contrib.pydantic import pydantic_data_converter
     from temporalio.service import RPCError
 
+    from holdfast.temporal.payload_codec import data_converter
+
+    converter = data_converter(settings)
     config = _connection(endpoints)
     address = config["target_host"]
     try:
         async with asyncio.timeout(within_s):
             return await Client.connect(
                 **config,
-                data_converter=pydantic_data_converter,
+                data_converter=converter,
                 identity=identity,
                 runtime=_runtime(metrics_address),
             )

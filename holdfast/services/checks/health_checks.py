@@ -25,6 +25,7 @@ from holdfast.services.checks.endpoint_checks import (
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.service_state import check_home, free_bytes, load_state
 from holdfast.settings import Endpoints, Settings, load_settings, unknown_variables
+from holdfast.temporal.payload_keyring import read_keyring
 from holdfast.tools.optional_parts import OptionalPart, require_part
 
 _UNREADABLE_FILE = "not checked: the config file has a fault"
@@ -160,6 +161,16 @@ async def _home(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     return CheckOutcome(True, f"{settings.home} can be written; {space}")
 
 
+async def _payload_codec(settings: Settings, _: Endpoints | None) -> CheckOutcome:
+    if settings.payload_keys is None:
+        here = "HOLDFAST_PAYLOAD_KEYS turns it on"
+        return CheckOutcome(None, f"off: Temporal can read first lines and labels; {here}")
+    keyring = read_keyring(settings.payload_keys.get_secret_value())
+    old = [name for name in keyring.keys if name != keyring.current]
+    also = f"; {', '.join(old)} still decrypt" if old else ""
+    return CheckOutcome(True, f"on: key {keyring.current} encrypts what Temporal stores{also}")
+
+
 async def _config_file(settings: Settings, _: Endpoints | None) -> CheckOutcome:
     if settings.config_file is None:
         return CheckOutcome(None, "no holdfast.toml here, and none is needed")
@@ -241,6 +252,7 @@ _SERVICE_CHECKS: Mapping[str, _Check] = {
     "database": service_checks.check_database,
     "Temporal": service_checks.check_temporal,
     "Temporal UI": service_checks.check_temporal_ui,
+    "payload codec": _payload_codec,
     "worker": service_checks.check_worker,
     "disk": check_disk,
     "model endpoint": check_default_endpoint,

@@ -21,6 +21,7 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import job_rows
+from holdfast.temporal.payload_codec import data_converter
 from holdfast.temporal.workflow_start import start_workflow
 from holdfast.worker import build_worker, open_services
 
@@ -97,6 +98,7 @@ async def running_engine(
     polls: bool = True,
     toml: str = "",
     key: str = "sk-test-key",
+    payload_keys: str | None = None,
 ) -> AsyncIterator[RunningEngine]:
     """`toml` is what `holdfast.toml` says besides the tools."""
     config = home / "holdfast.toml"
@@ -105,6 +107,7 @@ async def running_engine(
         home=home,
         config_file=config,
         task_queue=f"queue-{uuid4().hex[:8]}",
+        payload_keys=None if payload_keys is None else SecretStr(payload_keys),
         **({"openai_base_url": model_url, "openai_api_key": SecretStr(key)} if model_url else {}),
     )
     endpoints = Endpoints(
@@ -115,6 +118,8 @@ async def running_engine(
         embedded_database=False,
         embedded_temporal=False,
     )
+    if payload_keys is not None:
+        temporal = Client(**{**temporal.config(), "data_converter": data_converter(settings)})
     async with open_services(settings, database_url) as parts:
         engine = RunningEngine(temporal, Holdfast(settings, endpoints, parts.db), parts)
         if not polls:
