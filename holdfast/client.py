@@ -45,19 +45,22 @@ class Holdfast:
         request: JobRequest,
         *,
         key: str | None = None,
+        key_id: str = "",
         prepare: job_rows.Preparation | None = None,
     ) -> str:
         """Store the job and start its workflow; returns the job's id.
 
-        Submitting the same request again with the same `key` returns the same job. `prepare`
-        writes what a new job begins with.
+        Submitting the same request again with the same `key` returns the same job. `key_id` is the
+        API key of the request. `prepare` writes what a new job begins with.
 
         Raises:
             BadInput: the key belongs to another request.
             ServiceDown: Temporal does not answer; the job is stored and can be started again.
         """
         temporal = await connect(self.settings, self.endpoints)
-        job_id, is_new = await job_rows.submit_job(self.db, new_job_id(), request, key, prepare)
+        job_id, is_new = await job_rows.submit_job(
+            self.db, new_job_id(), request, key, prepare, key_id=key_id
+        )
         if is_new or not (await job_rows.load_job(self.db, job_id)).status.is_final:
             await start_workflow(temporal, self.settings.task_queue, job_id, request)
         return job_id

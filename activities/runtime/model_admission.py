@@ -8,13 +8,18 @@ from holdfast.activities.runtime.activity_services import ModelRegistry
 from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelBusy, ModelPaused
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.planning.text.token_estimates import request_tokens
 from holdfast.storage.core.database import Database
 from holdfast.storage.limits.model_pauses import ModelPause, end_pause, pause_model
 from holdfast.storage.limits.model_turns import model_turn
+from holdfast.storage.limits.quota_uses import QuotaUse, quota_use
 
 _SPREAD = 0.1
 """The longest part of its wait that a call waits in addition, so that not all return together."""
 _LONGEST_SPREAD_S = 5.0
+_EXPECTED_OUTPUT = 1_000
+"""Tokens that a quota holds for an answer until the answer is there."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,14 @@ class ModelAdmission:
 
         Raises:
             ModelPaused: the endpoint refuses the model's requests for now; this one was not sent.
-            ModelTurnAwaited: the model's limits have no room now; the request was not sent.
+            ModelTurnAwaited: a quota or the model's limits have no room now; the request was not
+                sent.
             HoldfastError: as `Model.complete`.
         """
         if pause is not None and pause.is_in_force:
             raise _paused(request.model, pause)
         try:
-            completion = await self._complete_in_turn(request, call_id, progress)
+            completion = await self._complete_in_quota(request, call_id, progress)
         except ModelBusy as busy:
             if busy.is_throttled:
                 busy.after = await pause_model(self.db, request.model, busy.after)
@@ -49,6 +55,25 @@ class ModelAdmission:
         if pause is not None:
             await end_pause(self.db, request.model)
         return completion
+
+    async def _complete_in_quota(
+        self, request: ModelRequest, call_id: int, progress: CallProgress
+    ) -> Completion:
+        if request.model == EXTRACTIVE_MODEL:
+            return await self._complete_in_turn(request, call_id, progress)
+        price = self.models.prices.of(request.model)
+        read, written = request_tokens(request), _EXPECTED_OUTPUT
+        cost = None if price is None else price.of(input_tokens=read, output_tokens=written)
+        async with quota_use(self.db, call_id, QuotaUse(read + written, cost)) as use:
+            completion = await self._complete_in_turn(request, call_id, progress)
+            use.tokens = completion.input_tokens + completion.output_tokens
+            if price is not None:
+                use.cost = price.of(
+                    input_tokens=completion.input_tokens,
+                    output_tokens=completion.output_tokens,
+                    cached_tokens=completion.cached_tokens,
+                )
+            return completion
 
     async def _complete_in_turn(
         self, request: ModelRequest, call_id: int, progress: CallProgress

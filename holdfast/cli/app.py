@@ -15,6 +15,7 @@ from holdfast.cli.declarations import (
     job_start_declarations,
     model_declarations,
     observability_declarations,
+    quota_declarations,
     record_declarations,
     removal_declarations,
     view_declarations,
@@ -81,6 +82,7 @@ app.command()(backup_declarations.backup)
 app.command()(backup_declarations.restore)
 app.command()(access_declarations.audit)
 app.add_typer(access_declarations.app, name="keys")
+app.add_typer(quota_declarations.app, name="quotas")
 app.add_typer(webhook_declarations.app, name="webhooks")
 app.add_typer(corpus_declarations.app, name="corpus")
 app.add_typer(model_declarations.app, name="models")

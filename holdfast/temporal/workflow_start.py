@@ -1,5 +1,6 @@
 """Start the workflow of a job, with the attributes that the Temporal UI shows."""
 
+import hashlib
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 _WORKFLOW_TASK_TIMEOUT = timedelta(seconds=3)
 """Another worker repeats the decision of a killed worker after this time; the replay of the longest
 run takes a second. The server's default is 10 s."""
+_MAX_FAIRNESS_KEY = 64
+"""The bytes that Temporal takes."""
 _MAX_QUESTION = 240
 """The characters of a question that the Temporal UI lists."""
 
@@ -32,6 +35,7 @@ async def start_workflow(
         ServiceDown: Temporal refused.
     """
     from temporalio.common import (
+        Priority,
         SearchAttributePair,
         TypedSearchAttributes,
         WorkflowIDConflictPolicy,
@@ -68,6 +72,8 @@ async def start_workflow(
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             start_delay=delay,
             task_timeout=_WORKFLOW_TASK_TIMEOUT,
+            # Tasks that wait take turns by owner, so the jobs of one owner do not delay another's.
+            priority=Priority(fairness_key=_fairness_key(request.owner)),
             static_summary=question[:180],
             static_details=_details(job_id, request),
             memo={"preset": request.preset, "model": request.model},
@@ -78,6 +84,13 @@ async def start_workflow(
             f"job {job_id} is stored, but Temporal did not start it ({error.message}); a "
             "worker starts it once Temporal answers"
         ) from error
+
+
+def _fairness_key(owner: str) -> str | None:
+    """The owner as a key of at most 64 bytes; None without an owner."""
+    if len(owner.encode()) > _MAX_FAIRNESS_KEY:
+        return hashlib.sha256(owner.encode()).hexdigest()
+    return owner or None
 
 
 def _details(job_id: str, request: JobRequest) -> str:

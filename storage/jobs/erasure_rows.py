@@ -8,16 +8,18 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
+from holdfast.models.access.quotas import QuotaHolder
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.access_tables import api_keys
 from holdfast.storage.core.tables.corpus_tables import documents
 from holdfast.storage.core.tables.erasure_tables import erasures
 from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.quota_tables import quota_uses, quotas
 from holdfast.storage.core.tables.upload_tables import document_uploads
 from holdfast.storage.core.tables.webhook_tables import webhooks
 from holdfast.storage.jobs.job_removal import count_rows_of_job, delete_job
 
-_OWNED_TABLES = (api_keys, webhooks, document_uploads)
+_OWNED_TABLES = (api_keys, webhooks, document_uploads, quota_uses)
 """Their rows have an owner of their own; rows of other tables belong to a job or a collection."""
 
 
@@ -86,6 +88,8 @@ async def erase_owned_rows(db: Database, erasure_id: str, owner: str) -> None:
         for table in _OWNED_TABLES:
             gone = await connection.execute(delete(table).where(table.c.owner == owner))
             rows |= {table.name: gone.rowcount} if gone.rowcount else {}
+        is_owners = (quotas.c.kind == QuotaHolder.OWNER.value, quotas.c.subject == owner)
+        await connection.execute(delete(quotas).where(*is_owners))
         await _add(connection, erasure_id, rows)
 
 

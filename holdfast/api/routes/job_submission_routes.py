@@ -76,7 +76,11 @@ async def submitted_job(
     key = checked_request_key(key)
     checked = await _checked(session, submission)
     request = await completed_request(holdfast, checked)
-    job_id = await holdfast.submit(request, key=session.caller.own_name(key) if key else None)
+    job_id = await holdfast.submit(
+        request,
+        key=session.caller.own_name(key) if key else None,
+        key_id=session.caller.key_id,
+    )
     return SubmittedJob(job_id=job_id, note=checked.note)
 
 

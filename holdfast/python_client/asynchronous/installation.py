@@ -76,6 +76,27 @@ class AsyncInstallation(AsyncSession):
         """Refuse the key from now on."""
         return await self._delete(ApiKey, f"/keys/{key_id}")
 
+    async def quotas(self) -> list[JsonObject]:
+        """What owners and keys may spend in a day, with what is used today."""
+        return await self._get(list[JsonObject], "/quotas")
+
+    async def set_quota(
+        self,
+        kind: str,
+        subject: str,
+        *,
+        calls: int | None = None,
+        tokens: int | None = None,
+        cost: str | None = None,
+    ) -> JsonObject:
+        """Set what an `owner`, by name, or a `key`, by id, may spend on models in a day."""
+        body = {"calls": calls, "tokens": tokens, "cost": cost}
+        return await self._put(JsonObject, f"/quotas/{kind}/{subject}", body)
+
+    async def remove_quota(self, kind: str, subject: str) -> JsonObject:
+        """Let the owner or the key spend without this quota."""
+        return await self._delete(JsonObject, f"/quotas/{kind}/{subject}")
+
     async def webhooks(self) -> list[JsonObject]:
         """The webhooks, without their secrets."""
         return await self._get(list[JsonObject], "/webhooks")

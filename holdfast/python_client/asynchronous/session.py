@@ -75,6 +75,10 @@ class AsyncSession:
         answer = await self._request("POST", path, body=body)
         return TypeAdapter(kind).validate_json(answer.content)
 
+    async def _put(self, kind: type[T], path: str, body: object) -> T:
+        answer = await self._request("PUT", path, body=body)
+        return TypeAdapter(kind).validate_json(answer.content)
+
     async def _delete(self, kind: type[T], path: str, **query: object) -> T:
         answer = await self._request("DELETE", path, query=query)
         return TypeAdapter(kind).validate_json(answer.content)

@@ -74,6 +74,27 @@ class SyncInstallation(SyncSession):
         """Refuse the key from now on."""
         return self._delete(ApiKey, f"/keys/{key_id}")
 
+    def quotas(self) -> list[JsonObject]:
+        """What owners and keys may spend in a day, with what is used today."""
+        return self._get(list[JsonObject], "/quotas")
+
+    def set_quota(
+        self,
+        kind: str,
+        subject: str,
+        *,
+        calls: int | None = None,
+        tokens: int | None = None,
+        cost: str | None = None,
+    ) -> JsonObject:
+        """Set what an `owner`, by name, or a `key`, by id, may spend on models in a day."""
+        body = {"calls": calls, "tokens": tokens, "cost": cost}
+        return self._put(JsonObject, f"/quotas/{kind}/{subject}", body)
+
+    def remove_quota(self, kind: str, subject: str) -> JsonObject:
+        """Let the owner or the key spend without this quota."""
+        return self._delete(JsonObject, f"/quotas/{kind}/{subject}")
+
     def webhooks(self) -> list[JsonObject]:
         """The webhooks, without their secrets."""
         return self._get(list[JsonObject], "/webhooks")

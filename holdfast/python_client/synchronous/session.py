@@ -74,6 +74,10 @@ class SyncSession:
         answer = self._request("POST", path, body=body)
         return TypeAdapter(kind).validate_json(answer.content)
 
+    def _put(self, kind: type[T], path: str, body: object) -> T:
+        answer = self._request("PUT", path, body=body)
+        return TypeAdapter(kind).validate_json(answer.content)
+
     def _delete(self, kind: type[T], path: str, **query: object) -> T:
         answer = self._request("DELETE", path, query=query)
         return TypeAdapter(kind).validate_json(answer.content)

@@ -31,6 +31,13 @@ jobs = Table(
     ),
     Column("owner", StorableText, nullable=False, server_default=EMPTY),
     Column(
+        "key_id",
+        StorableText,
+        nullable=False,
+        server_default=EMPTY,
+        comment="the API key that submitted the job, or empty",
+    ),
+    Column(
         "follow_up",
         JSONB(none_as_null=True),
         comment="the job that the question follows, and the questions before it; null: none",

@@ -28,6 +28,9 @@ LEFT_OUT = "positive_data_acceptance,ensure_resource_availability"
 # One never ends by itself, one waits, and these ask every part of the machine at each request.
 LONG = ("/v1/jobs/{job}/events", "/v1/jobs/{job}/wait", "/v1/doctor", "/v1/tools", "/v1/agents")
 ROUTES = {
+    "quotas set": "PUT /v1/quotas/{kind}/{subject}",
+    "quotas list": "GET /v1/quotas",
+    "quotas remove": "DELETE /v1/quotas/{kind}/{subject}",
     "webhooks list": "GET /v1/webhooks",
     "webhooks add": "POST /v1/webhooks",
     "webhooks remove": "DELETE /v1/webhooks/{webhook}",

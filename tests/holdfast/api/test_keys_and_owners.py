@@ -35,17 +35,19 @@ WITHOUT_OWNER = {
     "service_presence": "when services were seen",
     "outages": "when services were away",
     "model_turns": "counts towards a model's limits",
+    "trace_exporter": "how far traces of all jobs were sent",
     "model_pauses": "counts towards a model's limits",
     "passage_vectors": "vectors of texts by hash, read only with the passage itself",
     "sources": "passages by hash, read only through the evidence of a job",
     "source_checks": "read only through the evidence of a job",
+    "quotas": "only administrators read it",
     "erasures": "only administrators read the receipts",
     "audit_entries": "only administrators read it",
     "api_keys": "only administrators read it",
 }
 OWNED_BY_NAME = {"documents", "passages", "collection_words"}
 """A collection's name begins with its owner."""
-OWNED_BY_COLUMN = {"document_uploads"}
+OWNED_BY_COLUMN = {"document_uploads", "quota_uses"}
 
 
 @pytest.fixture
