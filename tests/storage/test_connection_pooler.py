@@ -20,7 +20,7 @@ from tests.support.tools.scripted_tools import ScriptedTools
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.conformance("OPS-04"),
-    pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed"),
+    pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this system"),
 ]
 
 
