@@ -11,6 +11,8 @@ if connection is None:
         " it takes the lock that migrations need"
     )
 
-context.configure(connection=connection, target_metadata=metadata)
+# Each migration commits by itself: the locks of one are not held while another rewrites a table,
+# where they would stop the workers, and could deadlock with them.
+context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=True)
 with context.begin_transaction():
     context.run_migrations()

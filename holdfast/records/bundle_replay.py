@@ -97,7 +97,7 @@ def _request(before: Job, changes: ReplayChanges) -> JobRequest:
     fork = Fork(
         job=before.id,
         origins=(before.id, *origins),
-        day=before.request.day or before.created_at.date().isoformat(),
+        day=before.day,
         is_frozen=not changes.is_live,
         cause=ForkCause.REPLAYED,
         changes=changes.in_words,

@@ -96,7 +96,7 @@ async def prepare_fork(
     fork = Fork(
         job=job_id,
         origins=(job_id, *(forked.request.fork.origins if forked.request.fork else ())),
-        day=_day(forked) if cause is ForkCause.FORKED else None,
+        day=forked.day if cause is ForkCause.FORKED else None,
         rerun=scope.rerun if scope else (),
         again=again,
         cause=cause,
@@ -245,11 +245,6 @@ def _check_runs(plan: Plan, scope: ForkScope, strategy: Strategy) -> None:
             f"the answer depends on none of {', '.join(scope.rerun)}: it would stay, and "
             "they would not run; name the task that answers as well"
         )
-
-
-def _day(job: Job) -> str:
-    """The date that the job's prompts name."""
-    return job.request.day or job.created_at.date().isoformat()
 
 
 def _forked_tasks(prepared: PreparedFork, prices: PriceList) -> tuple[ForkedTask, ...]:

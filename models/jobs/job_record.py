@@ -1,6 +1,6 @@
 """Define a job: the submitted request, the status, and the reason why the job ended."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from pydantic import Field
@@ -131,3 +131,8 @@ class Job(Frozen):
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    @property
+    def day(self) -> str:
+        """The date that the job's prompts name as today's, in ISO 8601; a day of UTC."""
+        return self.request.day or self.created_at.astimezone(UTC).date().isoformat()

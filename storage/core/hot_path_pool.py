@@ -91,7 +91,8 @@ async def _execute_both(
 
 
 async def _configure(connection: AsyncConnection[Any]) -> None:
-    cursor = await connection.execute(SERVING_PROCESS)
+    # Not prepared: behind a pooler, another connection may have prepared the same name there.
+    cursor = await connection.execute(SERVING_PROCESS, prepare=False)
     row = await cursor.fetchone()
     if row is not None and is_pooled(connection, row[0]):
         connection.prepare_threshold = None

@@ -53,6 +53,7 @@ insert into passage_vectors (passage_id, collection, model, dimension, embedding
 select passages.id, :collection, :model, :dimension, cast(vector as vector)
 from unnest(cast(:ids as bigint[]), cast(:vectors as text[])) as new (id, vector)
 join passages on passages.id = new.id -- one may be gone since it was read
+for key share of passages -- or is being removed, which this waits for
 on conflict (passage_id) do update
 set model = excluded.model, dimension = excluded.dimension, embedding = excluded.embedding
 """)

@@ -90,6 +90,8 @@ earlier as (
     select id, response from tool_calls
     where job_id = %(job_id)s and request_hash = (select request_hash from asked)
         and tool = %(tool)s and status = 'done' and repeated_call_id is null and %(attempt)s = 1
+        -- a copy of an origin's call is no call of this job: a fork may have to send it again
+        and origin_call_id is null
     order by id desc limit 1),
 opened as (
     insert into tool_calls (job_id, task_id, attempt, part, request_hash, tool, request, status)

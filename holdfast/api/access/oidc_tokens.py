@@ -1,9 +1,10 @@
 """Check the tokens (JWT) of an OpenID Connect provider, and say who sends them.
 
-The provider's public keys are fetched when a token needs them, and kept. After a token with an
-unknown key the keys are fetched again, at most once in `_FETCH_AGAIN_AFTER_S`: a provider may
-rotate its keys, and nobody can make this server flood the provider. Only algorithms with a public
-key are accepted (RFC 8725, 3.1).
+The provider's public keys are fetched when a token needs them, and kept for `_KEPT_S`. After a
+token with an unknown key the keys are fetched again, at most once in `_FETCH_AGAIN_AFTER_S`, and
+after a failure at most once in `_TRY_AGAIN_AFTER_S`: a provider may rotate its keys, and nobody can
+make this server flood the provider. Only algorithms with a public key are accepted (RFC 8725,
+3.1).
 """
 
 import asyncio
@@ -27,6 +28,9 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _LEEWAY_S = 60
 """The clocks of provider and server may differ by this."""
 _FETCH_AGAIN_AFTER_S = 60
+_TRY_AGAIN_AFTER_S = 10
+_KEPT_S = 3600
+"""A key that the provider withdraws is believed for this long at most, unless it is away."""
 _TIMEOUT_S = 10
 _MAX_BYTES = 1_000_000
 _DISCOVERY = "/.well-known/openid-configuration"
@@ -46,7 +50,10 @@ class OidcTokens:
     config: OidcConfig
     clock: Callable[[], float] = time.monotonic
     _keys: dict[str, jwt.PyJWK] = field(default_factory=dict)
-    _fetched_at: float | None = None
+    _asked_at: float | None = None
+    """When the provider was last asked, whether or not it answered."""
+    _failure: ServiceDown | None = None
+    """How the last question ended, if badly."""
     _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def caller_of(self, token: str) -> Caller:
@@ -89,22 +96,39 @@ class OidcTokens:
     def _scopes(self, claims: Mapping[str, Any]) -> frozenset[Scope]:
         stated = claims.get(self.config.scope_claim, "")
         words = stated.split() if isinstance(stated, str) else stated
+        words = words if isinstance(words, list) else []
         named = {f"{_SCOPE_PREFIX}{scope.value}": scope for scope in Scope}
         given = {named[word] for word in words if isinstance(word, str) and word in named}
         return frozenset(given or self.config.default_scopes)
 
     async def _key(self, key_id: str) -> jwt.PyJWK:
-        if key_id not in self._keys:
+        if self._needs_fetch(key_id):
             async with self._fetching:
-                if key_id not in self._keys and self._may_fetch():
-                    self._keys = await self._fetched()
-                    self._fetched_at = self.clock()
-        if key_id not in self._keys:
-            raise jwt.InvalidKeyError(f"the provider has no key {key_id[:100]!r}")
-        return self._keys[key_id]
+                if self._needs_fetch(key_id):
+                    await self._fetch()
+        if key_id in self._keys:
+            return self._keys[key_id]
+        if self._failure is not None:
+            raise self._failure
+        raise jwt.InvalidKeyError(f"the provider has no key {key_id[:100]!r}")
 
-    def _may_fetch(self) -> bool:
-        return self._fetched_at is None or self.clock() - self._fetched_at > _FETCH_AGAIN_AFTER_S
+    def _needs_fetch(self, key_id: str) -> bool:
+        if self._asked_at is None:
+            return True
+        age_s = self.clock() - self._asked_at
+        if self._failure is not None:
+            is_known = key_id in self._keys
+            return age_s > (_FETCH_AGAIN_AFTER_S if is_known else _TRY_AGAIN_AFTER_S)
+        return age_s > _KEPT_S or (key_id not in self._keys and age_s > _FETCH_AGAIN_AFTER_S)
+
+    async def _fetch(self) -> None:
+        """Ask for the keys; a failure leaves the known ones."""
+        self._asked_at = self.clock()
+        try:
+            self._keys = await self._fetched()
+            self._failure = None
+        except ServiceDown as error:
+            self._failure = error
 
     async def _fetched(self) -> dict[str, jwt.PyJWK]:
         async with httpx2.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=False) as client:

@@ -125,7 +125,8 @@ async def test_a_payload_that_was_changed_or_renamed_is_refused() -> None:
     first, second = new_key("a"), new_key("b")
     codec = EncryptingCodec(read_keyring(f"{first},{second}"))
     (sealed,) = await codec.encode([Payload(data=b"zanzibarite")])
-    changed = Payload(metadata=dict(sealed.metadata), data=sealed.data[:-1] + b"\0")
+    last = bytes([sealed.data[-1] ^ 1])
+    changed = Payload(metadata=dict(sealed.metadata), data=sealed.data[:-1] + last)
     renamed = Payload(metadata={**sealed.metadata, "holdfast-key": b"b"}, data=sealed.data)
 
     for each in (changed, renamed):
@@ -140,6 +141,7 @@ async def test_a_payload_that_was_changed_or_renamed_is_refused() -> None:
         ("a:zanzibarite", "key 'a' .* is not 32 bytes"),
         (f"{new_key('a')},{new_key('a')}", "names key 'a' twice"),
     ],
+    ids=["no name", "no key", "twice"],
 )
 def test_keys_that_cannot_be_used_are_refused_without_showing_them(given: str, words: str) -> None:
     with pytest.raises(BadConfiguration, match=words) as refused:

@@ -17,9 +17,9 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-LONG = timedelta(seconds=60)
+LONG = timedelta(seconds=240)
 
 
 @pytest.fixture(autouse=True)

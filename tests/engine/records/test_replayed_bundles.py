@@ -17,7 +17,7 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = [pytest.mark.slow, pytest.mark.conformance("REC-03")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.conformance("REC-03")]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def replayed(
     engine: RunningEngine, path: Path, *, is_live: bool = False, **settings: str
 ) -> ReplayedBundle:
     changes = ReplayChanges(settings=settings, is_live=is_live)
-    return await replay_bundle(engine.holdfast, path, changes, timedelta(seconds=90))
+    return await replay_bundle(engine.holdfast, path, changes, timedelta(seconds=240))
 
 
 async def test_a_replay_without_a_change_is_the_same_and_sends_nothing(
@@ -71,12 +71,12 @@ async def test_a_live_replay_asks_and_tells_which_claims_changed(
     players.parts["extractor"] = extractor_script("1863", 0.9, quote="was built in 1862")
     changes = ReplayChanges(model="another-model", is_live=True)
 
-    result = await replay_bundle(engine.holdfast, bundle, changes, timedelta(seconds=90))
+    result = await replay_bundle(engine.holdfast, bundle, changes, timedelta(seconds=240))
     frozen = await replay_bundle(
         engine.holdfast,
         bundle,
         changes.model_copy(update={"is_live": False}),
-        timedelta(seconds=90),
+        timedelta(seconds=240),
     )
 
     assert result.calls_sent > 0

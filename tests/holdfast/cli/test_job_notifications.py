@@ -26,7 +26,7 @@ async def test_the_command_runs_at_each_event_with_what_happened(
     engine: RunningEngine, players: ScriptedRoles, tmp_path: Path
 ) -> None:
     told = tmp_path / "told"
-    job_id = await start_delayed_job(engine, players, "a", 0.3, until="task.started")
+    job_id = await start_delayed_job(engine, players, "a", 5, until="task.started")
 
     async with notifying(
         engine.holdfast, job_id, f'echo "$JOB_EVENT $JOB_ID" >> {told}; test "$JOB_MESSAGE"'
@@ -49,7 +49,7 @@ async def test_a_cancelled_job_and_a_failing_command_end_nothing_else(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     told = tmp_path / "told"
-    job_id = await start_delayed_job(engine, players, "a", 0.3, until="task.started")
+    job_id = await start_delayed_job(engine, players, "a", 5, until="task.started")
 
     async with notifying(engine.holdfast, job_id, f'echo "$JOB_EVENT" >> {told}; exit 7'):
         await JobController(engine.holdfast, "dana").cancel(job_id)

@@ -117,6 +117,8 @@ async def test_a_span_stays_the_same_over_a_killed_exporter_and_a_collector_that
     collector.answer = kill_once
     async with asyncio.timeout(60):
         await process.wait()
+        while not collector.spans:  # the collector adds them after it has killed their sender
+            await asyncio.sleep(0.05)
     first = {span.span_id: span.SerializeToString() for span in collector.spans}
 
     with SpanSender() as sender:

@@ -11,7 +11,11 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = [pytest.mark.slow, pytest.mark.conformance("BEY-05", "REC-01")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.conformance("BEY-05", "REC-01"),
+]
 
 WITHIN_MS = 20_000
 
@@ -34,7 +38,7 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     await screen.get_by_role("button", name="Start the fork").click()
     await expect(screen.get_by_text("fork of")).to_be_visible(timeout=WITHIN_MS)
     forked = screen.url.rpartition("/")[2]
-    await engine.holdfast.wait(forked, timedelta(seconds=60))
+    await engine.holdfast.wait(forked, timedelta(seconds=240))
 
     await reader.goto(f"/jobs/{first}/compare?other={forked}")
 

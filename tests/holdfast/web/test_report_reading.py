@@ -171,7 +171,9 @@ async def test_a_report_of_ten_megabytes_is_read_in_part_and_downloaded_whole(
     shown = await reader.page.content()
     await reader.page.locator("article sup a").nth(40).click()
 
-    await expect(reader.page.locator("#source mark")).to_have_text(report.citations[0].quote)
+    await expect(reader.page.locator("#source mark")).to_have_text(
+        report.citations[0].quote, timeout=60_000
+    )
     assert len(shown) < 1_000_000
     assert "19,700 more findings" in shown
     async with reader.page.expect_download(timeout=120_000) as download:

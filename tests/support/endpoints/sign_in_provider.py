@@ -15,9 +15,10 @@ from jwt.algorithms import RSAAlgorithm
 
 @dataclass
 class SignInProvider:
-    """Serves its discovery document and its public keys; `asked` counts requests for the keys."""
+    """Serves its discovery document and its public keys; `asked` counts requests for the keys, `answered` all."""
 
     asked: int = 0
+    answered: int = 0
     is_away: bool = False
     keys: dict[str, rsa.RSAPrivateKey] = field(default_factory=dict)
     _server: ThreadingHTTPServer = field(init=False)
@@ -27,6 +28,7 @@ class SignInProvider:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                provider.answered += 1
                 found = provider.document(self.path)
                 body = json.dumps(found).encode()
                 self.send_response(503 if provider.is_away else 200)
