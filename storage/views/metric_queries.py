@@ -1,13 +1,13 @@
 """Compute the figures that `/metrics` serves: sums over all rows, without a text or an owner.
 
-Each table is read once for all its figures. With 200,000 calls this takes a second, so callers
-keep the answer for a while.
+Each table is read once for all its figures, which takes long in a large database: callers keep the
+answer for a while.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, extract, func, select
+from sqlalchemy import ColumnElement, Select, Table, case, extract, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.calls.call_status import CallStatus
@@ -84,7 +84,7 @@ async def _model_calls(connection: AsyncConnection) -> list[MetricFamily]:
         }.items()
     }
     labels = {"model": calls.model, "role": calls.role, "status": calls.status}
-    return await _families(connection, select().select_from(model_calls), labels, figures)
+    return await _families(connection, _sent_here(model_calls), labels, figures)
 
 
 async def _tool_calls(connection: AsyncConnection) -> list[MetricFamily]:
@@ -99,7 +99,13 @@ async def _tool_calls(connection: AsyncConnection) -> list[MetricFamily]:
         ),
     }
     labels = {"tool": calls.tool, "status": calls.status}
-    return await _families(connection, select().select_from(tool_calls), labels, figures)
+    return await _families(connection, _sent_here(tool_calls), labels, figures)
+
+
+def _sent_here(calls: Table) -> Select[Any]:
+    """The calls of this installation: no copies in forks, and none of imported jobs."""
+    source = select().select_from(calls.join(jobs))
+    return source.where(calls.c.origin_call_id.is_(None), jobs.c.imported.is_(None))
 
 
 async def _recoveries(connection: AsyncConnection) -> list[MetricFamily]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
 
+from holdfast.storage.views.metric_queries import installation_figures
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -55,6 +57,31 @@ async def test_the_server_serves_the_figures_that_dashboard_and_alerts_use(
         named = set(re.findall(r"holdfast_\w+", (DEPLOY / file).read_text()))
         assert named, file
         assert named <= served, file
+
+
+async def test_copies_of_a_fork_and_calls_of_an_import_count_for_nothing(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(lookup_task("T1", query="q1"), final_task("T2", "T1"))
+    tools.answers = lambda argument: f"found {argument}"
+    job_id = (await engine.run("Who keeps the light?")).job_id
+
+    async def counted() -> set[str]:
+        figures = await installation_figures(engine.db)
+        named = {f"holdfast_{kind}_calls_total" for kind in ("model", "tool")}
+        return {f.name for f in figures if f.name in named and f.samples}
+
+    before = await counted()
+    async with engine.db.engine.begin() as connection:
+        await connection.execute(text("update tool_calls set origin_call_id = 1"))
+    copied = await counted()
+    async with engine.db.engine.begin() as connection:
+        imported = text("update jobs set imported = '{}' where id = :job")
+        await connection.execute(imported, {"job": job_id})
+
+    assert len(before) == 2
+    assert copied == {"holdfast_model_calls_total"}
+    assert await counted() == set()
 
 
 def test_every_alert_has_a_part_in_the_runbook() -> None:
