@@ -67,7 +67,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         created_at=job.created_at,
         seconds=_job_seconds(job),
         follows=job.request.followed_job,
-        forked_from=job.request.fork.job if job.request.fork else None,
+        forked_from=(job.request.fork.job or None) if job.request.fork else None,
         forks=tuple(records.forks),
         temporal=temporal,
     )

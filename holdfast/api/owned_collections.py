@@ -48,7 +48,7 @@ class OwnedCollections:
             NotFound: the caller sees no such collection; the message lists those that it sees.
         """
         stored = self.readable_name(name) if reads else self.writable_name(name)
-        seen = [each for each in await CorpusStore(db).collections() if self._sees(each)]
+        seen = [each for each in await CorpusStore(db).collections() if self.sees(each)]
         check_collection(self.shown_name(stored), [self.shown_name(each) for each in seen])
         return stored
 
@@ -57,14 +57,15 @@ class OwnedCollections:
         return [
             line.model_copy(update={"name": self.shown_name(line.name)})
             for line in lines
-            if self._sees(line.name)
+            if self.sees(line.name)
         ]
 
     def shown_name(self, stored: str) -> str:
         """The name of a collection as the caller uses it."""
         return stored if self.caller.sees_all else stored.removeprefix(self._prefix)
 
-    def _sees(self, stored: str) -> bool:
+    def sees(self, stored: str) -> bool:
+        """True if the caller reads the collection with this stored name."""
         return self.caller.sees_all or stored.startswith((self._prefix, SHARED_PREFIX))
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +46,11 @@ async def import_bundle(
     owner: str = "",
     new_id: str = "",
     signed_by: str = "",
+    sees: Callable[[str], bool] | None = None,
 ) -> ImportedJob:
     """Store the job of the bundle, under its own id or under `new_id`.
+
+    `sees` says which collections the owner sees; None: the owner sees all jobs and collections.
 
     Raises:
         BadInput: the bundle is refused, or the id is taken by another job.
@@ -68,30 +72,39 @@ async def import_bundle(
             redacted=check.redacted,
             signed_by=bundle.signed_by,
         )
-        is_new = await _is_new(holdfast, job_id, origin)
+        is_new = await _is_new(holdfast, job_id, origin, None if sees is None else owner)
         if is_new:
-            await _store(holdfast, bundle, job_id, owner, origin)
+            await _store(holdfast, bundle, job_id, owner, origin, sees)
     return ImportedJob(job_id=job_id, question=check.question, origin=origin, is_new=is_new)
 
 
-async def _is_new(holdfast: Holdfast, job_id: str, origin: JobImport) -> bool:
+async def _is_new(
+    holdfast: Holdfast, job_id: str, origin: JobImport, visible_owner: str | None
+) -> bool:
     try:
-        await job_rows.load_job(holdfast.db, job_id)
+        job = await job_rows.load_job(holdfast.db, job_id)
     except NotFound:
         return True
     here = await load_job_import(holdfast.db, job_id)
-    if here is not None and here.bundle_sha256 == origin.bundle_sha256:
+    is_seen = visible_owner in (None, job.request.owner)
+    if is_seen and here is not None and here.bundle_sha256 == origin.bundle_sha256:
         return False
     raise BadInput(
-        f"there is a job {job_id} here already, and it does not come from this bundle; "
+        f"there is a job {job_id} here already, and it does not come from this bundle"
+        f"{'' if is_seen else ' or is of another owner'}; "
         "`holdfast import FILE --as ID` imports under another id"
     )
 
 
 async def _store(
-    holdfast: Holdfast, bundle: Bundle, job_id: str, owner: str, origin: JobImport
+    holdfast: Holdfast,
+    bundle: Bundle,
+    job_id: str,
+    owner: str,
+    origin: JobImport,
+    sees: Callable[[str], bool] | None,
 ) -> None:
-    async with open_job_import(holdfast.db, job_id, owner, origin) as importing:
+    async with open_job_import(holdfast.db, job_id, owner, origin, sees) as importing:
         for table_name in EXPORTED_TABLES:
             await importing.add(table_name, bundle_rows(bundle, table_name))
         await _check_readable(replace(holdfast, db=importing.uncommitted), job_id)

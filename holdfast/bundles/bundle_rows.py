@@ -1,6 +1,7 @@
 """Read the rows of a table from a bundle, with the texts and bytes that have their own files."""
 
 import base64
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -29,10 +30,8 @@ def bundle_rows(bundle: Bundle, table_name: str) -> Iterator[dict[str, Any]]:
             raise BadInput(f"line {at} of {path} is no JSON object")
         if table_name == "sources" and "text" not in row:
             row["text"] = _text(bundle, f"sources/{_hash(row)}.txt")
-        if table_name == "figures" and "data" not in row:
-            ending = FIGURE_EXTENSIONS.get(str(row.get("media_type")), "")
-            data = bundle.read(f"figures/{_hash(row)}{ending}")
-            row["data"] = base64.b64encode(data).decode()
+        if table_name == "figures":
+            row["data"] = base64.b64encode(_figure(bundle, row)).decode()
         yield row
 
 
@@ -41,6 +40,24 @@ def _hash(row: dict[str, Any]) -> str:
     if not _HASH.fullmatch(found):
         raise BadInput(f"row {row.get('id')!r} names no file: {found[:80]!r} is no hash")
     return found
+
+
+def _figure(bundle: Bundle, row: dict[str, Any]) -> bytes:
+    """Return the bytes of a figure, which have the hash and an ending that exports name files by.
+
+    Raises:
+        BadInput: the bytes stand in the row, are not in the bundle, or have another hash.
+    """
+    number, ending = row.get("id"), FIGURE_EXTENSIONS.get(str(row.get("media_type")))
+    if ending is None:
+        raise BadInput(f"figure {number!r} is of no type that a report shows")
+    if "data" in row:
+        raise BadInput(f"the bytes of figure {number!r} stand in its row and not in a file")
+    expected = _hash(row)
+    data = bundle.read(f"figures/{expected}{ending}")
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise BadInput(f"the bytes of figure {number!r} have not the hash that names them")
+    return data
 
 
 def _text(bundle: Bundle, path: str) -> str:

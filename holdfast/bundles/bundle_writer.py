@@ -107,13 +107,13 @@ async def write_bundle(
         )
     redaction = await _redaction(holdfast, job, redacted)
     left_out = tuple(sorted(redaction.redacted))
-    histories, missing = await exported_histories(holdfast, job_id)
+    histories, missing = await exported_histories(holdfast, job_id, redaction)
     now = datetime.now(UTC)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         writing = _Archive(archive, now)
         rows = await _write_rows(holdfast, job_id, writing, redaction)
         for run_id, history in histories.items():
-            await writing.add(f"history/{run_id}.json", redaction.text(history).encode())
+            await writing.add(f"history/{run_id}.json", history.encode())
         await _write_documents(holdfast, job, writing, redaction, rows, missing)
         manifest = BundleManifest(
             release=version("holdfast"),

@@ -17,12 +17,14 @@ FIGURE_EXTENSIONS = {
     SVG: ".svg",
 }
 """The accepted media types, each with its file ending."""
+_SHA256 = r"^[0-9a-f]{64}$"
+"""Names of files are made of it, so nothing else may stand in its place."""
 
 
 class ToolFigure(Frozen):
     """An image in a tool's answer; its bytes are stored apart from the answer's text."""
 
-    sha256: str
+    sha256: str = Field(pattern=_SHA256)
     media_type: str
     title: str
     caption: str = ""
@@ -45,13 +47,13 @@ class FigureForm(Frozen):
     """One file format of a figure."""
 
     media_type: str
-    sha256: str
+    sha256: str = Field(pattern=_SHA256)
 
 
 class ReportFigure(Frozen):
     """A figure of a report: all images of one call with the same title."""
 
-    id: str
+    id: str = Field(pattern=r"^[0-9a-f]{12}$")
     """The first twelve characters of the hash of its first form."""
     title: str
     caption: str = ""

@@ -22,7 +22,7 @@ class Fork(Frozen):
     """The job that a fork began from, and what of it runs again."""
 
     job: str
-    """The job that was forked; it may be removed later."""
+    """The job that was forked; it may be removed later. Empty: the fork came in a bundle."""
     origins: tuple[str, ...]
     """The jobs whose recorded answers count: the forked job, the job that it was forked from ..."""
     day: str | None = None

@@ -65,6 +65,8 @@ class JobImporting:
     job_id: str
     owner: str
     origin: JobImport
+    sees: Callable[[str], bool] | None = None
+    """Which collections the owner sees; None: all."""
     numbers: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
@@ -188,9 +190,15 @@ class _UncommittedDatabase(Database):
 
 @asynccontextmanager
 async def open_job_import(
-    db: Database, job_id: str, owner: str, origin: JobImport
+    db: Database,
+    job_id: str,
+    owner: str,
+    origin: JobImport,
+    sees: Callable[[str], bool] | None = None,
 ) -> AsyncIterator[JobImporting]:
     """Open a transaction that stores a job; an error in it stores nothing.
+
+    `sees` says which collections the owner sees (None: all); the job reads no other.
 
     Raises:
         BadInput: the rows contain no job, or the job has not ended.
@@ -198,7 +206,7 @@ async def open_job_import(
     """
     async with db.writing() as connection:
         # No webhook belongs to this owner: what happened elsewhere long ago is sent to nobody.
-        importing = JobImporting(connection, job_id, f"import {uuid4().hex}", origin)
+        importing = JobImporting(connection, job_id, f"import {uuid4().hex}", origin, sees)
         yield importing
         job = select(jobs.c.status, jobs.c.last_event).where(jobs.c.id == job_id)
         found = (await connection.execute(job)).one_or_none()
@@ -238,7 +246,19 @@ def _fit_job(importing: JobImporting, values: dict[str, Any]) -> None:
     values["id"] = importing.job_id
     values["owner"] = importing.owner
     values["request_key"] = None
+    # Whoever wrote the bundle may have named jobs, collections and keys of others that are here.
+    values["key_id"] = ""
+    for name, unlinked in (("fork", {"job": "", "origins": []}), ("follow_up", {"job": ""})):
+        if values.get(name) is not None:
+            values[name] = {**values[name], **unlinked}
+    collection = values.get("collection", "")
+    if importing.sees is not None and not importing.sees(collection):
+        values["collection"] = ""
     values["imported"] = importing.origin.model_dump(mode="json")
+
+
+def _fit_call(_importing: JobImporting, values: dict[str, Any]) -> None:
+    values["origin_call_id"] = None
 
 
 def _fit_source(_importing: JobImporting, values: dict[str, Any]) -> None:
@@ -263,6 +283,8 @@ def _fit_receipt(importing: JobImporting, values: dict[str, Any]) -> None:
 _FIT: Mapping[str, Callable[[JobImporting, dict[str, Any]], None]] = {
     "jobs": _fit_job,
     "sources": _fit_source,
+    "model_calls": _fit_call,
+    "tool_calls": _fit_call,
     "events": _fit_event,
     "receipts": _fit_receipt,
 }

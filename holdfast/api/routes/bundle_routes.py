@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse
 
 from holdfast.api.api_context import Asker, Reader, ReadJob
+from holdfast.api.owned_collections import OwnedCollections
 from holdfast.bundles.bundle_check import BundleCheck, check_bundle
 from holdfast.bundles.bundle_import import ImportedJob, import_bundle
 from holdfast.bundles.bundle_writer import write_bundle
@@ -73,9 +74,11 @@ async def export_job(
 @router.post("/bundles", status_code=201, openapi_extra=_FORM)
 async def import_job(session: Asker, request: Request, response: Response) -> ImportedJob:
     """Store the job of a bundle; sending the same bundle again stores nothing."""
+    caller = session.caller
+    sees = None if caller.sees_all else OwnedCollections(caller).sees
     async with _sent_bundle(request) as (file, new_id):
         imported = await import_bundle(
-            session.holdfast, file, owner=session.caller.owner, new_id=new_id
+            session.holdfast, file, owner=caller.owner, new_id=new_id, sees=sees
         )
     response.headers["Location"] = f"/v1/jobs/{imported.job_id}"
     return imported

@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 import zipfile
+from base64 import b64decode
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from holdfast.bundles import bundle_writer
 from holdfast.bundles.bundle_check import check_bundle
 from holdfast.bundles.bundle_import import import_bundle
 from holdfast.bundles.bundle_signature import read_public_key, read_signing_key
@@ -21,6 +24,7 @@ from holdfast.models.bundles.bundle_manifest import Redaction
 from holdfast.models.errors import BadInput
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES, LEFT_OUT_TABLES
 from holdfast.storage.jobs.job_import import load_job_import
 from holdfast.storage.views import job_queries
@@ -141,19 +145,72 @@ async def test_the_bundle_has_the_texts_the_history_and_no_secret(
     assert check.signed_by == ""
 
 
+async def test_a_secret_inside_of_a_payload_of_a_history_is_masked(
+    engine: RunningEngine, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "`kpi-chain`, model"
+    monkeypatch.setattr(bundle_writer, "known_secrets", lambda *_: [secret])
+
+    files = content(await exported(engine, job))
+
+    histories = [files[name].decode() for name in files if name.startswith("history/")]
+    payloads = [b64decode(each) for h in histories for each in re.findall(r'"data": "(.+?)"', h)]
+    assert payloads
+    assert secret.encode() not in b"".join(payloads)
+    assert b"preset " + b"*" * len(secret) in b"".join(payloads)
+
+
 async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
     engine: RunningEngine, job: str
 ) -> None:
     bundle = await exported(engine, job, redacted=[Redaction.QUESTIONS, Redaction.SOURCES])
 
-    whole = b"".join(content(bundle).values())
+    files = content(bundle)
+    whole = b"".join(files.values())
     assert QUESTION.encode() not in whole
+    # The payloads of a history are in base64, where nothing can be found and replaced.
+    assert not [name for name in files if name.startswith("history/")]
     assert b"The light Ouzel was built" not in whole
     check = check_bundle(bundle)
+    assert "histories of Temporal" in check.missing[0]
     assert set(check.redacted) == set(Redaction), "prompts contain what sources contain"
     imported = await import_bundle(engine.holdfast, bundle, new_id="redacted")
     assert imported.question != QUESTION
     assert (await report_of(engine.holdfast, "redacted")).citations[0].quote == ""
+
+
+async def test_an_imported_job_is_bound_to_nothing_of_other_owners(
+    engine: RunningEngine, job: str
+) -> None:
+    links = {
+        "collection": "victim/contracts",
+        "key_id": "key-of-victim",
+        "fork": {"job": job, "origins": [job], "day": "2026-01-02"},
+        "follow_up": {"job": job, "earlier": [{"question": "And before?"}]},
+    }
+    files = content(rewritten(content(await exported(engine, job)), "jobs", links))
+    bundle = rewritten(files, "model_calls", {"origin_call_id": 1})
+
+    def sees(collection: str) -> bool:
+        return collection.startswith("mallory/")
+
+    await import_bundle(engine.holdfast, bundle, new_id="copy", owner="mallory", sees=sees)
+
+    request = (await job_rows.load_job(engine.db, "copy")).request
+    assert request.collection == ""
+    assert request.fork is not None
+    assert (request.fork.job, request.fork.origins, request.day) == ("", (), "2026-01-02")
+    assert request.followed_job is None
+    assert "And before?" in request.question_in_context
+    async with engine.db.reading() as connection:
+        call = "(select max(origin_call_id) from model_calls where job_id = jobs.id)"
+        linked = text(f"select key_id, {call} from jobs where id = 'copy'")
+        assert tuple((await connection.execute(linked)).one()) == ("", None)
+    assert (await engine.holdfast.show("copy")).forked_from is None
+    again = await import_bundle(engine.holdfast, bundle, new_id="copy", owner="mallory", sees=sees)
+    assert not again.is_new
+    with pytest.raises(BadInput, match="of another owner"):
+        await import_bundle(engine.holdfast, bundle, new_id="copy", owner="oscar", sees=sees)
 
 
 async def test_a_signature_is_checked_and_names_its_key(

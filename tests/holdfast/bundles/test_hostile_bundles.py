@@ -8,9 +8,12 @@ import zipfile
 from collections.abc import Callable
 
 import pytest
+from pydantic import ValidationError
 
 from holdfast.bundles import bundle_reader
 from holdfast.bundles.bundle_check import check_bundle
+from holdfast.bundles.bundle_rows import bundle_rows
+from holdfast.models.calls.tool_figures import FigureForm, ReportFigure
 from holdfast.models.errors import BadInput
 
 JOB = {"id": "job-1", "question": "Who?", "status": "done"}
@@ -146,3 +149,27 @@ def test_too_many_and_too_large_files_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bundle_reader, "MAX_TOTAL_BYTES", 500)
     with pytest.raises(BadInput, match="at most 500 are read"):
         check_bundle(bundle())
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"sha256": "/tmp/evil", "media_type": "image/svg+xml", "data": "eA=="}, "in its row"),
+        ({"sha256": "/tmp/evil", "media_type": "image/svg+xml"}, "is no hash"),
+        ({"sha256": "a" * 64, "media_type": "image/png"}, "not the hash"),
+        ({"sha256": "a" * 64, "media_type": "text/html"}, "of no type"),
+    ],
+)
+def test_a_figure_has_the_hash_that_names_its_file(row: dict[str, str], reason: str) -> None:
+    line = json.dumps({"id": 1} | row).encode()
+    made = bundle(FILES | {"data/figures.jsonl": line, f"figures/{'a' * 64}.png": b"x"})
+
+    with bundle_reader.open_bundle(made) as opened, pytest.raises(BadInput, match=reason):
+        list(bundle_rows(opened, "figures"))
+
+
+def test_no_figure_of_a_report_names_a_file_elsewhere() -> None:
+    with pytest.raises(ValidationError, match="sha256"):
+        FigureForm(media_type="image/png", sha256="/tmp/evil")
+    with pytest.raises(ValidationError, match="id"):
+        ReportFigure(id="../../evil", title="t", task="T1", tool="charts.draw", forms=())
