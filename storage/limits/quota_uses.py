@@ -6,7 +6,7 @@ workers. A worker looks every two seconds whether there are quotas at all.
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import select
 
-from holdfast.models.errors import HoldfastError, ModelTurnAwaited
+from holdfast.models.errors import HoldfastError, ModelTurnAwaited, StorageAway
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.named_statements import load_statements
 from holdfast.storage.core.tables.quota_tables import quotas
@@ -46,8 +46,8 @@ class QuotaUse:
 async def quota_use(db: Database, call_id: int, expected: QuotaUse) -> AsyncIterator[QuotaUse]:
     """Count the call towards the quotas of its job's owner and key.
 
-    A call that fails with an error of ours took nothing. A call that is cut off keeps what was
-    expected of it.
+    A call that fails with an error of ours took nothing. A call that is cut off, or that ends while
+    PostgreSQL is away, keeps what was expected of it.
 
     Raises:
         ModelTurnAwaited: a quota has no room; the error says which, and until when.
@@ -66,7 +66,8 @@ async def quota_use(db: Database, call_id: int, expected: QuotaUse) -> AsyncIter
         raise
     finally:
         cost = None if use.cost is None else str(use.cost)
-        await db.row(_END_USE, {"call_id": call_id, "tokens": use.tokens, "cost": cost})
+        with suppress(StorageAway):  # the answer is paid for, and must not be lost for a count
+            await db.row(_END_USE, {"call_id": call_id, "tokens": use.tokens, "cost": cost})
 
 
 async def take_quota(db: Database, call_id: int, expected: QuotaUse) -> bool:

@@ -11,7 +11,7 @@ from holdfast.access.quotas import set_quota
 from holdfast.activities.runtime.activity_services import ModelRegistry
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.models.access.quotas import QuotaHolder, QuotaLimits
-from holdfast.models.errors import BadInput, ModelTurnAwaited
+from holdfast.models.errors import BadInput, ModelTurnAwaited, StorageAway
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
@@ -21,7 +21,7 @@ from holdfast.storage.access.quota_rows import load_quotas
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
-from holdfast.storage.limits.quota_uses import QuotaUse, take_quota
+from holdfast.storage.limits.quota_uses import QuotaUse, quota_use, take_quota
 from tests.support.endpoints.scripted_model import ScriptedModel
 
 pytestmark = pytest.mark.conformance("OPS-10")
@@ -158,6 +158,23 @@ async def test_a_call_without_room_is_not_sent_and_goes_once_the_quota_is_raised
     async with db.reading() as connection:
         spent = text("select sum(input_tokens + output_tokens) from model_calls")
         assert (await connection.execute(spent)).scalar_one() == quota.used_tokens
+
+
+async def test_a_call_that_is_answered_while_postgresql_is_away_keeps_its_answer(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_away(*_: object, **__: object) -> None:
+        raise StorageAway("PostgreSQL does not answer")
+
+    await set_quota(db, OWNER, "maria", QuotaLimits(tokens=100), by="olga")
+    (call,) = await calls_of(db, "job-m", 1)
+    async with quota_use(db, call, QuotaUse(10, Decimal(0))) as use:
+        use.tokens = 7
+        monkeypatch.setattr(Database, "row", is_away)
+    monkeypatch.undo()
+    (quota,) = await load_quotas(db)
+
+    assert (quota.used_calls, quota.used_tokens) == (1, 10)
 
 
 async def test_a_quota_without_a_limit_is_refused(db: Database) -> None:
