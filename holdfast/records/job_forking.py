@@ -156,19 +156,27 @@ async def fork_job(
     owner: str,
     by: str,
     key: str | None = None,
+    key_id: str = "",
 ) -> ForkedJob:
     """Start a fork of the job; with `key`, once for each key.
+
+    `key_id` is the API key that asks for the fork; its quota counts the fork's calls.
 
     Raises:
         As `prepare_fork`, and:
         ServiceDown: Temporal does not answer; the fork is stored, and a worker starts it.
     """
     prepared = await prepare_fork(holdfast, job_id, submission, owner=owner, by=by)
-    return await start_fork(holdfast, prepared, by=by, key=key)
+    return await start_fork(holdfast, prepared, by=by, key=key, key_id=key_id)
 
 
 async def start_fork(
-    holdfast: Holdfast, prepared: PreparedFork, *, by: str, key: str | None = None
+    holdfast: Holdfast,
+    prepared: PreparedFork,
+    *,
+    by: str,
+    key: str | None = None,
+    key_id: str = "",
 ) -> ForkedJob:
     """Store a checked fork and start its workflow.
 
@@ -179,7 +187,7 @@ async def start_fork(
     async def begin(write: JobTransaction) -> None:
         await _write_beginning(write, prepared, by)
 
-    new = await holdfast.submit(prepared.request, key=key, prepare=begin)
+    new = await holdfast.submit(prepared.request, key=key, key_id=key_id, prepare=begin)
     return ForkedJob(
         job_id=new, fork=fork_plan(prepared, read_prices(holdfast.settings.config_file))
     )

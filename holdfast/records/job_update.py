@@ -48,6 +48,7 @@ async def update_job(
     *,
     owner: str,
     by: str,
+    key_id: str = "",
     older_than: timedelta | None = None,
     searches_again: bool = False,
     is_dry_run: bool = False,
@@ -56,7 +57,7 @@ async def update_job(
 
     With `older_than`, nothing is done if the sources were read more recently. `searches_again` runs
     all tasks that call tools again, so that new sources are found as well. A dry run reads the
-    sources, and starts no job.
+    sources, and starts no job. `key_id` is the API key that asks; its quota counts the new job.
 
     Raises:
         NotFound: there is no such job, or it has no report.
@@ -96,7 +97,7 @@ async def update_job(
     if is_dry_run:
         prices = read_prices(holdfast.settings.config_file)
         return told.model_copy(update={"fork": fork_plan(prepared, prices)})
-    forked = await start_fork(holdfast, prepared, by=by)
+    forked = await start_fork(holdfast, prepared, by=by, key_id=key_id)
     return told.model_copy(update={"fork": forked.fork, "job_id": forked.job_id})
 
 

@@ -52,7 +52,13 @@ async def fork(
     own = job.caller.own_name(key) if key else None
     caller = job.caller
     forked = await fork_job(
-        job.holdfast, job.id, submission, owner=caller.owner, by=caller.name, key=own
+        job.holdfast,
+        job.id,
+        submission,
+        owner=caller.owner,
+        by=caller.name,
+        key=own,
+        key_id=caller.key_id,
     )
     response.headers["Location"] = f"/v1/jobs/{forked.job_id}"
     return forked
@@ -84,6 +90,7 @@ async def update(job: AskedJob, body: UpdateBody | None = None) -> JobUpdate:
         job.id,
         owner=caller.owner,
         by=caller.name,
+        key_id=caller.key_id,
         older_than=None if wanted.older_than is None else parse_age(wanted.older_than),
         searches_again=wanted.search,
         is_dry_run=wanted.dry_run,

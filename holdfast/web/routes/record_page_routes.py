@@ -60,7 +60,7 @@ async def fork_from_page(
     if not confirmed:
         shown = fork_plan(prepared, read_prices(job.holdfast.settings.config_file))
         return await _fork_page(job, request, tasks=tasks, model=model, plan=text, fork=shown)
-    forked = await start_fork(job.holdfast, prepared, by=caller.name)
+    forked = await start_fork(job.holdfast, prepared, by=caller.name, key_id=caller.key_id)
     return RedirectResponse(f"/jobs/{quote(forked.job_id, safe='')}", 303)
 
 
