@@ -1,10 +1,11 @@
 """Check what a bundle says: its hashes, its signature, its sources and its quotes."""
 
 import hashlib
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from holdfast.bundles.bundle_reader import Bundle, open_bundle
 from holdfast.bundles.bundle_rows import bundle_rows
@@ -57,8 +58,7 @@ def checked_content(bundle: Bundle) -> BundleCheck:
         raise BadInput("the bundle does not contain the job that its manifest names")
     sources, quotes = 0, 0
     if Redaction.SOURCES not in manifest.redacted:
-        texts = _checked_sources(bundle)
-        sources, quotes = len(texts), _checked_quotes(bundle, texts)
+        sources, quotes = _checked_sources(bundle)
     return BundleCheck(
         job_id=manifest.job_id,
         question=str(job.get("question")),
@@ -76,27 +76,45 @@ def checked_content(bundle: Bundle) -> BundleCheck:
     )
 
 
-def _checked_sources(bundle: Bundle) -> dict[Any, str]:
-    """Return the text of each source by its number."""
-    texts: dict[Any, str] = {}
+def _checked_sources(bundle: Bundle) -> tuple[int, int]:
+    """Return how many sources have the hash of their text, and how many quotes stand in theirs.
+
+    The quotes are kept and one text at a time is read: the texts may be as large as a bundle.
+    """
+    quotes = _quotes(bundle)
+    number, found = 0, set[str]()
     for row in bundle_rows(bundle, "sources"):
-        text = str(row.get("text", ""))
-        if hashlib.sha256(text.encode()).hexdigest() != row.get("sha256"):
-            raise BadInput(
-                f"the text of source {row.get('id')} has not the hash that it was read with"
-            )
-        texts[row.get("id")] = text
-    return texts
-
-
-def _checked_quotes(bundle: Bundle, texts: Mapping[Any, str]) -> int:
-    """Return how many quotes stand in their sources."""
-    number = 0
-    for row in bundle_rows(bundle, "evidence"):
         number += 1
+        text, source = str(row.get("text", "")), str(row.get("id"))
+        if hashlib.sha256(text.encode()).hexdigest() != row.get("sha256"):
+            raise BadInput(f"the text of source {source} has not the hash that it was read with")
+        for quote in quotes.get(source, ()):
+            if text[quote.start : quote.end] != quote.text:
+                raise _no_quote(quote)
+        found.add(source)
+    for source in quotes.keys() - found:
+        raise _no_quote(quotes[source][0])
+    return number, sum(map(len, quotes.values()))
+
+
+class _Quote(NamedTuple):
+    evidence: Any
+    start: int
+    end: int
+    text: Any
+
+
+def _quotes(bundle: Bundle) -> Mapping[str, Sequence[_Quote]]:
+    """Return the quotes of each source by its number."""
+    quotes = defaultdict[str, list[_Quote]](list)
+    for row in bundle_rows(bundle, "evidence"):
         start, end = row.get("start_char"), row.get("end_char")
-        text = texts.get(row.get("source_id"), "")
-        is_place = isinstance(start, int) and isinstance(end, int)
-        if not is_place or text[start:end] != row.get("quote"):
-            raise BadInput(f"the quote of evidence {row.get('id')} does not stand in its source")
-    return number
+        if not (isinstance(start, int) and isinstance(end, int)):
+            raise BadInput(f"evidence {row.get('id')} has no place in its source")
+        quote = _Quote(row.get("id"), start, end, row.get("quote"))
+        quotes[str(row.get("source_id"))].append(quote)
+    return quotes
+
+
+def _no_quote(quote: _Quote) -> BadInput:
+    return BadInput(f"the quote of evidence {quote.evidence} does not stand in its source")

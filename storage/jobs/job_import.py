@@ -1,5 +1,6 @@
 """Store the rows of an exported job under this installation's own numbers."""
 
+import asyncio
 import base64
 import binascii
 from collections import defaultdict
@@ -8,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
@@ -41,6 +43,9 @@ from holdfast.storage.core.tables.job_tables import events, jobs
 from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES
 
 _BATCH = 500
+_PART = 100
+_BUNDLE_CHARS = 32
+"""Characters of a bundle's hash that tell it from every other: 128 bits."""
 _KEYS: Mapping[str, Mapping[str, str]] = {
     "evidence": {"source_id": "sources"},
     "source_checks": {"evidence_id": "evidence"},
@@ -82,7 +87,7 @@ class JobImporting:
         """
         table = EXPORTED_TABLES[table_name]
         batch: list[tuple[int | None, dict[str, Any]]] = []
-        for at, row in enumerate(rows, start=1):
+        async for at, row in _in_parts(rows):
             if row.get("repeated_call_id") is not None:
                 # The call that it repeats must have its number.
                 await self._store(table, batch)
@@ -237,6 +242,19 @@ async def load_job_import(db: Database, job_id: str) -> JobImport | None:
     return None if stored is None else JobImport.model_validate(stored)
 
 
+async def _in_parts(
+    rows: Iterable[Mapping[str, JsonValue]],
+) -> AsyncIterator[tuple[int, Mapping[str, JsonValue]]]:
+    """Return the rows and their numbers.
+
+    Reading them takes long and happens in a thread, so that a server answers others meanwhile.
+    """
+    numbered = enumerate(rows, start=1)
+    while part := await asyncio.to_thread(list, islice(numbered, _PART)):
+        for each in part:
+            yield each
+
+
 def _numbered(table: Table) -> frozenset[str]:
     """Return `id` if the database gives the rows of the table their number."""
     return frozenset(name for name, column in table.c.items() if column.identity is not None)
@@ -261,9 +279,11 @@ def _fit_call(_importing: JobImporting, values: dict[str, Any]) -> None:
     values["origin_call_id"] = None
 
 
-def _fit_source(_importing: JobImporting, values: dict[str, Any]) -> None:
-    # Titles and dates of a foreign bundle must not appear in reports of this installation's jobs.
-    values["via"] = f"imported {values['via']}".strip()
+def _fit_source(importing: JobImporting, values: dict[str, Any]) -> None:
+    # Titles, dates and unchecked texts of a foreign bundle must appear neither in reports of this
+    # installation's jobs nor in those of another bundle.
+    bundle = importing.origin.bundle_sha256[:_BUNDLE_CHARS]
+    values["via"] = f"imported {bundle} {values['via']}".strip()
 
 
 def _fit_event(importing: JobImporting, values: dict[str, Any]) -> None:

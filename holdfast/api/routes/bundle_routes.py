@@ -8,9 +8,9 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from starlette.background import BackgroundTask
 from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
 
 from holdfast.api.api_context import Asker, Reader, ReadJob
 from holdfast.api.owned_collections import OwnedCollections
@@ -47,6 +47,18 @@ _FORM: dict[str, Any] = {
     }
 }
 
+
+class FileSentOnce(FileResponse):
+    """A file that is removed once it was sent, or was not because its range is wrong."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            # A background task would not run after a wrong range or a broken connection.
+            _remove(Path(self.path))
+
+
 router = APIRouter(tags=["bundles"])
 
 
@@ -63,12 +75,7 @@ async def export_job(
     except BaseException:
         written.unlink(missing_ok=True)
         raise
-    return FileResponse(
-        written,
-        media_type=_ZIP,
-        filename=f"{job.id}.crate.zip",
-        background=BackgroundTask(written.unlink, missing_ok=True),
-    )
+    return FileSentOnce(written, media_type=_ZIP, filename=f"{job.id}.crate.zip")
 
 
 @router.post("/bundles", status_code=201, openapi_extra=_FORM)
@@ -90,6 +97,11 @@ async def check_sent_bundle(session: Reader, request: Request) -> BundleCheck:
     del session
     async with _sent_bundle(request) as (file, _):
         return await asyncio.to_thread(check_bundle, file)
+
+
+def _remove(written: Path) -> None:
+    # At once and not in a thread: a broken connection cancels whatever waits.
+    written.unlink(missing_ok=True)
 
 
 def _empty_file() -> Path:

@@ -179,6 +179,17 @@ async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
     assert (await report_of(engine.holdfast, "redacted")).citations[0].quote == ""
 
 
+async def test_a_source_without_its_text_takes_nothing_from_another_bundle(
+    engine: RunningEngine, job: str
+) -> None:
+    redacted = await exported(engine, job, redacted=[Redaction.SOURCES])
+    await import_bundle(engine.holdfast, redacted, new_id="redacted")
+
+    await import_bundle(engine.holdfast, await exported(engine, job), new_id="whole")
+
+    assert (await provenance_of(engine.holdfast, "whole", 1)).resolves
+
+
 async def test_an_imported_job_is_bound_to_nothing_of_other_owners(
     engine: RunningEngine, job: str
 ) -> None:

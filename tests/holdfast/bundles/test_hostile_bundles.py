@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from holdfast.bundles import bundle_reader
+from holdfast.bundles import bundle_rows as bundle_rows_module
 from holdfast.bundles.bundle_check import check_bundle
 from holdfast.bundles.bundle_rows import bundle_rows
 from holdfast.models.calls.tool_figures import FigureForm, ReportFigure
@@ -173,3 +174,17 @@ def test_no_figure_of_a_report_names_a_file_elsewhere() -> None:
         FigureForm(media_type="image/png", sha256="/tmp/evil")
     with pytest.raises(ValidationError, match="id"):
         ReportFigure(id="../../evil", title="t", task="T1", tool="charts.draw", forms=())
+
+
+def test_rows_that_name_one_text_again_and_again_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = b"x" * 100
+    name = hashlib.sha256(text).hexdigest()
+    rows = [json.dumps({"id": at, "sha256": name}).encode() for at in range(4)]
+    files = FILES | {f"sources/{name}.txt": text}
+    monkeypatch.setattr(bundle_rows_module, "MAX_REPEATED_BYTES", 250)
+
+    assert check_bundle(bundle(files | {"data/sources.jsonl": b"\n".join(rows[:3])})).sources == 3
+    with pytest.raises(BadInput, match="again and again"):
+        check_bundle(bundle(files | {"data/sources.jsonl": b"\n".join(rows)}))
