@@ -36,6 +36,7 @@ from holdfast.storage.forks import fork_rows
 from holdfast.storage.forks.fork_amounts import load_call_amounts
 from holdfast.storage.forks.fork_rows import KeptTasks
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.jobs.job_control_rows import check_has_answers
 from holdfast.storage.plans import plan_change_rows, task_queries
 
 
@@ -67,11 +68,13 @@ async def prepare_fork(
 
     Raises:
         NotFound: there is no such job, task, preset or evidence.
-        BadInput: nothing is changed, or the change cannot be made.
+        BadInput: nothing is changed, the change cannot be made, or the job has no recorded answers.
     """
     submission = submission.with_model_setting
     db = holdfast.db
     forked = await job_rows.load_job(db, job_id)
+    async with db.reading() as connection:
+        await check_has_answers(connection, job_id)
     plan = plan_of(await task_queries.load_tasks(db, job_id))
     retracted = (
         await fork_rows.same_evidence(db, job_id, submission.retract) if submission.retract else {}

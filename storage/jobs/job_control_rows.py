@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from holdfast.models.bundles.bundle_manifest import JobImport, Redaction
 from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import EvidenceStatus
 from holdfast.models.jobs.activity_orders import ControlOrder
@@ -172,7 +174,7 @@ async def reopen_job(write: JobTransaction, *, strategy: Strategy | None = None)
     Raises:
         BadInput: the job's answers were pruned.
     """
-    await _check_has_answers(write)
+    await check_has_answers(write.connection, write.job_id)
     settings = {} if strategy is None else _strategy_values(write, strategy)
     await withdraw_budget_questions(write)
     await write.set(**_REOPENED, stop_reason=None, message="", **settings)
@@ -194,19 +196,30 @@ async def reopen_job_for_report(write: JobTransaction) -> None:
     Raises:
         BadInput: the job's answers were pruned.
     """
-    await _check_has_answers(write)
+    await check_has_answers(write.connection, write.job_id)
     await write.set(**_REOPENED)
     await _delete_report_receipt(write)
 
 
-async def _check_has_answers(write: JobTransaction) -> None:
-    """Refuse a job whose recorded answers were removed: it would pay for the calls again."""
-    query = select(jobs.c.responses_pruned_at).where(jobs.c.id == write.job_id)
-    if at := (await write.connection.execute(query)).scalar_one():
-        raise BadInput(
-            f"what models and tools answered to job {write.job_id} was pruned on {at:%Y-%m-%d}, so "
-            "the job cannot continue; submit its question again"
-        )
+async def check_has_answers(connection: AsyncConnection, job_id: str) -> None:
+    """Refuse a job whose recorded answers were removed: its calls would be paid for again.
+
+    Raises:
+        BadInput: the answers were pruned, or the job's bundle was exported without them.
+    """
+    query = select(jobs.c.responses_pruned_at, jobs.c.imported).where(jobs.c.id == job_id)
+    pruned_at, imported = (await connection.execute(query)).one()
+    left_out = JobImport.model_validate(imported).redacted if imported else ()
+    if pruned_at:
+        why = f"was pruned on {pruned_at:%Y-%m-%d}"
+    elif {Redaction.PROMPTS, Redaction.SOURCES} & set(left_out):
+        why = "was left out of the bundle that it came from"
+    else:
+        return
+    raise BadInput(
+        f"what models and tools answered to job {job_id} {why}, so the job can neither continue "
+        "nor be forked; submit its question again"
+    )
 
 
 async def release_from_lost_run(write: JobTransaction) -> None:

@@ -1,8 +1,10 @@
 -- name: inherited_model
 -- Select the newest answer that an origin of the fork recorded for the request of a role.
+-- An answer that was pruned, or left out of a bundle, is null.
 select id from model_calls
 where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
     and role = %(role)s and request_hash = %(request_hash)s and status = 'done'
+    and (response is not null or refusal is not null)
 order by id desc limit 1
 
 -- name: requests_in_place
@@ -12,6 +14,7 @@ select coalesce(json_agg(json_build_array(id::text, request) order by id desc), 
 from model_calls
 where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
     and task_id = %(task_id)s and role = %(role)s and part = %(part)s and status = 'done'
+    and (response is not null or refusal is not null)
 
 -- name: inherit_model
 -- Answer an announced model call with the recorded answer of an origin, at no cost.
@@ -34,6 +37,7 @@ with origin as (
     select id, response, is_cut, origin_call_id from tool_calls
     where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
         and request_hash = %(request_hash)s and tool = %(tool)s and status = 'done'
+        and response is not null
     order by origin_call_id is not null, id desc limit 1),
 settled as (
     update tool_calls set response = origin.response, is_cut = origin.is_cut, status = 'done',

@@ -1,5 +1,7 @@
 """Tests that ended jobs lose their raw answers, logs or rows by age and size, and nothing else."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import func, select, text
 
@@ -8,8 +10,12 @@ from holdfast.jobs.job_age import parse_size
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
 from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.jobs.pruning import PrunedPart
+from holdfast.records.fork_submission import ForkSubmission
+from holdfast.records.job_forking import prepare_fork, start_fork
 from holdfast.storage.core.tables.job_tables import events, reports
+from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -75,6 +81,25 @@ async def test_raw_answers_of_old_jobs_go_and_everything_that_is_read_stays(
         assert (await connection.execute(mine)).scalar_one()["summary"]
     with pytest.raises(BadInput, match=r"pruned .* submit its question again"):
         await JobController(engine.holdfast, "maria").retry(old.job_id, ["T1"])
+
+
+async def test_a_fork_takes_no_pruned_answer_for_a_recorded_one(
+    engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
+) -> None:
+    old = await engine.run("Old?")
+    asked, called = model.count, len(tools.called)
+    change = ForkSubmission.model_validate({"settings": {"slots": 1}})
+    prepared = await prepare_fork(engine.holdfast, old.job_id, change, owner="", by="maria")
+    await ended_hours_ago(engine, old.job_id, 30)
+    await prune(engine, PrunedPart.RESPONSES, older_than="24h")
+
+    forked = await start_fork(engine.holdfast, prepared, by="maria")
+    new = await engine.holdfast.wait(forked.job_id, timedelta(seconds=120))
+
+    assert new.status is JobStatus.DONE, new.message
+    assert (model.count, len(tools.called)) == (2 * asked, 2 * called)
+    with pytest.raises(BadInput, match=r"pruned .* nor be forked"):
+        await prepare_fork(engine.holdfast, old.job_id, change, owner="", by="maria")
 
 
 async def test_a_citation_of_a_job_without_raw_answers_still_has_its_passage(
