@@ -28,7 +28,7 @@ _MAX_BYTES = 50_000_000
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _PROOF = re.compile(r"^evidence (\d+), sha256 ([0-9a-f]{64})$", re.MULTILINE)
-_MARK = re.compile(r"^\[(\d+)\] “(.*)”$", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"\s*\[(\d+)\]\s*(.*)", re.DOTALL)
 _ASIAN_FONT = "Noto Serif CJK SC"
 
 
@@ -38,7 +38,9 @@ class DocumentQuote(Frozen):
     mark: int
     quote: str
     evidence_id: int
+    """0: the comment does not say it any more."""
     sha256: str
+    """Empty: the comment does not say it any more."""
 
 
 class QuotedDocument(Frozen):
@@ -87,19 +89,23 @@ def read_quoted_document(path: Path) -> QuotedDocument:
         if path.stat().st_size > _MAX_BYTES or _unpacked_bytes(path) > _MAX_BYTES:
             raise BadInput(f"{path.name!r} is too large for a report; at most {_MAX_BYTES:,} bytes")
         document = Document(str(path))
-        comments = ["\n".join(p.text for p in each.paragraphs) for each in document.comments]
+        found = [
+            _quote_of_comment("\n".join(p.text for p in each.paragraphs), each.author)
+            for each in document.comments
+        ]
     except OSError as error:
         raise BadInput(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (PackageNotFoundError, zipfile.BadZipFile, KeyError, ValueError, LxmlError) as error:
         raise BadInput(f"{path.name!r} is no Word document: {error}") from error
-    quotes = {each.mark: each for each in map(_quote_of_comment, comments) if each is not None}
+    # A quote has a comment on each of its sentences; one of them may have been altered.
+    quotes = sorted({each for each in found if each is not None}, key=lambda each: each.mark)
     job_id = document.core_properties.identifier
     if not job_id or not quotes:
         raise BadInput(
             f"{path.name!r} has no quotes of a report: `holdfast report JOB --format docx` writes "
             "them into comments, and they were removed, or the file has another origin"
         )
-    return QuotedDocument(job_id=job_id, quotes=tuple(quotes[mark] for mark in sorted(quotes)))
+    return QuotedDocument(job_id=job_id, quotes=tuple(quotes))
 
 
 def _unpacked_bytes(path: Path) -> int:
@@ -107,13 +113,20 @@ def _unpacked_bytes(path: Path) -> int:
         return sum(each.file_size for each in archive.infolist())
 
 
-def _quote_of_comment(text: str) -> DocumentQuote | None:
-    """Return the quote of a comment that Holdfast wrote; None for a comment of a person."""
-    head, proof = _MARK.search(text.partition("\n— ")[0]), _PROOF.search(text)
-    if head is None or proof is None:
+def _quote_of_comment(text: str, author: str) -> DocumentQuote | None:
+    """Return the quote of a comment that Holdfast wrote; None for a comment of a person.
+
+    Of a comment that a person changed, the words after its mark count as its quote.
+    """
+    head, proof = _MARK.match(text.partition("\n— ")[0]), _PROOF.search(text)
+    if head is None or (proof is None and author != _AUTHOR):
         return None
+    words = head[2].strip()
     return DocumentQuote(
-        mark=int(head[1]), quote=head[2], evidence_id=int(proof[1]), sha256=proof[2]
+        mark=int(head[1]),
+        quote=words[1:-1] if words.startswith("“") and words.endswith("”") else words,
+        evidence_id=int(proof[1]) if proof else 0,
+        sha256=proof[2] if proof else "",
     )
 
 

@@ -103,6 +103,25 @@ def test_the_quotes_of_a_word_document_are_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.conformance("REC-05")
+@pytest.mark.parametrize("change", [("“", '"'), (", sha256 ", ", "), ("“", "“Not ")])
+def test_a_comment_that_was_changed_once_is_read_as_another_quote(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    path = tmp_path / "report.docx"
+    path.write_bytes(exported(ReportFile.DOCX))
+    before = set(read_quoted_document(path).quotes)
+    document = Document(str(path))
+    first = next(iter(document.comments))
+    for paragraph in first.paragraphs:
+        paragraph.text = paragraph.text.replace(*change)
+    document.save(str(path))
+
+    changed = set(read_quoted_document(path).quotes) - before
+
+    assert len(changed) == 1
+
+
+@pytest.mark.conformance("REC-05")
 def test_a_pdf_has_the_text_in_three_scripts_and_links_its_marks() -> None:
     reader = PdfReader(io.BytesIO(exported(ReportFile.PDF)))
 
