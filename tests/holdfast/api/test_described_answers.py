@@ -153,7 +153,11 @@ async def test_what_is_shown_of_a_job_keeps_to_the_description(
 
     with HttpService(engine.holdfast) as serving:
         for path, methods in OPENAPI["paths"].items():
-            address = path.format_map({"job": job_id, "mark": 1}) if _is_read(path) else ""
+            address = (
+                path.format_map({"job": job_id, "other": job_id, "mark": 1})
+                if _is_read(path)
+                else ""
+            )
             if "get" in methods and address:
                 answer = await serving.get(address.removeprefix("/v1"))
                 described = methods["get"]["responses"][str(answer.status_code)]["content"]
