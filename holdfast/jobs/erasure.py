@@ -30,28 +30,38 @@ _ENDS_WITHIN = timedelta(seconds=90)
 
 
 async def erase_job(
-    holdfast: Holdfast, job_id: str, *, by: str, with_follow_ups: bool = False
+    holdfast: Holdfast,
+    job_id: str,
+    *,
+    by: str,
+    with_follow_ups: bool = False,
+    owner: str | None = None,
 ) -> ErasureReceipt:
-    """Erase the job; with `with_follow_ups`, also the jobs that follow it, which quote it.
+    """Erase the job; with `with_follow_ups`, also the jobs that follow or fork it, which quote it.
+
+    With `owner`, jobs of other owners stay; the receipt names them.
 
     Raises:
         NotFound: there is no such job.
-        BadInput: other jobs follow it, and `with_follow_ups` is false.
+        BadInput: other jobs follow or fork it, and `with_follow_ups` is false.
         ServiceDown: a service does not answer, or the job does not end; erase again then.
     """
     await job_rows.load_job(holdfast.db, job_id)
-    follow_ups = await erasure_rows.follow_ups_of(holdfast.db, [job_id])
+    dependent = await erasure_rows.follow_ups_of(holdfast.db, [job_id])
+    owners = {each: await job_rows.find_job_owner(holdfast.db, each) for each in dependent}
+    follow_ups = [each for each in dependent if owner in (None, owners[each])]
     if follow_ups and not with_follow_ups:
         raise BadInput(
             f"{', '.join(follow_ups[:5])} {'follow' if len(follow_ups) > 1 else 'follows'} job "
-            f"{job_id} and quotes its question and answer; `holdfast erase {job_id} "
-            "--with-follow-ups` erases them too"
+            f"{job_id}, or begins from it as a fork, and quotes its question and answer; `holdfast "
+            f"erase {job_id} --with-follow-ups` erases them too"
         )
     erasure = await _begin(holdfast, ErasureSubject.JOB, job_id, by)
     for each in (*reversed(follow_ups), job_id):
         await erasure.erase(each)
+    left = [each for each in dependent if each not in follow_ups]
     return await erasure_rows.end_erasure(
-        holdfast.db, erasure.id, upload_folders=0, dependent_jobs=()
+        holdfast.db, erasure.id, upload_folders=0, dependent_jobs=left
     )
 
 

@@ -36,4 +36,4 @@ class ErasureReceipt(Frozen):
     shared_sources: int
     """Passages that the erased jobs read and that other jobs read, too; they stay."""
     dependent_jobs: tuple[str, ...]
-    """Jobs of other owners that follow an erased job; they keep its question and short answer."""
+    """Jobs of other owners that follow or fork an erased job; they keep what they took from it."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
@@ -48,13 +48,14 @@ async def job_ids_of_owner(db: Database, owner: str) -> list[str]:
 
 
 async def follow_ups_of(db: Database, job_ids: Sequence[str]) -> list[str]:
-    """Return the ids of all jobs that follow one of these, directly or through others."""
-    followed = jobs.c.follow_up["job"].astext
+    """Return the ids of all jobs that follow or fork one of these, directly or through others."""
+    followed, forked = jobs.c.follow_up["job"].astext, jobs.c.fork["job"].astext
     found: list[str] = []
     newest = list(job_ids)
     async with db.reading() as connection:
         while newest:
-            query = select(jobs.c.id).where(followed.in_(newest)).order_by(jobs.c.created_at)
+            quotes_one = or_(followed.in_(newest), forked.in_(newest))
+            query = select(jobs.c.id).where(quotes_one).order_by(jobs.c.created_at)
             known = {*job_ids, *found}
             rows = (await connection.execute(query)).scalars()
             newest = [each for each in rows if each not in known]

@@ -26,7 +26,7 @@ class ErasureBody(Frozen):
         default=None, max_length=100, description="The name of an owner; needs the scope `admin`."
     )
     with_follow_ups: bool = Field(
-        default=False, description="Erase the jobs that follow the job, too; they quote it."
+        default=False, description="Erase the jobs that follow or fork the job, too; they quote it."
     )
 
 
@@ -37,12 +37,18 @@ async def erase(session: Steerer, body: ErasureBody) -> ErasureReceipt:
         raise BadInput("name either a `job` or an `owner`")
     if body.job is not None:
         await check_visible_job(session, body.job)
-        return await erase_job(
+        receipt = await erase_job(
             session.holdfast,
             body.job,
             by=session.caller.name,
             with_follow_ups=body.with_follow_ups,
+            owner=session.caller.visible_owner,
         )
+        if session.caller.sees_all:
+            return receipt
+        # The caller learns that copies are left, and not which jobs others have.
+        left = ("a job of another owner",) * len(receipt.dependent_jobs)
+        return receipt.model_copy(update={"dependent_jobs": left})
     return await _erase_owner(session, body.owner or "")
 
 

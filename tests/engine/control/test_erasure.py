@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 from temporalio.service import RPCError, RPCStatusCode
 
 from holdfast.access.api_keys import create_key
@@ -120,6 +120,30 @@ async def test_a_running_job_is_ended_and_erased(
 
 
 @pytest.mark.conformance("OPS-07")
+async def test_a_fork_is_erased_with_its_origin_and_another_owners_job_stays(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
+    tools.answers = lambda argument: f"found {argument}"
+    first, fork, foreign = [(await engine.run("Who?")).job_id for _ in range(3)]
+    async with engine.db.writing() as connection:
+        for job_id, owner in ((fork, "maria"), (foreign, "otto"), (first, "maria")):
+            begun = {"job": first, "origins": [first], "cause": "forked"}
+            row = {"owner": owner} if job_id == first else {"owner": owner, "fork": begun}
+            await connection.execute(update(jobs).where(jobs.c.id == job_id).values(row))
+
+    with pytest.raises(BadInput, match=f"{fork} follows .*--with-follow-ups") as refused:
+        await erase_job(engine.holdfast, first, by="maria", owner="maria")
+    receipt = await erase_job(
+        engine.holdfast, first, by="maria", owner="maria", with_follow_ups=True
+    )
+
+    assert foreign not in str(refused.value)
+    assert set(receipt.jobs) == {first, fork}
+    assert receipt.dependent_jobs == (foreign,)
+    assert await erasure_rows.job_ids_of_owner(engine.db, "otto") == [foreign]
+
+
 async def test_a_job_that_others_follow_is_erased_only_with_them(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
