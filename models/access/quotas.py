@@ -22,9 +22,9 @@ class QuotaHolder(StrEnum):
 class QuotaLimits(Frozen):
     """The most of a day, which begins at midnight UTC; None: no limit."""
 
-    calls: Annotated[int | None, Field(ge=0, le=_MOST)] = None
+    calls: Annotated[int | None, Field(ge=0, le=_MOST, strict=True)] = None
     """Calls of models; the built-in model is not counted."""
-    tokens: Annotated[int | None, Field(ge=0, le=_MOST)] = None
+    tokens: Annotated[int | None, Field(ge=0, le=_MOST, strict=True)] = None
     """Tokens of requests and answers together."""
     cost: Annotated[Decimal | None, Field(ge=0, le=_MOST)] = None
     """Money at the prices of `holdfast.toml`; a model without a price is not called."""
