@@ -78,6 +78,7 @@ replaced as (
 -- name: opened_tool
 -- Part: insert the row of a tool call, and read the job's earlier answer to the same request.
 -- A place has one request: the first one, unless that one failed and may be sent again.
+-- A copy of an origin's call is no call of this job: a fork may have to send it again.
 asked as (
     select coalesce((
         select request_hash from tool_calls
@@ -90,7 +91,6 @@ earlier as (
     select id, response from tool_calls
     where job_id = %(job_id)s and request_hash = (select request_hash from asked)
         and tool = %(tool)s and status = 'done' and repeated_call_id is null and %(attempt)s = 1
-        -- a copy of an origin's call is no call of this job: a fork may have to send it again
         and origin_call_id is null
     order by id desc limit 1),
 opened as (

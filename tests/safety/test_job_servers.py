@@ -36,6 +36,7 @@ def test_a_request_has_no_place_for_a_command_a_path_or_an_address() -> None:
         "servers",
         "owner",
         "follow_up",
+        "fork",
     }
     texts = {
         name for name, each in Strategy.model_fields.items() if each.annotation in (str, str | None)

@@ -129,7 +129,7 @@ async def test_a_request_with_two_lengths_is_refused(serve: _Serve) -> None:
             b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         )
-        answer = await asyncio.to_thread(connection.recv, 10_000)
+        answer = await asyncio.to_thread(_whole, connection)
 
     assert answer.startswith(b"HTTP/1.1 400")
     assert b"not both" in answer
@@ -201,6 +201,11 @@ async def _waiting_job(serving: HttpService) -> str:
 def _connection(serving: HttpService) -> socket.socket:
     target = urlsplit(serving.url)
     return socket.create_connection((target.hostname, target.port), timeout=_PATIENCE_S)
+
+
+def _whole(connection: socket.socket) -> bytes:
+    """Everything that the server sends until it closes the connection."""
+    return b"".join(iter(lambda: connection.recv(10_000), b""))
 
 
 def _is_closed(connection: socket.socket, drips: bool) -> bool:

@@ -90,7 +90,7 @@ def running() -> Iterator[CommandShell]:
         ),
         pytest.param(["list", "--status", "broken"], ["'broken'", "queued, running"], id="status"),
         pytest.param(["list", "--preset", "kpi"], ["'kpi'", "kpi-chain"], id="list-preset"),
-        pytest.param(["report", "job-1", "--format", "pdf"], ["'pdf'", "md, json"], id="format"),
+        pytest.param(["report", "job-1", "--format", "odt"], ["'odt'", "md, json"], id="format"),
     ],
 )
 def test_mistake_is_named_before_anything_is_started(
