@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import NamedTuple
 
 from holdfast.activities.runtime.shared_results import SharedResults
@@ -74,10 +74,11 @@ class ModelRegistry:
 
 
 class SubmittedRequest(NamedTuple):
-    """What a job was asked, and when."""
+    """What a job was asked, and on which day."""
 
     request: JobRequest
-    submitted_at: datetime
+    day: date
+    """The date that the job's prompts name as today's."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +95,8 @@ class RequestCache:
         return (await self._submitted(order)).request
 
     async def day_of(self, order: RunOrder) -> date:
-        """The day of the order's job, in UTC: the one on which it was submitted.
-
-        A fork has the day of its origin: another one would make every prompt another request.
-        """
-        submitted = await self._submitted(order)
-        if submitted.request.day is not None:
-            return date.fromisoformat(submitted.request.day)
-        return submitted.submitted_at.astimezone(UTC).date()
+        """The date that the prompts of the order's job name as today's."""
+        return (await self._submitted(order)).day
 
     async def _submitted(self, order: RunOrder) -> SubmittedRequest:
         run = (order.job_id, order.epoch)
@@ -109,7 +104,7 @@ class RequestCache:
 
     async def _load(self, job_id: str) -> SubmittedRequest:
         job = await job_rows.load_job(self.db, job_id)
-        return SubmittedRequest(job.request, job.created_at)
+        return SubmittedRequest(job.request, job.day)
 
 
 @dataclass(frozen=True)

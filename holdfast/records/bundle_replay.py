@@ -97,7 +97,7 @@ def _request(before: Job, changes: ReplayChanges) -> JobRequest:
     fork = Fork(
         job=before.id,
         origins=(before.id, *origins),
-        day=before.day,
+        day=before.day.isoformat(),
         is_frozen=not changes.is_live,
         cause=ForkCause.REPLAYED,
         changes=changes.in_words,

@@ -99,7 +99,7 @@ async def prepare_fork(
     fork = Fork(
         job=job_id,
         origins=(job_id, *(forked.request.fork.origins if forked.request.fork else ())),
-        day=forked.day if cause is ForkCause.FORKED else None,
+        day=forked.day.isoformat() if cause is ForkCause.FORKED else None,
         rerun=scope.rerun if scope else (),
         again=again,
         cause=cause,

@@ -1,6 +1,6 @@
 """Define a job: the submitted request, the status, and the reason why the job ended."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from pydantic import Field
@@ -75,15 +75,6 @@ class JobRequest(Frozen):
     """The job that this job began from; None: the job began from nothing."""
 
     @property
-    def day(self) -> str | None:
-        """The date that prompts name, ISO 8601; None: the day of the submission.
-
-        A fork keeps the date of the job that it began from, since another date would make every
-        prompt another request.
-        """
-        return self.fork.day if self.fork else None
-
-    @property
     def is_frozen(self) -> bool:
         """True if a call that no origin recorded is refused."""
         return self.fork is not None and self.fork.is_frozen
@@ -133,6 +124,11 @@ class Job(Frozen):
     finished_at: datetime | None = None
 
     @property
-    def day(self) -> str:
-        """The date that the job's prompts name as today's, in ISO 8601; a day of UTC."""
-        return self.request.day or self.created_at.astimezone(UTC).date().isoformat()
+    def day(self) -> date:
+        """The date that the job's prompts name as today's: the day of its submission, in UTC.
+
+        A fork keeps the date of the job that it began from, since another date would make every
+        prompt another request.
+        """
+        kept = self.request.fork and self.request.fork.day
+        return date.fromisoformat(kept) if kept else self.created_at.astimezone(UTC).date()
