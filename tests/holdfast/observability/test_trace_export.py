@@ -38,7 +38,7 @@ asyncio.run(export())
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[TraceCollector]:
     with TraceCollector() as collector:
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
         yield collector
 
 

@@ -1,69 +1,37 @@
 """An OpenID Connect provider over HTTP that issues tokens with real keys."""
 
-import json
-import threading
 import time
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tests.support.endpoints.hosted_app import HostedApp
 
 
-@dataclass
-class SignInProvider:
-    """Serves its discovery document and its public keys; `asked` counts requests for the keys, `answered` all."""
+class SignInProvider(HostedApp):
+    """Serves its discovery document and its public keys.
 
-    asked: int = 0
-    answered: int = 0
-    is_away: bool = False
-    keys: dict[str, rsa.RSAPrivateKey] = field(default_factory=dict)
-    _server: ThreadingHTTPServer = field(init=False)
+    `answered` counts all requests, `asked` those for the keys.
+    """
 
-    def __enter__(self) -> Self:
-        provider = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                provider.answered += 1
-                found = provider.document(self.path)
-                body = json.dumps(found).encode()
-                self.send_response(503 if provider.is_away else 200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+    def __init__(self) -> None:
+        discovery = Route("/realm/.well-known/openid-configuration", self._discovery)
+        super().__init__(Starlette(routes=[discovery, Route("/realm/keys", self._keys)]))
+        self.answered = 0
+        self.asked = 0
+        self.is_away = False
+        self.keys: dict[str, rsa.RSAPrivateKey] = {}
         self.add_key("first")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     @property
     def issuer(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/realm"
-
-    def document(self, path: str) -> dict[str, Any]:
-        if path == "/realm/.well-known/openid-configuration":
-            return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/keys"}
-        if path == "/realm/keys":
-            self.asked += 1
-            return {"keys": [self._public(name) for name in self.keys]}
-        return {}
+        return f"{self.address}/realm"
 
     def add_key(self, name: str) -> None:
         self.keys[name] = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
@@ -73,6 +41,17 @@ class SignInProvider:
         usual = {"iss": self.issuer, "aud": "holdfast", "sub": "maria", "exp": time.time() + 300}
         stated = {name: value for name, value in {**usual, **claims}.items() if value is not None}
         return jwt.encode(stated, self.keys[key], "RS256", headers={"kid": key})
+
+    async def _discovery(self, _: Request) -> JSONResponse:
+        return self._answer({"issuer": self.issuer, "jwks_uri": f"{self.issuer}/keys"})
+
+    async def _keys(self, _: Request) -> JSONResponse:
+        self.asked += 1
+        return self._answer({"keys": [self._public(name) for name in self.keys]})
+
+    def _answer(self, document: dict[str, Any]) -> JSONResponse:
+        self.answered += 1
+        return JSONResponse(document, 503 if self.is_away else 200)
 
     def _public(self, name: str) -> dict[str, Any]:
         public = RSAAlgorithm.to_jwk(self.keys[name].public_key(), as_dict=True)

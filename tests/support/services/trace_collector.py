@@ -1,58 +1,36 @@
 """An OpenTelemetry collector over real sockets: OTLP over HTTP, as protobuf."""
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tests.support.endpoints.hosted_app import HostedApp
 
 
-@dataclass
-class TraceCollector:
+class TraceCollector(HostedApp):
     """Keeps the spans of the requests that it took; `answer` says with which status."""
 
-    answer: Callable[[], int] = lambda: 200
-    spans: list[Any] = field(default_factory=list)
-    requests: int = 0
-
-    def __enter__(self) -> Self:
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                asked = ExportTraceServiceRequest()
-                asked.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
-                collector.requests += 1
-                status = collector.answer()
-                if status == 200:
-                    scopes = [s for r in asked.resource_spans for s in r.scope_spans]
-                    collector.spans += [span for scope in scopes for span in scope.spans]
-                self.send_response(status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *values: object) -> None:  # noqa: A002 - the name there
-                """Keep quiet."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join(10)
-        self._server.server_close()
+    def __init__(self) -> None:
+        super().__init__(Starlette(routes=[Route("/{path:path}", self._take, methods=["POST"])]))
+        self.answer: Callable[[], int] = lambda: 200
+        self.spans: list[Any] = []
+        self.requests = 0
 
     @property
     def ids(self) -> list[str]:
         return [span.span_id.hex() for span in self.spans]
+
+    async def _take(self, request: Request) -> Response:
+        asked = ExportTraceServiceRequest()
+        asked.ParseFromString(await request.body())
+        self.requests += 1
+        status = self.answer()
+        if status == 200:
+            scopes = [scope for each in asked.resource_spans for scope in each.scope_spans]
+            self.spans += [span for scope in scopes for span in scope.spans]
+        return Response(status_code=status)
