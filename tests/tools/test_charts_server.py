@@ -116,7 +116,7 @@ async def test_dates_are_in_order_of_time_and_the_same_in_every_time_zone(hub: H
     assert "2024-03-01 00:00" in words(answer)
     points = parse_points(parse_rows(data), x="day", y=["v"], series="")
     values = vega_lite_specification(_chart(points))["data"]["values"]
-    assert [value["x"] for value in values] == [epoch_milliseconds(day) for day in data["day"]]
+    assert [value["x"] for value in values] == [epoch_milliseconds(day) for day in data["day"]]  # type: ignore[attr-defined]
     assert epoch_milliseconds("2024-01-31T23:30:00-05:00") == epoch_milliseconds(
         "2024-02-01T04:30:00Z"
     )

@@ -67,7 +67,7 @@ def tools(tools: ScriptedTools) -> ScriptedTools:
 
 def use_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every role other instructions, as a release does that words all prompts again."""
-    system = Role.system.fget
+    system = Role.system.fget  # type: ignore[attr-defined]
     assert system is not None
     words = property(lambda role: f"{system(role)}\n\nMind the rules of this release.")
     monkeypatch.setattr(Role, "system", words)

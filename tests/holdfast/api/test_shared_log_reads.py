@@ -175,8 +175,8 @@ async def test_a_reader_behind_a_reopening_is_not_told_of_the_old_end(db: Databa
 
     fresh = following.entries(JOB, over.last_event, await load_job_progress(db, JOB))
     told = await anext(fresh)
-    await fresh.aclose()
-    await lingering.aclose()
+    await fresh.aclose()  # type: ignore[attr-defined]
+    await lingering.aclose()  # type: ignore[attr-defined]
 
     assert isinstance(told, EventView)
     assert told.kind == "job.resumed"

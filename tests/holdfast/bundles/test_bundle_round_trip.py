@@ -6,6 +6,7 @@ import re
 import zipfile
 from base64 import b64decode
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -207,10 +208,12 @@ async def test_an_imported_job_is_bound_to_nothing_of_other_owners(
 
     await import_bundle(engine.holdfast, bundle, new_id="copy", owner="mallory", sees=sees)
 
-    request = (await job_rows.load_job(engine.db, "copy")).request
+    copy = await job_rows.load_job(engine.db, "copy")
+    request = copy.request
     assert request.collection == ""
     assert request.fork is not None
-    assert (request.fork.job, request.fork.origins, request.day) == ("", (), "2026-01-02")
+    assert (request.fork.job, request.fork.origins) == ("", ())
+    assert copy.day == date(2026, 1, 2)
     assert request.followed_job is None
     assert "And before?" in request.question_in_context
     async with engine.db.reading() as connection:

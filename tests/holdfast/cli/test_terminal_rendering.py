@@ -78,13 +78,13 @@ def test_a_pause_is_shown_whole_with_the_command_that_continues_the_job() -> Non
     message = "the endpoint's credit is used up: " + "name another model " * 20
     event = EventView(seq=1, at=NOW, kind="job.paused", task="", facts={"message": message})
 
-    line = progress_line(event, JobView.model_construct(job_id="job-1", tasks=()))
+    line = progress_line(event, JobView.model_construct(job_id="job-1", tasks=()))  # type: ignore[call-arg]
 
     assert line == f"  paused   {message}; continue with `holdfast resume job-1`"
 
 
 def test_progress_repeats_no_missing_part_of_the_installation() -> None:
-    view = JobView.model_construct(job_id="job-1", tasks=())
+    view = JobView.model_construct(job_id="job-1", tasks=())  # type: ignore[call-arg]
     fault = {"fault": "server 'lab' is not there"}
     missing = {"fault": "drawing charts needs the part 'charts'", "missing_server": "charts"}
 

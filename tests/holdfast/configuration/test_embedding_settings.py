@@ -51,7 +51,7 @@ async def test_the_key_is_that_of_the_variable_that_the_table_names(
     monkeypatch.setenv("OTHER_KEY", "of another endpoint")
     async with open_embedder(settings) as opened:
         assert opened is not None
-        assert opened.client.api_key == "of another endpoint"
+        assert opened.client.api_key == "of another endpoint"  # type: ignore[attr-defined]
         assert opened.address == "https://api.openai.com/v1"
 
 
@@ -75,4 +75,4 @@ async def test_the_key_of_the_models_goes_to_no_other_endpoint_unasked(
 
     async with open_embedder(settings) as opened:
         assert opened is not None
-        assert opened.client.api_key == sent
+        assert opened.client.api_key == sent  # type: ignore[attr-defined]

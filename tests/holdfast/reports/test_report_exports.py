@@ -144,7 +144,7 @@ def test_reference_managers_read_the_cited_documents() -> None:
     ris = rispy.loads(exported(ReportFile.RIS).decode())
     assert [each["title"] for each in ris] == [title for _, title, _ in QUOTES.values()]
     assert ris[0]["year"] == "2024"
-    bib = bibtexparser.parse_string(exported(ReportFile.BIBTEX).decode())
+    bib = bibtexparser.parse_string(exported(ReportFile.BIBTEX).decode())  # type: ignore[attr-defined]
     assert bib.failed_blocks == []
     assert [entry.entry_type for entry in bib.entries] == ["online", "misc", "misc"]
     assert bib.entries[0].fields_dict["title"].value == r"{Lights \& \{Shoals\} of the Isles}"

@@ -78,7 +78,7 @@ def test_a_forged_or_old_address_signs_nobody_in(
         "age": f"{nonce}.{expiry}.{signature}",
     }[spoil]
     if spoil == "age":
-        monkeypatch.setattr(page_links.time, "time", lambda: float(expiry) + 1)
+        monkeypatch.setattr(page_links.time, "time", lambda: float(expiry) + 1)  # type: ignore[attr-defined]
 
     assert not redeem_link_token(home, token, given)
     monkeypatch.undo()

@@ -24,14 +24,14 @@ def declared_licence(package: Distribution) -> str:
     The field of PEP 639 comes first, then the classifiers, then the older free text.
     """
     fields = package.metadata
-    if expression := fields.get("License-Expression"):
+    if expression := fields.get("License-Expression"):  # type: ignore[attr-defined]
         return str(expression)
     classified = [
         each.rpartition(" :: ")[2].removesuffix(" License")
         for each in fields.get_all("Classifier") or []
         if each.startswith("License :: ") and not each.endswith("OSI Approved")
     ]
-    text = str(fields.get("License") or "").strip()
+    text = str(fields.get("License") or "").strip()  # type: ignore[attr-defined]
     named = text if len(text) <= _LONGEST and "\n" not in text else ""
     return " OR ".join(sorted(classified)) or named
 

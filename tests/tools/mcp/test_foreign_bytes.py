@@ -161,7 +161,7 @@ def test_any_text_in_the_place_of_a_plan_is_a_plan_or_refused(text: str) -> None
     except BadInput:
         return
     assert isinstance(wanted, Plan)
-    ground = PlanRules(tools={each.name: each for each in TOOLS}, requires_entities=True)
+    ground = PlanRules(tools={each.name: each for each in TOOLS}, requires_entities=True)  # type: ignore[attr-defined]
     faults = plan_faults(wanted, ground)
     assert all(isinstance(fault, str) and fault for fault in faults)
     if not faults:

@@ -41,7 +41,7 @@ async def main(home: str, config: str, key: str, place: int) -> None:
     deadly = DeadlyCount(place)
     for name in _EVENTS:
         event.listen(Engine, name, deadly.pass_by)
-    client.start_workflow = _around(deadly.pass_by, client.start_workflow)
+    client.start_workflow = _around(deadly.pass_by, client.start_workflow)  # type: ignore[attr-defined]
     async with open_client(settings, await attach_to_services(settings)) as holdfast:
         await holdfast.submit(request, key=key)
 
@@ -57,6 +57,6 @@ def _around(pass_by: Callable[[], None], start: Callable[..., object]) -> Callab
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:4], int(sys.argv[4])))
+    asyncio.run(main(*sys.argv[1:4], int(sys.argv[4])))  # type: ignore[call-arg]
     # As the command line ends: a thread of Temporal's client may abort an interpreter that ends.
     os._exit(0)
