@@ -19,7 +19,7 @@ class SearchArguments(Draft):
 
     queries: list[str] = Field(
         validation_alias=AliasChoices("queries", "query"),
-        description="plain phrases, no operators",
+        description=f"at most {MOST_QUERIES}; plain phrases, no operators",
     )
 
 
