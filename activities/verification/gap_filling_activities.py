@@ -84,7 +84,7 @@ class GapActivities:
         left = tasks_to_retry(verdicts, accepted | _given_up(tasks))
         signatures = await self.services.hub.for_job(request).signatures()
         agents = self.services.agents.usable_agents(signatures)
-        disputes = unsettled_contradictions(verdicts, inputs.repairs.values())
+        disputes = unsettled_contradictions(verdicts, inputs.looked_into)
         rules = GapRules(
             ground=PlanRules(
                 tools={tool.name: tool for tool in signatures},

@@ -12,6 +12,7 @@ from holdfast.models.plans.plan_change import FieldChange, PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
+from holdfast.models.tasks.task_finding import DISPUTED_CLAIMS_NOTE, TIE_BREAKER_NOTE
 from holdfast.models.verification.gap_plan_drafts import NewSubQuestion
 from holdfast.models.verification.verification_verdicts import Verification
 from holdfast.planning.plans.plan_graph import dependents, known_dependencies
@@ -109,9 +110,11 @@ def _tie_breaker_notes(
 ) -> Mapping[str, Mapping[str, JsonValue]]:
     """The notes of the new tasks that settle a contradiction: its sides, and a hint."""
     notes: dict[str, dict[str, JsonValue]] = {}
-    for draft in drafts:
-        dispute = gaps.rules.dispute_of(draft)
-        if dispute is not None:
-            hint = tie_breaker_hint(dispute, gaps.inputs.findings)
-            notes[draft.id] = {"tie_breaker_for": list(dispute.tasks), "hint": hint, "missing": []}
+    for name, dispute in gaps.rules.disputes_of(drafts).items():
+        notes[name] = {
+            TIE_BREAKER_NOTE: list(dispute.tasks),
+            DISPUTED_CLAIMS_NOTE: [dispute.one, dispute.other],
+            "hint": tie_breaker_hint(dispute, gaps.inputs.findings),
+            "missing": [],
+        }
     return notes

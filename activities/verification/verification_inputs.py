@@ -13,7 +13,11 @@ from holdfast.models.verification.verification_verdicts import (
 )
 from holdfast.models.verification.verifier_messages import OtherResult, ResultToVerify
 from holdfast.planning.context.tried_calls import tried_calls
-from holdfast.planning.verification.contradiction_rules import unsettled_contradictions
+from holdfast.planning.verification.contradiction_rules import (
+    dispute_of_tie_breaker,
+    unsettled_contradictions,
+)
+from holdfast.planning.verification.same_dispute import same_disputes
 from holdfast.planning.verification.verdict_and_retry_rules import (
     accept_verdict,
     is_carried_over,
@@ -70,9 +74,10 @@ class VerificationInputs:
 
     def dispute_of(self, task_id: str) -> Contradiction | None:
         """Return the contradiction that this tie-breaker task settles."""
-        pair = frozenset(self.findings[task_id].tie_breaker_for)
-        open_ones = unsettled_contradictions(self.before.values()) if pair else ()
-        return next((each for each in open_ones if frozenset(each.tasks) == pair), None)
+        named = dispute_of_tie_breaker(self.findings[task_id])
+        open_ones = unsettled_contradictions(self.before.values()) if named else ()
+        place = same_disputes([named], open_ones).get(0) if named else None
+        return None if place is None else open_ones[place]
 
     def standing(self, stored: StoredTask) -> Verification | None:
         """Return the verdict that needs no model call, if there is one."""
@@ -92,6 +97,12 @@ class VerificationInputs:
         """Return the tie-breaker tasks with the tasks whose contradiction they settle."""
         found = ((each.id, self.findings[each.id].tie_breaker_for) for each in self.sub_questions)
         return {name: pair for name, pair in found if pair}
+
+    @property
+    def looked_into(self) -> list[Contradiction]:
+        """Return the contradictions that have a tie-breaker task."""
+        found = (dispute_of_tie_breaker(self.findings[each.id]) for each in self.sub_questions)
+        return [each for each in found if each]
 
 
 async def load_verification_inputs(

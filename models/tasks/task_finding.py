@@ -17,6 +17,10 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.text.document_title import without_repeated_title
 
+TIE_BREAKER_NOTE = "tie_breaker_for"
+DISPUTED_CLAIMS_NOTE = "tie_breaker_claims"
+"""The notes of a tie-breaker: the tasks that contradict each other, and their two claims."""
+
 
 def _day(value: object) -> object:
     """The day of a time; earlier releases recorded the time as well."""
@@ -54,5 +58,16 @@ class TaskFinding(Frozen):
     @property
     def tie_breaker_for(self) -> tuple[str, ...]:
         """Return the tasks whose contradiction this tie-breaker decides; empty for other tasks."""
-        names = self.notes.get("tie_breaker_for")
+        names = self.notes.get(TIE_BREAKER_NOTE)
         return tuple(str(each) for each in names) if isinstance(names, list) else ()
+
+    @property
+    def disputed_claims(self) -> tuple[str, str]:
+        """Return the two claims that this tie-breaker decides between.
+
+        Both are empty for other tasks, and for tie-breakers of earlier releases.
+        """
+        claims = self.notes.get(DISPUTED_CLAIMS_NOTE)
+        if not isinstance(claims, list) or len(claims) != 2:
+            return "", ""
+        return str(claims[0]), str(claims[1])

@@ -4,32 +4,27 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.tasks.task_finding import TaskFinding
 from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
     Recommendation,
     Verification,
 )
+from holdfast.planning.verification.same_dispute import same_disputes, task_pair
 
 DISPUTED_COMPLETENESS = 0.8
 """The completeness of a result that another result contradicts."""
 
-TaskPair = frozenset[str]
-"""The tasks that contradict each other; a single task contradicts itself."""
-
 
 class Settlement(Frozen):
-    """The decision of a tie-breaker task between two contradicting results."""
+    """The decision of a tie-breaker task between two contradicting claims."""
 
     by: str
-    tasks: tuple[str, ...]
+    dispute: Contradiction
+    """The contradiction that is settled; others of the same tasks stay open."""
     winner: str
     """The task whose claim the tie-breaker confirms; exactly one of the two."""
-
-
-def task_pair(contradiction: Contradiction) -> TaskPair:
-    """Return the key of a contradiction; both sides have the same key."""
-    return frozenset(contradiction.tasks)
 
 
 def review_contradictions(
@@ -49,10 +44,11 @@ def review_contradictions(
         _replace_contradictions(each, _confirmed_contradictions(each, asked, repairs))
         for each in verdicts
     ]
-    seen = _add_other_side(kept)
-    known = _earlier_settlements(before.values())
-    decided = {frozenset(each.tasks): each for each in settlements}
-    return tuple(_apply_settlements(_mark_settled(each, known, decided), decided) for each in seen)
+    known = distinct_contradictions(before.values())
+    return tuple(
+        _apply_settlements(_mark_settled(each, known, settlements), settlements)
+        for each in _add_other_side(kept)
+    )
 
 
 def _confirmed_contradictions(
@@ -61,15 +57,24 @@ def _confirmed_contradictions(
     repairs: Mapping[str, tuple[str, ...]],
 ) -> Iterable[Contradiction]:
     """Keep contradictions that the other side's new verdict confirms, except about tie-breakers."""
-    for each in verdict.contradictions:
-        if any(_is_about_tie_breaker(each, by, tasks) for by, tasks in repairs.items()):
-            continue
-        others = task_pair(each) - {verdict.task_id}
-        is_gone = verdict.is_carried_over and any(
-            other in asked and task_pair(each) not in _task_pairs(asked[other]) for other in others
+    gone = _withdrawn(verdict, asked) if verdict.is_carried_over else frozenset()
+    for at, each in enumerate(verdict.contradictions):
+        is_of_tie_breaker = any(
+            _is_about_tie_breaker(each, by, tasks) for by, tasks in repairs.items()
         )
-        if not is_gone:
+        if at not in gone and not is_of_tie_breaker:
             yield each
+
+
+def _withdrawn(verdict: Verification, asked: Mapping[str, Verification]) -> Set[int]:
+    """The places of the contradictions that the new verdict on the other side does not report."""
+    own = verdict.contradictions
+    gone: set[int] = set()
+    for other in {name for each in own for name in each.tasks} - {verdict.task_id}:
+        if other in asked:
+            seen = same_disputes(own, asked[other].contradictions)
+            gone |= {at for at, e in enumerate(own) if other in e.tasks and at not in seen}
+    return gone
 
 
 def _is_about_tie_breaker(contradiction: Contradiction, repair: str, tasks: Iterable[str]) -> bool:
@@ -77,23 +82,19 @@ def _is_about_tie_breaker(contradiction: Contradiction, repair: str, tasks: Iter
     return repair in contradiction.tasks and task_pair(contradiction) <= {repair, *tasks}
 
 
-def _task_pairs(verdict: Verification) -> Set[TaskPair]:
-    return {task_pair(each) for each in verdict.contradictions}
-
-
 def _add_other_side(verdicts: Sequence[Verification]) -> list[Verification]:
     """Return the verdicts with contradictions that only the other side reported."""
-    told = [each for verdict in verdicts for each in verdict.contradictions]
-    seen = []
-    for verdict in verdicts:
-        own = _task_pairs(verdict)
-        others = {
-            task_pair(each): _swap_sides(each)
-            for each in told
-            if verdict.task_id in each.tasks and task_pair(each) not in own
-        }
-        seen.append(_replace_contradictions(verdict, (*verdict.contradictions, *others.values())))
-    return seen
+    whole = list(verdicts)
+    for at, verdict in enumerate(whole):
+        own = list(verdict.contradictions)
+        for teller in verdicts:
+            if teller.task_id == verdict.task_id:
+                continue
+            told = [each for each in teller.contradictions if verdict.task_id in each.tasks]
+            seen = set(same_disputes(told, own))
+            own += [_swap_sides(each) for n, each in enumerate(told) if n not in seen]
+        whole[at] = _replace_contradictions(verdict, own)
+    return whole
 
 
 def _swap_sides(each: Contradiction) -> Contradiction:
@@ -102,33 +103,31 @@ def _swap_sides(each: Contradiction) -> Contradiction:
     )
 
 
-def _earlier_settlements(verdicts: Iterable[Verification]) -> dict[TaskPair, str]:
-    return {
-        task_pair(each): each.settled_by
-        for verdict in verdicts
-        for each in verdict.contradictions
-        if each.settled_by
-    }
-
-
 def _mark_settled(
-    verdict: Verification, known: Mapping[TaskPair, str], decided: Mapping[TaskPair, Settlement]
+    verdict: Verification, known: Sequence[Contradiction], decided: Sequence[Settlement]
 ) -> Verification:
-    def by(each: Contradiction) -> str:
-        found = decided.get(task_pair(each))
-        return found.by if found else known.get(task_pair(each), each.settled_by)
-
-    marked = [each.model_copy(update={"settled_by": by(each)}) for each in verdict.contradictions]
+    own = verdict.contradictions
+    places = same_disputes(own, known)
+    earlier = {at: known[n].settled_by for at, n in places.items() if known[n].settled_by}
+    now = {at: each.by for at, each in _decisions(verdict, decided).items()}
+    marked = (
+        each.model_copy(update={"settled_by": (earlier | now).get(at, each.settled_by)})
+        for at, each in enumerate(own)
+    )
     return _replace_contradictions(verdict, marked)
 
 
-def _apply_settlements(
-    verdict: Verification, decided: Mapping[TaskPair, Settlement]
-) -> Verification:
+def _decisions(verdict: Verification, decided: Sequence[Settlement]) -> dict[int, Settlement]:
+    """The settlements by the place of their contradiction in the verdict."""
+    found = same_disputes(verdict.contradictions, [each.dispute for each in decided])
+    return {at: decided[n] for at, n in found.items()}
+
+
+def _apply_settlements(verdict: Verification, decided: Sequence[Settlement]) -> Verification:
     lost = [
         found.by
-        for each in verdict.contradictions
-        if (found := decided.get(task_pair(each))) and found.winner != verdict.task_id
+        for _, found in sorted(_decisions(verdict, decided).items())
+        if found.winner != verdict.task_id
     ]
     if lost:
         return _reject_result(verdict, lost)
@@ -172,36 +171,35 @@ def _replace_contradictions(
     return verdict.model_copy(update={"contradictions": tuple(contradictions)})
 
 
+def dispute_of_tie_breaker(finding: TaskFinding) -> Contradiction | None:
+    """Return the contradiction that a tie-breaker decides, None for other tasks."""
+    if not finding.tie_breaker_for:
+        return None
+    one, other = finding.disputed_claims
+    return Contradiction(one=one, other=other, tasks=finding.tie_breaker_for)
+
+
 def distinct_contradictions(verdicts: Iterable[Verification]) -> tuple[Contradiction, ...]:
     """Every contradiction once, in the words of the side that reports it first.
 
-    Two verdicts that report the same pair of tasks mean the same contradictions; one verdict may
-    report several of a pair, which differ in their claims.
+    One verdict may report several of the same tasks, which differ in their claims.
     """
-    by_pair: dict[TaskPair, tuple[Contradiction, ...]] = {}
+    found: list[Contradiction] = []
     for verdict in verdicts:
-        own: dict[TaskPair, dict[frozenset[str], Contradiction]] = {}
-        for each in verdict.contradictions:
-            claims = frozenset((each.one, each.other))
-            own.setdefault(task_pair(each), {}).setdefault(claims, each)
-        for pair, distinct in own.items():
-            by_pair.setdefault(pair, tuple(distinct.values()))
-    return tuple(each for distinct in by_pair.values() for each in distinct)
+        own = {(task_pair(e), frozenset((e.one, e.other))): e for e in verdict.contradictions[::-1]}
+        distinct = list(own.values())[::-1]
+        seen = same_disputes(distinct, found)
+        found += [each for at, each in enumerate(distinct) if at not in seen]
+    return tuple(found)
 
 
 def unsettled_contradictions(
-    verdicts: Iterable[Verification], tried: Iterable[Sequence[str]] = ()
+    verdicts: Iterable[Verification], tried: Sequence[Contradiction] = ()
 ) -> tuple[Contradiction, ...]:
-    """One open contradiction of each pair of tasks, since one tie-breaker settles the pair.
-
-    `tried` are the pairs that a tie-breaker has looked into already.
-    """
-    done = {frozenset(each) for each in tried}
-    unsettled: dict[TaskPair, Contradiction] = {}
-    for each in distinct_contradictions(verdicts):
-        if not each.settled_by and task_pair(each) not in done:
-            unsettled.setdefault(task_pair(each), each)
-    return tuple(unsettled.values())
+    """Return the open contradictions; `tried` are those that a tie-breaker has looked into."""
+    distinct = distinct_contradictions(verdicts)
+    done = same_disputes(distinct, tried)
+    return tuple(each for at, each in enumerate(distinct) if not each.settled_by and at not in done)
 
 
 def independent_agents(

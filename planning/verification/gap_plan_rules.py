@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from holdfast.models.plans.research_plan import Plan, Task
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.tasks.task_finding import TaskFinding
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.words import word_similarity, words_of
 from holdfast.models.verification.gap_plan_drafts import (
     GapPlannerAnswer,
     NewSubQuestion,
@@ -18,6 +20,7 @@ from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from holdfast.planning.verification.contradiction_rules import independent_agents
 
 _MOST_ADDRESSES = 5
+_LONGEST_CLAIM = 120
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,26 @@ class GapRules:
             if set(each.settles) in pairs or (self.may_add and not each.settles)
         ]
 
-    def dispute_of(self, draft: NewSubQuestion) -> OpenContradiction | None:
-        """The contradiction that a proposal looks into."""
-        named = set(draft.settles)
-        return next((each for each in self.disputes if named and set(each.tasks) == named), None)
+    def disputes_of(self, drafts: Sequence[NewSubQuestion]) -> Mapping[str, OpenContradiction]:
+        """The contradiction that each proposal looks into, by the proposal's id.
+
+        Proposals for the same tasks take the contradiction with most words in common, and each
+        contradiction has one before any has two.
+        """
+        found: dict[str, OpenContradiction] = {}
+        waiting = [each for each in drafts if each.settles]
+        while waiting:
+            free = [each for each in self.disputes if each not in found.values()]
+            pairs = [(d, e) for d in waiting for e in free if set(e.tasks) == set(d.settles)]
+            pairs = pairs or [
+                (d, e) for d in waiting for e in self.disputes if set(e.tasks) == set(d.settles)
+            ]
+            if not pairs:
+                break
+            draft, dispute = max(pairs, key=lambda pair: _shared_words(*pair))
+            found[draft.id] = dispute
+            waiting = [each for each in waiting if each.id != draft.id]
+        return found
 
     def faults(self, answer: GapPlannerAnswer) -> Sequence[str]:
         """What is wrong with the proposals that are allowed, in words to act on."""
@@ -61,23 +80,30 @@ class GapRules:
             if "." in task.id:
                 yield f"task {task.id!r}: an id with a dot is that of an agent's step"
 
-    def _dispute_faults(self, drafts: Iterable[NewSubQuestion]) -> Iterator[str]:
+    def _dispute_faults(self, drafts: Sequence[NewSubQuestion]) -> Iterator[str]:
         """Each contradiction is looked into in another place than both sides have looked."""
-        settled = []
-        for draft in drafts:
-            dispute = self.dispute_of(draft)
-            if dispute is None:
-                continue
-            settled.append(set(dispute.tasks))
-            if dispute.elsewhere and draft.agent not in dispute.elsewhere:
+        settled = self.disputes_of(drafts)
+        agents = {draft.id: draft.agent for draft in drafts}
+        for name, dispute in settled.items():
+            if dispute.elsewhere and agents[name] not in dispute.elsewhere:
                 yield (
-                    f"task {draft.id!r}: agent {draft.agent!r} looks where "
+                    f"task {name!r}: agent {agents[name]!r} looks where "
                     f"{' and '.join(dispute.tasks)} have looked; take {_any_of(dispute.elsewhere)}"
                 )
         for dispute in self.disputes:
-            if set(dispute.tasks) not in settled:
+            if dispute not in settled.values():
                 names = " and ".join(dispute.tasks)
-                yield f"no new sub-question settles the contradiction of {names}"
+                yield (
+                    f"no new sub-question settles the contradiction of {names}: "
+                    f"{shorten_text(dispute.one, _LONGEST_CLAIM)!r} against "
+                    f"{shorten_text(dispute.other, _LONGEST_CLAIM)!r}"
+                )
+
+
+def _shared_words(draft: NewSubQuestion, dispute: OpenContradiction) -> float:
+    expected = " ".join(f"{each.name} {each.description}" for each in draft.expects)
+    asked = words_of(f"{draft.description} {draft.criteria} {expected}")
+    return word_similarity(asked, words_of(f"{dispute.one} {dispute.other}"))
 
 
 def _any_of(names: Iterable[str]) -> str:

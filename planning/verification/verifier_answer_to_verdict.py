@@ -230,7 +230,7 @@ def _settlement(
         return None
     # One that contradicts itself has one task for both sides.
     winner = dispute.tasks[min(_SIDES[answer.sides_with], len(dispute.tasks) - 1)]
-    return Settlement(by=task_id, tasks=dispute.tasks, winner=winner)
+    return Settlement(by=task_id, dispute=dispute, winner=winner)
 
 
 def verdict_without_answer(stored: StoredTask, why: str, model: str, tokens: int) -> ResultVerdict:

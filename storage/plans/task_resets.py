@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
+from holdfast.models.tasks.task_finding import DISPUTED_CLAIMS_NOTE, TIE_BREAKER_NOTE
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.core.tables.evidence_tables import entities
 from holdfast.storage.core.tables.plan_tables import tasks
@@ -36,8 +37,15 @@ _NEW_ATTEMPT_VALUES = {
 }
 REPAIR_NOTE = case(
     (
-        func.jsonb_exists(tasks.c.notes, "tie_breaker_for"),
-        func.jsonb_build_object("tie_breaker_for", tasks.c.notes["tie_breaker_for"]),
+        func.jsonb_exists(tasks.c.notes, TIE_BREAKER_NOTE),
+        func.jsonb_strip_nulls(
+            func.jsonb_build_object(
+                TIE_BREAKER_NOTE,
+                tasks.c.notes[TIE_BREAKER_NOTE],
+                DISPUTED_CLAIMS_NOTE,
+                tasks.c.notes[DISPUTED_CLAIMS_NOTE],
+            )
+        ),
     ),
     else_=func.jsonb_build_object(),
 )

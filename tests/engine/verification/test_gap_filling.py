@@ -377,6 +377,55 @@ async def test_a_contradiction_is_settled_by_a_result_that_agrees_with_one_side(
     assert {c.settled_by for name in ("T1", "T2") for c in found[name].contradictions} == {settled}
 
 
+@pytest.mark.conformance("WAVE-08", "VMAO-08")
+async def test_each_of_two_contradictions_of_the_same_tasks_has_a_task_and_a_decision_of_its_own(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    job = await store_verification_job(
+        engine, [verified_agent_task("T1"), verified_agent_task("T2")], max_rounds=5
+    )
+    await job.found("T1", quote="93 m, of 1932", height=93, year=1932)
+    await job.found("T2", quote="95 m, of 1937", height=95, year=1937)
+    disputes = [
+        {"claim": f"the {what} is {one}", "against": f"the {what} is {other}", "other": "T2"}
+        for what, one, other in (("height", 93, 95), ("year", 1932, 1937))
+    ]
+
+    def judged(asked: ReceivedRequest) -> object:
+        settles = asked.task["settles"]
+        if not settles:
+            named = disputes if asked.task["id"] == "T1" else []
+            return verifier_answer(0.9, contradictions=named)
+        sides = {"the height is 93": "one", "the year is 1932": "other"}
+        return verifier_answer(0.9, sides_with=sides[settles["one"]])
+
+    players.parts["verifier"] = judged
+    await job.verify(1)
+    pair = ["T1", "T2"]
+    about_year = new(
+        "T4", agent="web", settles=pair, description="In which year was the tower finished?"
+    )
+    about_height = new(
+        "T5", agent="web", settles=pair, description="What is the height of the tower?"
+    )
+    players.parts["gap_planner"] = lambda asked: {
+        "new_sub_questions": [about_year, about_height][: 1 + asked.is_correction]
+    }
+
+    filled = await job.fill(1)
+    refused = players.asked["gap_planner"][-1].turns[-1]["content"]
+    for each in filled.added:
+        await job.found(each.id, quote="it was so", value=1)
+    await job.verify(2)
+
+    assert "contradiction of T1 and T2: 'the height is 93' against" in refused
+    assert (await job.notes("T5"))["tie_breaker_claims"] == ["the height is 93", "the height is 95"]
+    found = await job.verdicts(2)
+    settled = [[c.settled_by for c in found[name].contradictions] for name in pair]
+    assert settled == [["T5", "T4"]] * 2
+    assert all(found[name].missing for name in pair)
+
+
 @pytest.mark.conformance("WAVE-08")
 async def test_a_contradiction_is_looked_into_once_and_then_told_from_both_sides(
     engine: RunningEngine, players: ScriptedRoles

@@ -65,7 +65,7 @@ def test_a_contradiction_that_one_side_saw_makes_both_wait_for_it_to_be_settled(
 @pytest.mark.conformance("WAVE-08")
 def test_the_side_that_is_right_is_complete_and_the_other_lacks_what_was_found() -> None:
     before = one_round()
-    settled = [Settlement(by="T3", tasks=("T1", "T2"), winner="T1")]
+    settled = [Settlement(by="T3", dispute=before[0].contradictions[0], winner="T1")]
 
     one, two, three = review_contradictions(
         [*carried(before), verdict("T3", "T2")], verdicts_by_task(before), settled, REPAIRS
@@ -88,7 +88,7 @@ def test_what_agrees_with_neither_side_settles_nothing_and_is_not_tried_twice() 
 
     assert (one.status, two.status, three.status) == (PARTIAL, PARTIAL, COMPLETE)
     assert len(unsettled_contradictions((one, two))) == 1
-    assert unsettled_contradictions((one, two), REPAIRS.values()) == ()
+    assert unsettled_contradictions((one, two), before[0].contradictions) == ()
 
 
 def test_a_contradiction_is_gone_once_the_other_side_found_something_else() -> None:
@@ -103,7 +103,7 @@ def test_a_contradiction_is_gone_once_the_other_side_found_something_else() -> N
 
 def test_a_settled_contradiction_stays_settled_when_it_is_seen_again() -> None:
     before = one_round()
-    settled = [Settlement(by="T3", tasks=("T1", "T2"), winner="T1")]
+    settled = [Settlement(by="T3", dispute=before[0].contradictions[0], winner="T1")]
     second = review_contradictions(
         [*carried(before), verdict("T3")], verdicts_by_task(before), settled, REPAIRS
     )
@@ -177,13 +177,66 @@ def test_a_contradiction_that_both_sides_word_differently_is_one() -> None:
     assert only.one == "T1 says"
 
 
-def test_two_contradictions_of_one_pair_are_both_kept_and_settled_by_one_task() -> None:
-    height, year = (
-        Contradiction(one=f"{what} 1", other=f"{what} 2", tasks=("T1", "T2"))
-        for what in ("height", "year")
-    )
-    swapped = Contradiction(one="year 2", other="year 1", tasks=("T2", "T1"))
-    one = verdict("T1", contradictions=(height, year, swapped))
+HEIGHT = Contradiction(one="the tower is 93 m high", other="the tower has 95 m", tasks=("T1", "T2"))
+YEAR = Contradiction(
+    one="the tower was finished in 1932", other="it was finished in 1937", tasks=("T1", "T2")
+)
 
-    assert distinct_contradictions((one, verdict("T2", "T1"))) == (height, year)
-    assert unsettled_contradictions((one,)) == (height,)
+
+def turned(dispute: Contradiction) -> Contradiction:
+    return dispute.model_copy(
+        update={"one": dispute.other, "other": dispute.one, "tasks": dispute.tasks[::-1]}
+    )
+
+
+def test_two_contradictions_of_one_pair_are_both_kept_and_both_looked_into() -> None:
+    one = verdict("T1", contradictions=(HEIGHT, YEAR, turned(YEAR)))
+    two = verdict("T2", contradictions=(turned(YEAR),))
+
+    assert distinct_contradictions((one, two)) == (HEIGHT, YEAR)
+    assert unsettled_contradictions((one, two)) == (HEIGHT, YEAR)
+    assert unsettled_contradictions((one, two), [turned(HEIGHT)]) == (YEAR,)
+
+
+@pytest.mark.conformance("WAVE-08")
+def test_each_claim_is_settled_by_itself_whatever_words_the_other_side_has() -> None:
+    other_words = Contradiction(one="1937, says T2", other="T1 says 1932", tasks=("T2", "T1"))
+    before = review_contradictions(
+        [
+            verdict("T1", contradictions=(HEIGHT, YEAR)),
+            verdict("T2", contradictions=(other_words,)),
+        ],
+        {},
+        [],
+        {},
+    )
+
+    one, two, _ = review_contradictions(
+        [*carried(before), verdict("T3")],
+        verdicts_by_task(before),
+        [Settlement(by="T3", dispute=YEAR, winner="T1")],
+        REPAIRS,
+    )
+
+    assert [each.one for each in before[1].contradictions] == ["1937, says T2", HEIGHT.other]
+    assert [each.settled_by for each in one.contradictions] == ["", "T3"]
+    assert [each.settled_by for each in two.contradictions] == ["T3", ""]
+    assert (one.status, is_disputed(one)) == (PARTIAL, True)
+    assert two.missing == ("T3 looked elsewhere and found otherwise",)
+    assert [each.one for each in unsettled_contradictions((one, two))] == [HEIGHT.one]
+
+
+@pytest.mark.conformance("WAVE-08")
+def test_a_settled_claim_settles_no_other_claim_of_a_later_round() -> None:
+    settled = HEIGHT.model_copy(update={"settled_by": "T3"})
+    before = (verdict("T1", contradictions=(settled,)), verdict("T2"))
+
+    one, two = review_contradictions(
+        [carried(before)[0], verdict("T2", attempt=2, contradictions=(turned(YEAR),))],
+        verdicts_by_task(before),
+        [],
+        REPAIRS,
+    )
+
+    assert [(e.one, e.settled_by) for e in two.contradictions] == [(YEAR.other, "")]
+    assert [(e.one, e.settled_by) for e in one.contradictions] == [(YEAR.one, "")]
