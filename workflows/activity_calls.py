@@ -75,10 +75,16 @@ def failure_reason(error: ActivityError) -> str:
     return str(cause or error)
 
 
+def is_work_over(error: ActivityError) -> bool:
+    """True if the activity ended because its worked time was over."""
+    cause = error.cause
+    return isinstance(cause, ApplicationError) and cause.type == WorkTimeOver.__name__
+
+
 def worked_seconds(error: ActivityError) -> float:
     """Return the worked time of an activity that ended because its time was over; else 0."""
     cause = error.cause
-    if isinstance(cause, ApplicationError) and cause.type == WorkTimeOver.__name__:
+    if isinstance(cause, ApplicationError) and is_work_over(error):
         return float(cause.details[0]["worked_s"])
     return 0.0
 

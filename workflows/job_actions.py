@@ -40,13 +40,18 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.models.text.message_limits import MessageLimit, cut_message
     from holdfast.models.wire import stored_keys
     from holdfast.planning.scheduler import state_transitions as changes
-    from holdfast.planning.scheduler.work_limits import activity_limit, step_limit
+    from holdfast.planning.scheduler.work_limits import (
+        activity_limit,
+        concluding_limit,
+        step_limit,
+    )
     from holdfast.workflows.activity_calls import (
         database_activity_config,
         failure_reason,
         halt_for_error,
         is_over_budget,
         is_pausing_error,
+        is_work_over,
         work_activity_config,
         worked_seconds,
     )
@@ -221,19 +226,26 @@ class JobActions(AnswerUpdates):
         )
 
     async def _advance(self, action: AdvanceAgentTask) -> None:
-        """Run one turn of an agent task; the turn counts towards the agent's time."""
+        """Run one turn of an agent task; the turn counts towards the agent's time.
+
+        A turn that is cut because that time is over is followed by one that concludes.
+        """
         task_id = action.task_id
         task = self.known.tasks[task_id]
         turn = len(self.known.steps_of(task_id))
-        order = AgentTaskOrder(
-            **self._task_order(task).model_dump(), turn=turn, must_end=action.must_end
-        )
+        order = self._turn_order(task, turn, action.must_end)
         activity_id = stored_keys.agent_turn_activity(task_id, task.attempt, turn)
         done = "" if turn == 0 else f" after {turn} step{'s' if turn > 1 else ''}"
         summary = f"{task_id}{done}: {task.label}"
         config = work_activity_config(activity_id, summary, task.priority)
         try:
-            receipt = await self.run_activity(interfaces.advance_agent, order, config)
+            try:
+                receipt = await self.run_activity(interfaces.advance_agent, order, config)
+            except ActivityError as error:
+                if action.must_end or not _is_agent_time_over(error, order):
+                    raise
+                order = self._turn_order(task, turn, failure_reason(error))
+                receipt = await self.run_activity(interfaces.advance_agent, order, config)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -243,6 +255,12 @@ class JobActions(AnswerUpdates):
             receipt = AgentTaskReceipt(result=await self._give_up(self._task_order(task), error))
         self._count_tokens(receipt.result.tokens)
         self.state = changes.apply_agent_receipt(self.known, receipt)
+
+    def _turn_order(self, task: TaskState, turn: int, must_end: str) -> AgentTaskOrder:
+        strategy = self.known.strategy
+        limit = concluding_limit(strategy) if must_end else step_limit(strategy, task.seconds)
+        order = self._task_order(task).model_copy(update={"limit": limit})
+        return AgentTaskOrder(**order.model_dump(), turn=turn, must_end=must_end)
 
     async def _give_up(self, order: TaskOrder, error: ActivityError) -> TaskReceipt:
         """Record the failure of a task whose activity Temporal does not retry any more."""
@@ -290,3 +308,11 @@ class JobActions(AnswerUpdates):
             tasks += page.tasks
             after = page.next_after
         return tasks
+
+
+def _is_agent_time_over(error: ActivityError, order: AgentTaskOrder) -> bool:
+    """True if the agent's own time ended the turn, not the patience for a task."""
+    limit = order.limit
+    if limit is None or limit.setting != "agent_timeout" or not is_work_over(error):
+        return False
+    return failure_reason(error) == limit.message

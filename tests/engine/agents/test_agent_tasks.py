@@ -555,6 +555,29 @@ async def test_the_call_under_way_ends_with_its_agents_time(
     assert job.answer == "first"
 
 
+@pytest.mark.conformance("VMAO-03")
+async def test_the_model_call_of_an_agent_ends_with_its_time_and_the_agent_answers_with_what_it_has(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    players.plan = plan(agent_task("T1", about="Who?", yields="final_answer"))
+
+    def decides(asked: ReceivedRequest) -> object:
+        if asked.task["must_end"]:
+            return outputs(final_answer=asked.task["trace"][0]["found"]["found"])
+        if asked.task["trace"]:
+            return ScriptedReply(delay=600, is_lax=True)
+        return {"calls": [call("first")]}
+
+    players.parts["stepper"] = decides
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("Who?", preset_name="vmao", verify="false", agent_timeout="PT5S")
+
+    last = players.tasks(STEPPER)[-1]
+    assert last["must_end"] == "5 s of work are over (agent_timeout)"
+    assert job.answer == "[first]"
+
+
 @pytest.mark.conformance("HZN-02")
 async def test_single_step_sees_why_an_earlier_call_failed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
