@@ -23,6 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from holdfast.activities.registration import activities_by_type
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInterceptor
+from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import LostAttemptInterceptor
 from holdfast.activities.runtime.interceptors.recovery_interceptor import RecoveryInterceptor
 from holdfast.activities.runtime.interceptors.stall_interceptor import StallInterceptor
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
@@ -118,6 +119,7 @@ def build_worker(
             WorkTimeInterceptor(are_services_there),
             StallInterceptor(services.db),
             RecoveryInterceptor(services.db),
+            LostAttemptInterceptor(),
         ],
         workflow_runner=WORKFLOW_SANDBOX,
         # Without it the SDK reads and hashes 2 000 modules: 0.2 s and 20 MB at every start.

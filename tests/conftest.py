@@ -3,7 +3,6 @@ test."""
 
 import os
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -15,24 +14,14 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, text
 from temporalio.client import Client
-from temporalio.common import SearchAttributeKey
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.testing import WorkflowEnvironment
 
 from holdfast.storage.core.schema_migration import migrate_schema
-from holdfast.workflows.temporal_display import (
-    OWNER_ATTRIBUTE,
-    PRESET_ATTRIBUTE,
-    QUESTION_ATTRIBUTE,
-    REPLANS_ATTRIBUTE,
-    STATUS_ATTRIBUTE,
-    TOKENS_ATTRIBUTE,
-)
 from tests.support.conformance_run import ConformanceRun, rows_of
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.second_run import FailedTests
+from tests.support.services.temporal_dev_server import start_temporal
 from tests.support.tools.scripted_tools import ScriptedTools
 
 # No deadlines: a test is no stopwatch. `pytest --hypothesis-profile=deep FILE` looks further.
@@ -120,25 +109,7 @@ def _execute(url: str, statement: str) -> None:
 @pytest.fixture(scope="session")
 async def temporal() -> AsyncIterator[Client]:
     """A client of a real Temporal server."""
-    attributes: list[SearchAttributeKey] = [
-        STATUS_ATTRIBUTE,
-        PRESET_ATTRIBUTE,
-        OWNER_ATTRIBUTE,
-        QUESTION_ATTRIBUTE,
-        REPLANS_ATTRIBUTE,
-        TOKENS_ATTRIBUTE,
-    ]
-    async with await WorkflowEnvironment.start_local(
-        dev_server_existing_path=str(Path(sysconfig.get_path("scripts"), "temporal")),
-        search_attributes=attributes,
-        data_converter=pydantic_data_converter,
-        dev_server_extra_args=[
-            "--dynamic-config-value",
-            "history.transferProcessorMaxPollRPS=5000",
-            "--dynamic-config-value",
-            "history.timerProcessorMaxPollRPS=5000",
-        ],
-    ) as environment:
+    async with await start_temporal() as environment:
         yield environment.client
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.activities.runtime.call_progress_record import recorded_progress
+from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import end_if_given_up
 from holdfast.activities.runtime.interceptors.recovery_interceptor import current_recovery_id
 from holdfast.activities.runtime.model_admission import ModelAdmission
 from holdfast.models.budget.spend_breakdown import Phase
@@ -218,7 +219,9 @@ class ModelCaller:
 
         Raises:
             BudgetReached: the job's cap leaves no room for the call, and it was not made.
+            CancelledError: Temporal has given the attempt up.
         """
+        end_if_given_up()
         key = self._key(request, part)
         try:
             opened = await self.ledger.open_model_call(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import end_if_given_up
 from holdfast.models.calls.call_records import CallKey
 from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.calls.tool_signatures import ToolAnswer
@@ -54,7 +55,9 @@ class ToolCaller:
             ToolFailed: the tool answered with an error, or the same call was made too often.
             OutcomeUnknown: the call was sent before, its outcome is unknown, and repeating is not
                 safe.
+            CancelledError: Temporal has given the attempt up.
         """
+        end_if_given_up()
         key = CallKey(
             job_id=self.job_id,
             task_id=self.task_id,

@@ -1,5 +1,7 @@
 """Open connections and transactions; a job transaction locks its row and numbers its events."""
 
+import math
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -107,6 +109,11 @@ class Database:
     def away_since(self) -> datetime | None:
         """Return the time since which PostgreSQL has not answered; None while it answers."""
         return self._outage.since
+
+    @property
+    def back_for_s(self) -> float:
+        """The seconds since PostgreSQL answers again; infinite if it was never away."""
+        return time.monotonic() - self._outage.ended_s
 
     async def close(self) -> None:
         await self._constant.close()
@@ -235,11 +242,17 @@ class _Outage:
     """The time since which PostgreSQL has been unavailable, if it is."""
 
     since: datetime | None = None
+    ended_s: float = -math.inf
+    """When the last one ended, on the monotonic clock."""
 
     def begin(self) -> datetime:
         if self.since is None:
             self.since = datetime.now(UTC)
         return self.since
+
+    def end(self) -> None:
+        if self.since is not None:
+            self.since, self.ended_s = None, time.monotonic()
 
 
 class _translated_errors:  # noqa: N801 - reads as a verb where it is used
@@ -253,7 +266,7 @@ class _translated_errors:  # noqa: N801 - reads as a verb where it is used
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
-            self._outage.since = None
+            self._outage.end()
         driver = getattr(error, "orig", error)
         if isinstance(driver, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise BadConfiguration(

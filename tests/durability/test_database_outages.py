@@ -23,7 +23,8 @@ from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import task_queries
 from holdfast.storage.views import job_queries
-from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
+from tests.durability.held_answer import HeldAnswer, eventually
+from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
@@ -32,7 +33,6 @@ from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-_WITHIN_S = 30
 _LIMIT_S = 10.0
 """Many times what one of these activities takes."""
 _LIMITS = dict.fromkeys(("task_timeout", "task_patience"), f"PT{_LIMIT_S:.0f}S")
@@ -58,28 +58,6 @@ async def engine(
         temporal, server.url, tmp_path, model_url=model.url, tools_url=tools.url
     ) as engine:
         yield engine
-
-
-class HeldAnswer:
-    """Holds the model's answer back until the test lets it go; any number of times open."""
-
-    def __init__(self, part: Callable[[ReceivedRequest], object]) -> None:
-        self._part = part
-        self.is_asked, self.may_answer = threading.Event(), threading.Event()
-
-    def __call__(self, asked: ReceivedRequest) -> object:
-        self.is_asked.set()
-        assert self.may_answer.wait(_WITHIN_S)
-        return self._part(asked)
-
-    async def asked(self) -> None:
-        assert await asyncio.to_thread(self.is_asked.wait, _WITHIN_S)
-
-
-async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(_WITHIN_S):
-        while not await holds():
-            await asyncio.sleep(0.02)
 
 
 async def is_away(engine: RunningEngine) -> bool:

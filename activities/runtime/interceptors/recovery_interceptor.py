@@ -1,6 +1,7 @@
 """Detect that the previous Temporal attempt was lost, and record the recovery of the job."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,6 +28,10 @@ _WORKER_DIED = "WorkerDied"
 _ASK_WITHIN = timedelta(seconds=5)
 _PATIENCE_S = 20.0
 """Well below any activity's time limit: the next attempt must hear how this one ended."""
+
+_REPLIES_WRITTEN_WITHIN_S = 5.0
+"""Seconds after an outage of PostgreSQL in which each live worker has written what it kept: twice
+the longest pause between two tries, and a second to connect."""
 
 _MAX_CACHED_RECOVERIES = 500
 
@@ -65,7 +70,10 @@ class _Recoveries:
 
     async def id_for(self, order: Any) -> int | None:  # noqa: ANN401 - whatever the activity takes
         try:
-            loss = await _loss_of_previous_attempt()
+            error = await _error_of_previous_attempt()
+            if _is_by_heartbeat(error):
+                await let_replies_be_written(self._db)
+            loss = _loss_by(error)
             if loss is None:
                 return None
             job_id, epoch = order.job_id, getattr(order, "epoch", None)
@@ -86,16 +94,30 @@ class _Recoveries:
         )
 
 
-async def _loss_of_previous_attempt() -> LostAttempt | None:
+async def let_replies_be_written(
+    db: Database, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> None:
+    """Wait while another worker that lives may write a reply that it kept over an outage."""
+    left_s = _REPLIES_WRITTEN_WITHIN_S - db.back_for_s
+    if left_s > 0 and _last_worker() != activity.client().identity:
+        await sleep(left_s)
+
+
+def _is_by_heartbeat(error: BaseException | None) -> bool:
+    """True if the attempt's heartbeats did not arrive; its worker may live."""
+    return isinstance(error, OutOfTime) and error.type is TimeoutType.HEARTBEAT
+
+
+def _loss_by(error: BaseException | None) -> LostAttempt | None:
     """Return how the previous attempt was lost; None if it ended by itself."""
-    match await _error_of_previous_attempt():
+    match error:
         case ApplicationError(type=kind, details=[facts]) if kind == _WORKER_DIED:
             at = datetime.fromisoformat(facts["died_at"])
             return LostAttempt(cause=LossCause.WORKER, lost_worker=facts["worker"], at=at)
         case ApplicationError(type=kind, details=details) if kind == StorageAway.__name__:
             return LostAttempt(cause=LossCause.DATABASE, at=_storage_lost_since(details))
         # Not start_to_close: a worker that exceeds the time is alive, or it would miss heartbeats.
-        case OutOfTime(type=TimeoutType.HEARTBEAT):
+        case _ if _is_by_heartbeat(error):
             return _loss_by_heartbeat()
     return None
 
@@ -114,6 +136,13 @@ def _storage_lost_since(details: Any) -> datetime:  # noqa: ANN401 - the SDK's t
     if details:
         return datetime.fromisoformat(details[0]["since"])
     return activity.info().current_attempt_scheduled_time
+
+
+def _last_worker() -> str:
+    """Return the worker of the last heartbeat that arrived; empty without one."""
+    details = activity.info().heartbeat_details
+    beat = details[0] if details and isinstance(details[0], Mapping) else {}
+    return str(beat.get("worker", ""))
 
 
 def _loss_by_heartbeat() -> LostAttempt:

@@ -1,0 +1,42 @@
+"""Start a real Temporal server of the tests: one process, whose data is in memory."""
+
+import sysconfig
+from pathlib import Path
+
+from temporalio.common import SearchAttributeKey
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+
+from holdfast.workflows.temporal_display import (
+    OWNER_ATTRIBUTE,
+    PRESET_ATTRIBUTE,
+    QUESTION_ATTRIBUTE,
+    REPLANS_ATTRIBUTE,
+    STATUS_ATTRIBUTE,
+    TOKENS_ATTRIBUTE,
+)
+
+_ATTRIBUTES: list[SearchAttributeKey] = [
+    STATUS_ATTRIBUTE,
+    PRESET_ATTRIBUTE,
+    OWNER_ATTRIBUTE,
+    QUESTION_ATTRIBUTE,
+    REPLANS_ATTRIBUTE,
+    TOKENS_ATTRIBUTE,
+]
+
+
+async def start_temporal(port: int | None = None) -> WorkflowEnvironment:
+    """An empty server, at a free port unless one is given; it ends with `async with`."""
+    return await WorkflowEnvironment.start_local(
+        port=port,
+        dev_server_existing_path=str(Path(sysconfig.get_path("scripts"), "temporal")),
+        search_attributes=_ATTRIBUTES,
+        data_converter=pydantic_data_converter,
+        dev_server_extra_args=[
+            "--dynamic-config-value",
+            "history.transferProcessorMaxPollRPS=5000",
+            "--dynamic-config-value",
+            "history.timerProcessorMaxPollRPS=5000",
+        ],
+    )
