@@ -1,6 +1,7 @@
 """Count the tokens of recorded prompts by role and part, as they were and as they are today.
 
     python -m holdfast.evals.tokens [PATH ...] [--form json_schema|json_object|text] [--json]
+        [--renew] [--keep]
 
 Needs no service and no model. Tokens are characters / 4 of the messages and of the function
 schemas, without `response_format`. docs/evaluation.md says what came out.
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.evals.tokens.recorded_jobs import keep_jobs, kept_jobs, share_line
 from holdfast.evals.tokens.recorded_requests import DEFAULT_FILE, read_requests
 from holdfast.evals.tokens.renewed_figures import renew_figures
 from holdfast.evals.tokens.token_figures import figure_lines, role_figures
@@ -28,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--renew", action="store_true", help="write the figures that the test holds the roles to"
     )
+    parser.add_argument(
+        "--keep", action="store_true", help="write the counts of the recorded jobs of b141a55"
+    )
     chosen = parser.parse_args(arguments)
     try:
         requests = read_requests(chosen.paths or [DEFAULT_FILE])
@@ -37,8 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = role_figures(requests, chosen.form)
     if chosen.renew:
         print(f"written to {renew_figures()}")
-    rows = [each.model_dump() for each in figures]
-    print(json.dumps(rows, indent=1) if chosen.json else "\n".join(figure_lines(figures)))
+    if chosen.keep:
+        print(f"written to {keep_jobs(requests)}")
+    if chosen.json:
+        print(json.dumps([each.model_dump() for each in figures], indent=1))
+    else:
+        print("\n".join([*figure_lines(figures), "", share_line(kept_jobs())]))
     return 0
 
 

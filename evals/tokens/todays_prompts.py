@@ -92,6 +92,18 @@ _ROLES: Mapping[str, _AnyRole] = {
     )
 }
 
+PROMPTS: Mapping[str, _AnyRole] = {
+    **_ROLES,
+    PLANNER.name: PLANNER,
+    "planner of sub-questions": AGENT_TASK_PLANNER,
+    "planner after a loop": CONTINUED_PLANNER,
+    REPLANNER.name: REPLANNER,
+    "replanner of steps": STEP_REPLANNER,
+    "replanner of sub-questions": AGENT_TASK_REPLANNER,
+    "replanner of loops": LOOP_TASK_REPLANNER,
+}
+"""Every prompt of a role by its name; a role may have several."""
+
 
 class TodaysPrompt(Frozen):
     """A recorded input in today's words."""
@@ -119,6 +131,11 @@ def role_of(request: RecordedRequest) -> Role[Any, Any] | None:
     name = RENAMED_ROLES.get(request.role, request.role)
     choose = _CHOSEN.get(name)
     return choose(request.prompt) if choose else _ROLES.get(name)
+
+
+def prompt_name(role: Role[Any, Any]) -> str:
+    """Return the name in `PROMPTS` of a role's prompt."""
+    return next(name for name, each in PROMPTS.items() if each is role)
 
 
 def _prompt_of(role: _AnyRole, task: Frozen, later: Sequence[str], rung: str) -> TodaysPrompt:

@@ -18,18 +18,18 @@ from holdfast.roles.dialogue.role_definition import Role
 TASK_INSTRUCTIONS = """\
 Each task is of kind `tool` (one call of one tool; entities are then read from its answer) or
 `reasoning` (one deduction from its inputs alone). Rules:
-- Ids are T1, T2, T3 and so on. `depends_on` lists every task that a value is taken from.
+- Ids are T1, T2, T3 and so on. `depends_on` lists every task that a value is taken from, and no
+  other: the rest run at the same time.
 - `inputs` of a `tool` task are exactly the tool's parameters: every required one, none invented,
   names and types as in its signature.
-- A value is a literal, or takes an entity of an earlier task by reference, also inside a text:
-  <JSON_PATH>T1.actor_name</JSON_PATH>. A reference to a whole array ends in [*].
+- A value is a literal, or an entity of an earlier task by reference, also inside a text:
+  <JSON_PATH>T1.actor_name</JSON_PATH>; of a whole array with [*] at its end.
 - `expects` names what the task must find: a snake_case name that says what the value is, a type
   (string, number, integer, boolean, array, dict), and a description precise enough to tell the
   right value from a near miss. A unit that is not known yet, such as a currency, is an entity of
   its own.
 - Descriptions are in plain words and use entity names, not references.
-- Tasks that do not need each other do not depend on each other: they run at the same time.
-- Put no knowledge of your own into values.
+- Values hold no knowledge of yours.
 - Follow `guidance`: it is from the person who asked.
 """
 
@@ -56,14 +56,12 @@ PLAN_INSTRUCTIONS = (
 
 AGENT_PLAN_INSTRUCTIONS = """\
 Each task is a sub-question that one agent resolves by itself, with several calls of its tools.
-Rules:
 - Ids are T1, T2, T3 and so on; three to eight sub-questions do for most questions.
-- `description` stands alone: a reader of nothing else knows what to find out. Write no "as above",
-  no "the company", no ids of other tasks.
-- `agent` is the name of the agent that fits best. Ask the user's own documents first, or at the
+- `description` stands alone: a reader of nothing else knows what to find out. No "as above", no
+  "the company", no ids of other tasks.
+- `agent` is the agent that fits best. Ask the user's own documents first, or at the
   same time as other places.
-- `criteria` says when the answer counts as complete: which facts, which period, what kind of
-  source.
+- `criteria` says when the answer is complete: which facts, which period, what kind of source.
 - `depends_on` names the sub-questions whose results it needs, and no others: the rest run at the
   same time. `include_context` shows these results to the agent.
 - `expects` names the values to find: snake_case names, a type (string, number, integer, boolean,
@@ -85,7 +83,7 @@ to the public"}],"first_queries":["Halm Tower opened"],"depends_on":["T1"],"prio
 CONCLUSION_INSTRUCTIONS = """\
 - Unless `concludes` is false, the last sub-question puts the others together: it depends on what
   it needs and expects exactly one entity, `final_answer`: short, complete, in the form the
-  question asks for. Where it is false, none puts the others together: a report is written.
+  question asks for. Where it is false, none does so: a report is written.
 """
 
 

@@ -92,14 +92,13 @@ You read `entities` out of the `response` of a tool that was called with `argume
   leaves out of the value, add one sentence each to `more_quotes`.
 - value: exactly what the response says, in the declared type (else string); null if it is not
   there. Never guess; use no other knowledge.
-- confidence: how sure you are that this value is what the entity's description asks for. Below 0.5
-  a guess; 0.5 to 0.7 likely but unclear; 0.7 to 0.9 stated; above 0.9 stated in so many words.
-  Below `least_confidence`, the value is looked for again.
+- confidence: that this value is what the entity's description asks for. Below 0.5 a guess; to 0.7
+  likely but unclear; to 0.9 stated; above, stated in so many words. Below `least_confidence`, the
+  value is looked for again.
 In `summary` say what was found; for what is missing say why, and which words of the response would
 make a better query. Heed `note` on the call.
-Example: "Halm Tower (1931) is by Ida Voss." has {"name":"architect","quote":"Halm Tower (1931) is
-by Ida Voss.","value":"Ida Voss","confidence":0.95} and no height: {"name":"height","quote":"",
-"value":null,"confidence":0}
+Example: {"name":"architect","quote":"Halm Tower (1931) is by Ida Voss.","value":"Ida Voss",
+"confidence":0.95}; for what is not there {"name":"height","quote":"","value":null,"confidence":0}
 """,
     foreign_fields=("arguments", "response", "context", "note"),
     task=ExtractorTask,

@@ -6,10 +6,21 @@ from pathlib import Path
 import pytest
 
 from holdfast.evals.tokens.__main__ import main
+from holdfast.evals.tokens.recorded_jobs import (
+    MOST,
+    counted_jobs,
+    kept_jobs,
+    share_line,
+    share_of,
+)
+from holdfast.evals.tokens.recorded_requests import read_requests
 from holdfast.evals.tokens.renewed_figures import grown_roles, kept_tokens, tokens_today
+from holdfast.evals.tokens.token_figures import role_figures
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.endpoints.chat_request import RESPONSE_FORMATS
 
+ROOT = Path(__file__).parents[2]
+RECORDED = ROOT.parent / "shared/data/recorded"
 _LOOP = {RoleName.LOOP_AGENT.value}
 """A dialogue of functions; its turns are counted where its transcripts are tested."""
 
@@ -22,6 +33,26 @@ def test_each_role_has_recorded_inputs() -> None:
 @pytest.mark.conformance("MOD-04")
 def test_no_prompt_of_a_role_has_grown_unannounced() -> None:
     assert grown_roles(kept_tokens(), tokens_today()) == []
+
+
+@pytest.mark.conformance("MOD-04")
+def test_the_recorded_jobs_take_at_most_60_percent_of_their_tokens() -> None:
+    jobs = kept_jobs()
+
+    assert sum(each.calls for each in jobs) == 137
+    assert share_of(jobs) <= MOST, share_line(jobs)
+    assert share_line(jobs) in (ROOT / "docs/evaluation.md").read_text()
+
+
+@pytest.mark.skipif(not RECORDED.is_dir(), reason="the recorded jobs are not in the repository")
+def test_the_kept_counts_are_those_of_the_recorded_jobs() -> None:
+    requests = read_requests([RECORDED])
+    figures = role_figures(requests, RESPONSE_FORMATS[0])
+
+    assert counted_jobs(requests) == kept_jobs()
+    assert sum(sum(each.after.values()) for each in figures) == sum(
+        each.after for each in kept_jobs()
+    )
 
 
 def test_a_change_of_two_percent_is_named_with_the_way_to_renew_it() -> None:
