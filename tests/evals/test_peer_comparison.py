@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.evals.measures.question_files import QuestionParagraph
 from holdfast.evals.peers.contestants.bracket_citations import check_plain_answer
-from holdfast.evals.peers.contestants.peer_program import PEERS_PYTHON
+from holdfast.evals.peers.contestants.peer_program import PEERS_PYTHON, PROGRAMS
 from holdfast.evals.peers.earlier_jobs import earlier_cost, earlier_jobs, earlier_lines
 from holdfast.evals.peers.exchange_records import Exchange, ExchangeRecords, usage_of
 from holdfast.evals.peers.peer_comparison import OPEN_QUESTION
@@ -116,13 +116,20 @@ def _files(folder: Path) -> tuple[Path, Path]:
 
 
 def _plays_everybody(request: ReceivedRequest) -> ScriptedReply:
-    """The loop, the plain agent, and the single prompt, each by its instructions."""
+    """The loop, the programs, and the single prompt, each by its instructions."""
     loop = LoopScript([[search("Imogen Pell")], _shown_answer])
     loop._turn_by_request = {json.dumps([]): 0} if _answers(request) else {}
     if loop.plays(request):
         return loop(request)
     if request.body.get("tools") and not _answers(request):
         return ScriptedReply.calling(("search", {"query": "Imogen Pell"}))
+    asked = " ".join(turn["content"] or "" for turn in request.turns)
+    if "agent_role_prompt" in asked:
+        return ScriptedReply(content='{"server": "Lamps", "agent_role_prompt": "You research."}')
+    if "search queries" in asked:
+        return ScriptedReply(content='["Imogen Pell"]')
+    if "detailed report" in asked:
+        return ScriptedReply(content=f"# Lamps\n\n{PELL} ([Pell, n.d.](Imogen Pell))")
     return ScriptedReply(content=f"Answer: Selby Marsh\n{PELL} [Imogen Pell]")
 
 
@@ -145,7 +152,7 @@ def _is_shown(number: int, text: str) -> bool:
 @pytest.mark.timeout(600)  # starts services and, where installed, a peer's slow imports
 def test_a_comparison_is_run_and_then_only_read(tmp_path: Path) -> None:
     path, data = _files(tmp_path)
-    names = ["loop", "single-prompt", *(["pydantic-ai"] if PEERS_PYTHON.exists() else [])]
+    names = ["loop", "single-prompt", *(PROGRAMS if PEERS_PYTHON.exists() else [])]
     with ScriptedModel(_plays_everybody) as model:
         command = [sys.executable, "-m", "holdfast.evals.peers", str(path), "--data", str(data)]
         command += ["--model", "scripted", "--contestants", ",".join(names)]
@@ -164,6 +171,11 @@ def test_a_comparison_is_run_and_then_only_read(tmp_path: Path) -> None:
     turns = ExchangeRecords(tmp_path / "out" / "exchanges" / "loop" / "one").all
     assert len(turns) == 3
     assert _begins_with_the_request_before(turns)
+    if "gpt-researcher" in runs:
+        report = runs["gpt-researcher"]
+        assert (report.usage.calls, report.delivered.searches) == (3, 3)
+        assert report.delivered.citations == report.delivered.citations_that_exist == 1
+        assert report.verdict == "correct"
     single = runs["single-prompt"]
     assert (single.usage.calls, single.verdict) == (1, "correct")
     assert single.delivered.citations_that_exist == 1

@@ -18,7 +18,10 @@ from holdfast.evals.peers.contestants.contestant_interface import (
 from holdfast.models.errors import BadInput
 
 PEERS_PYTHON = Path(sys.prefix) / "peer-agents" / "bin" / "python"
-PROGRAMS: Mapping[str, str] = {"pydantic-ai": "react_agent.py"}
+PROGRAMS: Mapping[str, str] = {
+    "pydantic-ai": "react_agent.py",
+    "gpt-researcher": "local_researcher.py",
+}
 _FOLDER = Path(__file__).resolve().parents[1] / "programs"
 _SHOWN_ERROR = 600
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "SSL_CERT_FILE")
