@@ -232,6 +232,7 @@ def _outcome_of_verdict(
 ) -> TaskOutcome:
     trace = {"summary": summary}
     if not verdict.is_success:
+        verdict = verdict.with_quotes(quotes)
         failure = kpi_failure(verdict, Component.EXTRACTOR, summary, threshold)
         return TaskOutcome(failure=failure, confidence=verdict.confidence, read=read, trace=trace)
     kept = {entity.name for entity in verdict.kept}

@@ -149,7 +149,7 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
 
 def _possible(possible: PossibleValue) -> str:
     about, value = _escaped_line(possible.about), _escaped_line(possible.value)
-    return f"- {about}: {value} ({possible_text(possible)})"
+    return f"- {about}: {value} ({_escaped_line(possible_text(possible))})"
 
 
 def _nearest(passage: NearestPassage) -> str:

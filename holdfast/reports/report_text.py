@@ -10,6 +10,7 @@ from holdfast.models.evidence.evidence import (
     ReportConclusion,
     ReportContradiction,
 )
+from holdfast.reports.readable_quotes import readable_text
 
 NOT_STATED = "What the documents do not state"
 """The title of the gaps of a report with a table of evidence."""
@@ -24,8 +25,13 @@ def confidence_text(conclusion: ReportConclusion) -> str:
 
 
 def possible_text(possible: PossibleValue) -> str:
-    """How sure the value is, and why it was not taken."""
-    return f"confidence {possible.confidence:.0%}, and a value needs {possible.needed:.0%}"
+    """How sure the value is, why it was not taken, and what it was read from."""
+    sure = f"confidence {possible.confidence:.0%}, and a value needs {possible.needed:.0%}"
+    if possible.passage is None:
+        return sure
+    place = ", ".join(e for e in (possible.passage.title, possible.passage.address) if e)
+    quoted = f"read from “{readable_text(possible.passage.quote)}”"
+    return f"{sure}; {quoted}, {place}" if place else f"{sure}; {quoted}"
 
 
 def settlement_text(contradiction: ReportContradiction) -> str:

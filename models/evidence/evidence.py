@@ -161,6 +161,14 @@ class CheckSummary(Frozen):
     stop: StopCondition | None = None
 
 
+class NearestPassage(Frozen):
+    """A passage that is quoted, although it proves nothing."""
+
+    quote: str
+    title: str
+    address: str
+
+
 class PossibleValue(Frozen):
     """A value that was found, but with less confidence than a value needs."""
 
@@ -170,14 +178,8 @@ class PossibleValue(Frozen):
     confidence: float
     needed: float
     """The confidence threshold of the job."""
-
-
-class NearestPassage(Frozen):
-    """A passage of the collection that is nearest to a question which nothing answers."""
-
-    quote: str
-    title: str
-    address: str
+    passage: NearestPassage | None = None
+    """What the value was read from; None if nothing was quoted, and in earlier releases."""
 
 
 class Report(Frozen):

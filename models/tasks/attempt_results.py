@@ -48,6 +48,12 @@ class KeptEntity(Frozen):
 
     attempt: int
     entity: EntityValue
+    others: tuple[int, ...] = ()
+    """Further attempts whose sentences are in it, if it is an account."""
+
+    def is_from(self, attempt: int) -> bool:
+        """Return whether the attempt found the entity, or a part of it."""
+        return attempt == self.attempt or attempt in self.others
 
 
 class AttemptEvidence(Frozen):

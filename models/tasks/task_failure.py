@@ -54,6 +54,11 @@ class WeakValue(Frozen):
     description: str = ""
     value: JsonValue
     confidence: float
+    quote: str = ""
+    """What shows the value, word for word; empty if nothing does."""
+    title: str = ""
+    """Of the quoted document; empty if the quote was given to the task by another."""
+    address: str = ""
 
 
 class Failure(Frozen):

@@ -1,4 +1,4 @@
-"""Define the finding of a task's present attempt, with the passages that support the finding."""
+"""Define the finding of a task, with the passages that support the finding."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -47,7 +47,7 @@ class QuotedPassage(Frozen):
 
 
 class TaskFinding(Frozen):
-    """A task's result for verification, without earlier attempts."""
+    """A task's result for verification: the present attempt's, completed from earlier ones."""
 
     entities: tuple[EntityValue, ...] = ()
     passages: tuple[QuotedPassage, ...] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from holdfast.models.evidence.evidence import PossibleValue
+from holdfast.models.evidence.evidence import NearestPassage, PossibleValue
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_failure import WeakValue
@@ -12,6 +12,7 @@ from holdfast.models.text.value_text import value_as_text
 
 _MOST_VALUES = 5
 _MAX_VALUE_CHARS = 200
+_MAX_QUOTE_CHARS = 300
 
 
 def possible_values(
@@ -70,4 +71,13 @@ def _possible(weak: WeakValue, stored: StoredTask, needed: float) -> PossibleVal
         value=without_marks(text) or text,
         confidence=weak.confidence,
         needed=needed,
+        passage=_passage(weak),
     )
+
+
+def _passage(weak: WeakValue) -> NearestPassage | None:
+    quote = without_marks(shorten_text(" ".join(weak.quote.split()), _MAX_QUOTE_CHARS))
+    if not quote:
+        return None
+    title = without_marks(" ".join(weak.title.split()))
+    return NearestPassage(quote=quote, title=title, address=weak.address)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from holdfast.models.evidence.evidence import LocatedQuote
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.attempt_results import EntityValue
@@ -40,6 +41,12 @@ class KpiVerdict(Frozen):
     @property
     def is_success(self) -> bool:
         return not (self.missing or self.mistyped or self.weak)
+
+    def with_quotes(self, quotes: Mapping[str, Sequence[LocatedQuote]]) -> "KpiVerdict":
+        """Return the verdict with the first located quote of each weak value, and no others."""
+        shown = [(each, next(iter(quotes.get(each.name, ())), None)) for each in self.weak_values]
+        weak = tuple(_shown_by(each, quote) for each, quote in shown)
+        return self.model_copy(update={"weak_values": weak})
 
 
 def check_kpis(
@@ -105,7 +112,15 @@ def _weak_value(entity: ExpectedEntity, candidate: EntityCandidate) -> WeakValue
         description=entity.description,
         value=candidate.value,
         confidence=candidate.confidence,
+        quote=candidate.quote,
     )
+
+
+def _shown_by(weak: WeakValue, quote: LocatedQuote | None) -> WeakValue:
+    if quote is None:
+        return weak.model_copy(update={"quote": ""})
+    place = {"title": quote.passage.title, "address": quote.passage.address}
+    return weak.model_copy(update={"quote": quote.quote} | place)
 
 
 def _least(expects: Sequence[ExpectedEntity], candidates: Mapping[str, EntityCandidate]) -> float:

@@ -1,9 +1,14 @@
 """Write the failure of a task whose values are missing, mistyped or too uncertain."""
 
 from holdfast.models.errors import FailureClass
-from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.tasks.task_failure import Component, Failure, WeakValue
 from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.models.text.terminal_text import shorten_text
+from holdfast.models.text.value_text import value_as_text
 from holdfast.planning.results.kpi_check import KpiVerdict
+
+_LONGEST_VALUE = 120
+_LONGEST_QUOTE = 200
 
 
 def kpi_failure(
@@ -21,6 +26,7 @@ def kpi_failure(
     parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
     if reason:
         parts.append(f"The {component.value} says: {reason}")
+    parts += [_weak_value(each) for each in verdict.weak_values]
     return Failure(
         component=component,
         failure_class=FailureClass.SEMANTIC,
@@ -32,6 +38,13 @@ def kpi_failure(
         confidence=verdict.confidence,
         reason=reason,
     )
+
+
+def _weak_value(weak: WeakValue) -> str:
+    """The value that was found, with its quote: the next attempt may find what confirms it."""
+    value = shorten_text(value_as_text(weak.value), _LONGEST_VALUE)
+    quote = shorten_text(" ".join(weak.quote.split()), _LONGEST_QUOTE)
+    return f"Possible {weak.name}: {value}" + (f", read from “{quote}”." if quote else ".")
 
 
 def confidence_band(confidence: float) -> str:

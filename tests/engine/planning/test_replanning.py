@@ -76,7 +76,7 @@ async def test_failed_null_or_missing_outputs_are_a_failure_with_the_explanation
     assert "two Adas are named" in given["feedback"]
 
 
-@pytest.mark.conformance("KPI-11")
+@pytest.mark.conformance("KPI-11", "REP-07")
 async def test_the_feedback_names_what_is_missing_the_confidence_and_the_reason(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -107,6 +107,7 @@ async def test_the_feedback_names_what_is_missing_the_confidence_and_the_reason(
     assert "very low (0.15)" in first
     assert "only her films are listed" in first
     assert "'value' is below the confidence of 0.7: 0.50" in second
+    assert "Possible value: maybe Ada, read from “maybe Ada”." in second
     assert "no page for 'missing page'" in third
     assert (job.status, job.replans) == ("done", 3)
 

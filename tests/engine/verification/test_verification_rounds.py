@@ -431,6 +431,38 @@ async def test_a_later_attempt_that_is_as_good_takes_the_place_and_holes_are_fil
 
 
 @pytest.mark.conformance("VMAO-08")
+async def test_two_attempts_that_complement_each_other_are_judged_as_one_result(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    job = await store_verification_job(engine, [verified_agent_task("T1")], max_rounds=5)
+    await job.found(
+        "T1", step="T1.1", quote="in 1932", value=1932, findings="The bridge opened in 1932."
+    )
+    scores(players, {"T1": 0.6})
+    await job.verify(1)
+    await job.fill(1)
+    said = "It stands in Sydney."
+    await job.found("T1", attempt=2, step="T1.2", quote="in Sydney", place="Sydney", findings=said)
+
+    def judged(asked: ReceivedRequest) -> object:
+        has_both = {"value", "place"} <= {each["name"] for each in asked.task["result"]}
+        return verifier_answer(0.9 if has_both else 0.6)
+
+    players.parts["verifier"] = judged
+
+    await job.verify(2)
+
+    shown = players.tasks(VERIFIER)[-1]
+    account = f"{said}\nThe bridge opened in 1932."
+    found = {"place": "Sydney", "findings": account, "value": 1932}
+    assert {each["name"]: each["value"] for each in shown["result"]} == found
+    assert [each["quote"] for each in shown["evidence"]] == ["in Sydney", "in 1932"]
+    assert (await job.verdicts(2))["T1"].status is COMPLETE
+    assert await job.values("T1") == found
+    assert await job.quotes() == {"in Sydney", "in 1932"}
+
+
+@pytest.mark.conformance("VMAO-08")
 async def test_quotes_of_the_steps_of_an_attempt_that_was_put_aside_count_no_more(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -2,13 +2,18 @@
 
 import pytest
 
+from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.errors import FailureClass
+from holdfast.models.evidence.evidence import LocatedQuote, Report
 from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_failure import Component
 from holdfast.planning.reports.possible_values import possible_values
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.reports.exports.report_outline import report_outline
+from holdfast.reports.html_rendering import to_html
+from holdfast.reports.markdown_and_json_rendering import to_markdown
 from tests.support.jobs.plan_builders import lookup_task
 
 pytestmark = pytest.mark.conformance("REP-07")
@@ -36,6 +41,30 @@ def test_the_surest_weak_value_is_named_with_what_it_lacks() -> None:
 
     assert (one.about, one.value) == ("the year of the opening", "1932")
     assert (one.confidence, one.needed) == (0.59, 0.7)
+
+
+def test_a_possible_value_has_the_quote_that_it_was_read_from_in_every_format() -> None:
+    passage = SourcePassage(
+        address="log.md", title="The log", text="It opened in 1931, **I think**."
+    )
+    quotes = {"value": [LocatedQuote(entity="value", passage=passage, start=0, end=30)]}
+    guess = EntityCandidate(name="value", value="1931", confidence=0.5, quote="made up")
+    verdict = check_kpis(EXPECTS, {"value": guess}, 0.7)
+    bare = failed("T1", "1931", 0.5)
+
+    failure = kpi_failure(verdict.with_quotes(quotes), Component.EXTRACTOR, "", 0.7)
+    (one,) = possible_values([bare.model_copy(update={"failure": failure})], 0.7, is_answered=False)
+    unquoted = verdict.with_quotes({}).weak_values[0]
+
+    assert failure.message.endswith(
+        "Possible value: 1931, read from “It opened in 1931, **I think**”."
+    )
+    assert unquoted.quote == "", "a quote that is not in the response is none"
+    report = Report(question="When?", answer=None, possible=(one,))
+    words = "read from “It opened in 1931, I think”, The log, log.md"
+    assert words in to_markdown(report)
+    assert words in to_html(report)
+    assert words in str(report_outline(report))
 
 
 def test_a_value_that_was_found_in_another_way_is_not_possible_any_more() -> None:

@@ -150,6 +150,25 @@ def test_holes_of_the_kept_attempt_are_filled_from_the_newest_that_has_the_value
     }
 
 
+@pytest.mark.conformance("VMAO-08")
+def test_accounts_are_joined_with_what_the_other_says_of_something_else() -> None:
+    attempts = [
+        attempt(1, findings="The bridge opened in 1931. It stands in Sydney, near the harbour."),
+        attempt(2, findings="The bridge opened in 1932."),
+        attempt(3, findings="Nothing new: it stands in Sydney."),
+    ]
+
+    (kept,) = merge_attempts(2, attempts)
+
+    assert kept.entity.value == "The bridge opened in 1932.\nNothing new: it stands in Sydney."
+    assert (kept.attempt, kept.others) == (2, (3,))
+    (of_first,) = merge_attempts(2, attempts[:2])
+    assert str(of_first.entity.value).endswith("\nIt stands in Sydney, near the harbour.")
+    joined = AttemptEvidence(id=1, attempt=1, entity="place", value="Sydney", is_of_step=True)
+    assert is_evidence_for_kept(joined, 2, [of_first])
+    assert not is_evidence_for_kept(joined, 2, [kept])
+
+
 values = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", None, 1, "x"]), max_size=3)
 
 
