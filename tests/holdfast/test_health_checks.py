@@ -12,7 +12,7 @@ from temporalio.client import Client
 from holdfast.models.errors import BadConfiguration
 from holdfast.services import service_discovery
 from holdfast.services.checks import endpoint_checks, health_checks, service_checks
-from holdfast.services.checks.check_outcome import BUSY_HINT, CheckOutcome
+from holdfast.services.checks.check_outcome import CheckOutcome
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.servers import postgres_server
 from holdfast.services.service_state import check_home
@@ -37,7 +37,7 @@ async def test_a_database_that_runs_is_reported_while_temporal_is_down(
     ui = await service_checks.check_temporal_ui(settings, endpoints)
 
     assert database.is_good, database.detail
-    assert temporal == (False, "the embedded Temporal is not running", "run `holdfast up`")
+    assert temporal[:3] == (False, "the embedded Temporal is not running", "run `holdfast up`")
     assert ui.is_good is None
 
 
@@ -58,6 +58,7 @@ async def test_a_slow_endpoint_is_not_called_a_wrong_one(
     server.close()
     assert outcome.detail == f"http://127.0.0.1:{port}/v1 did not answer within 0.2 s"
     assert "jobs wait longer" in outcome.remedy
+    assert outcome.ran_out_of_time
 
 
 @pytest.fixture
@@ -235,7 +236,7 @@ async def test_a_check_that_was_short_of_time_runs_once_more_when_it_is_alone(
     async def well_alone(*_: object) -> CheckOutcome:
         calls.append("alone" if others_run.is_set() else "with others")
         if not others_run.is_set():
-            return CheckOutcome(False, "no answer", BUSY_HINT)
+            return CheckOutcome(False, "no answer", "wait", ran_out_of_time=True)
         return CheckOutcome(True, "answers")
 
     async def other(*_: object) -> CheckOutcome:
@@ -246,6 +247,6 @@ async def test_a_check_that_was_short_of_time_runs_once_more_when_it_is_alone(
     checks = {"busy": well_alone, "other": other}
     outcomes = await health_checks._gather(checks, Settings(home=tmp_path), None)
 
-    assert outcomes["busy"] == (True, "answers", "")
+    assert outcomes["busy"] == CheckOutcome(True, "answers")
     assert outcomes["other"].detail == "is not there"
     assert calls == ["with others", "alone"]

@@ -92,7 +92,7 @@ async def _check_embeddings(settings: Settings, _: Endpoints | None) -> CheckOut
             async with asyncio.timeout(TIMEOUT_S):
                 vector = await embedder.query("word")
         except TimeoutError:
-            return CheckOutcome(False, f"{where} did not answer within {TIMEOUT_S:g} s")
+            return _out_of_time(where)
         except HoldfastError as error:
             return CheckOutcome(False, str(error))
     return CheckOutcome(True, f"{where} gives vectors of dimension {len(vector.values)}")
@@ -106,8 +106,7 @@ async def _ask(endpoint: _ModelEndpoint) -> CheckOutcome:
     where = address_without_secrets(base)
     status = await http_status(f"{base}/models", headers)
     if status == _TIMED_OUT:
-        remedy = "jobs wait longer than this check; if they wait too, look at the endpoint itself"
-        return CheckOutcome(False, f"{where} did not answer within {TIMEOUT_S:g} s", remedy)
+        return _out_of_time(where)
     if isinstance(status, str):
         remedy = f"check {endpoint.url_setting}"
         return CheckOutcome(False, f"{where} does not answer ({status})", remedy)
@@ -124,6 +123,12 @@ async def _ask(endpoint: _ModelEndpoint) -> CheckOutcome:
         remedy = f"check {endpoint.url_setting}, or try later"
         return CheckOutcome(False, f"{where} answers {status}", remedy)
     return CheckOutcome(True, f"{where} answers and takes {'the key' if key else 'no key'}")
+
+
+def _out_of_time(where: str) -> CheckOutcome:
+    detail = f"{where} did not answer within {TIMEOUT_S:g} s"
+    remedy = "jobs wait longer than this check; if they wait too, look at the endpoint itself"
+    return CheckOutcome(False, detail, remedy, ran_out_of_time=True)
 
 
 async def http_status(address: str, headers: Mapping[str, str] | None = None) -> int | str:

@@ -67,9 +67,9 @@ async def run_health_checks() -> list[HealthCheckResult]:
     if outcomes["config file"].is_good is False:
         outcomes |= dict.fromkeys(_FILE_CHECKS, CheckOutcome(None, _UNREADABLE_FILE))
     else:
-        # After the service checks: starting tool servers keeps the processor busy for seconds.
-        checks = {**configured_endpoint_checks(settings), **_FILE_CHECKS}
-        outcomes |= await _gather(checks, settings, endpoints)
+        # Last come tool servers, whose start keeps the processor busy for seconds.
+        for checks in (configured_endpoint_checks(settings), _FILE_CHECKS):
+            outcomes |= await _gather(checks, settings, endpoints)
     return [*results, *(_result(part, outcome) for part, outcome in outcomes.items())]
 
 
@@ -133,7 +133,8 @@ async def _run_check(
         async with asyncio.timeout(2 * TIMEOUT_S):
             return await check(settings, endpoints)
     except TimeoutError:
-        return CheckOutcome(False, f"no answer within {2 * TIMEOUT_S:g} s", BUSY_HINT)
+        detail = f"no answer within {2 * TIMEOUT_S:g} s"
+        return CheckOutcome(False, detail, BUSY_HINT, ran_out_of_time=True)
     except HoldfastError as error:
         return CheckOutcome(False, str(error))
 

@@ -27,7 +27,8 @@ async def check_database(settings: Settings, endpoints: Endpoints | None) -> Che
     except psycopg.OperationalError as error:
         # Only the first line, and never the address, which may contain a password.
         first_line = str(error).partition("\n")[0]
-        return CheckOutcome(False, f"PostgreSQL does not answer: {first_line}", remedy)
+        detail = f"PostgreSQL does not answer: {first_line}"
+        return CheckOutcome(False, detail, remedy, ran_out_of_time=endpoints.embedded_database)
     from holdfast.storage.core.schema_migration import newest_schema_version
 
     if revision != (head := await asyncio.to_thread(newest_schema_version)):
@@ -63,7 +64,8 @@ async def check_temporal(settings: Settings, endpoints: Endpoints | None) -> Che
         if not endpoints.embedded_temporal:
             raise
         # The embedded server has just accepted a connection, so it is not down.
-        return CheckOutcome(False, f"{at}: listens, but a client got no answer", BUSY_HINT)
+        detail = f"{at}: listens, but a client got no answer"
+        return CheckOutcome(False, detail, BUSY_HINT, ran_out_of_time=True)
     if missing := await missing_search_attributes(client):
         return CheckOutcome(
             False, f"{at}: search attributes {', '.join(missing)} are missing", START_HINT

@@ -264,9 +264,6 @@ class ScriptedModel(HostedApp):
                 Route("/v1/responses", self._respond, methods=["POST"]),
                 Route("/v1/responses/{id}", self._response),
                 Route("/v1/responses/{id}/cancel", self._cancel, methods=["POST"]),
-                Route("/v1/responses", self._respond, methods=["POST"]),
-                Route("/v1/responses/{id}", self._response),
-                Route("/v1/responses/{id}/cancel", self._cancel, methods=["POST"]),
                 Route("/v1/models", _models),
             ]
         )
