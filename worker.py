@@ -38,6 +38,7 @@ from holdfast.corpus.spare_time_embedding import embed_in_spare_time
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.observability.trace_export import export_traces
+from holdfast.schedules.scheduled_runs import ScheduledRuns
 from holdfast.services.private_files import touch_private_file
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.services.supervisor.loop_pulse import LoopPulse
@@ -50,6 +51,7 @@ from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED, Supervi
 from holdfast.services.worker.environment_block import hide_environment
 from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
 from holdfast.services.worker.restored_database_check import check_for_restored_database
+from holdfast.services.worker.schedule_upkeep import ScheduleUpkeep
 from holdfast.services.worker.service_presence import ServicePresence
 from holdfast.services.worker.worker_takeover import record_stalls, take_over_work
 from holdfast.settings import Settings, load_settings
@@ -62,6 +64,7 @@ from holdfast.tools.private_job_settings import read_private_job_settings
 from holdfast.webhooks.webhook_sender import WebhookSender
 from holdfast.webhooks.webhook_settings import read_webhook_hosts
 from holdfast.workflows.research_job import ResearchJob
+from holdfast.workflows.scheduled_run import ScheduledRunWorkflow
 
 log = structlog.get_logger(__name__)
 
@@ -92,7 +95,8 @@ async def open_services(settings: Settings, database_url: str) -> AsyncIterator[
         hub = Hub(servers, builtin, secrets=secrets, private_jobs=private_jobs)
         await stack.enter_async_context(hub)
         calibrations = read_calibrations(settings.config_file)
-        yield Services(db, models, hub, agents, calibrations)
+        runs = ScheduledRuns(settings, db)
+        yield Services(db, models, hub, agents, calibrations, runs.begin)
 
 
 def build_worker(
@@ -112,7 +116,7 @@ def build_worker(
     return Worker(
         client,
         task_queue=settings.task_queue,
-        workflows=[ResearchJob],
+        workflows=[ResearchJob, ScheduledRunWorkflow],
         activities=list(activities_by_type(services).values()),
         interceptors=[
             ErrorInterceptor(),
@@ -175,7 +179,7 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
 async def _look_after_jobs(
     takeover: asyncio.Task[None], client: Client, db: Database, task_queue: str
 ) -> None:
-    """Find the jobs without a workflow and the restored databases, until cancelled.
+    """Find lost workflows, lost schedules and restored databases, until cancelled.
 
     The takeover comes first: running jobs wait for it, and on a busy machine these tasks would
     delay it.
@@ -183,6 +187,7 @@ async def _look_after_jobs(
     await takeover
     async with asyncio.TaskGroup() as group:
         group.create_task(LostWorkflowStart(client, db, task_queue).repeat())
+        group.create_task(ScheduleUpkeep(client, db, task_queue).repeat())
         group.create_task(check_for_restored_database(client, db, task_queue))
 
 

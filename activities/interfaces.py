@@ -38,6 +38,11 @@ from holdfast.models.jobs.job_state import (
     TaskReceipt,
     VerificationRoundReceipt,
 )
+from holdfast.models.schedules.schedule_orders import (
+    RunScheduleOrder,
+    ScheduledJobOrder,
+    ScheduleReceipt,
+)
 
 OrderT = TypeVar("OrderT")
 ResultT = TypeVar("ResultT")
@@ -204,6 +209,18 @@ async def end_job(order: EndOrder) -> JobOutcome:
 @_stub
 async def cancel_workflow(order: CancelWorkflowOrder) -> None:
     """Request the cancellation of the workflow run that calls. Repeating: changes nothing."""
+    raise NotImplementedError
+
+
+@_stub
+async def run_schedule(order: RunScheduleOrder) -> ScheduleReceipt:
+    """Submit the job of a schedule's run. Repeating: the run is stored with its job; once."""
+    raise NotImplementedError
+
+
+@_stub
+async def has_scheduled_job_ended(order: ScheduledJobOrder) -> bool:
+    """Look whether the job of a run has ended or was removed. Repeating: reads only."""
     raise NotImplementedError
 
 

@@ -14,6 +14,7 @@ from holdfast.activities.lifecycle.answer_activities import AnswerActivities
 from holdfast.activities.lifecycle.control_activities import ControlActivities
 from holdfast.activities.lifecycle.job_begin_activities import JobBeginActivities
 from holdfast.activities.lifecycle.job_end_activities import JobEndActivities
+from holdfast.activities.lifecycle.schedule_activities import ScheduleActivities
 from holdfast.activities.plans.opening_activities import OpeningActivities
 from holdfast.activities.plans.plan_activities import PlanActivities
 from holdfast.activities.plans.self_revision_activities import SelfRevisionActivities
@@ -39,6 +40,7 @@ ACTIVITY_CLASSES: tuple[ActivityClass, ...] = (
     GapActivities,
     ReportActivities,
     JobEndActivities,
+    ScheduleActivities,
 )
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from holdfast.configuration.price_settings import read_prices
@@ -26,6 +27,9 @@ from holdfast.storage.views.job_stage_queries import load_job_stages
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
 
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
 _POLL_INTERVAL = timedelta(milliseconds=100)
 _CHECK_INTERVAL = timedelta(seconds=5)
 _MAX_FAILED_CHECKS = 4
@@ -39,6 +43,8 @@ class Holdfast:
     settings: Settings
     endpoints: Endpoints
     db: Database
+    temporal: "Client | None" = None
+    """An open connection to Temporal, as a worker has one; None: each request opens its own."""
 
     async def submit(
         self,
@@ -57,7 +63,7 @@ class Holdfast:
             BadInput: the key belongs to another request.
             ServiceDown: Temporal does not answer; the job is stored and can be started again.
         """
-        temporal = await connect(self.settings, self.endpoints)
+        temporal = self.temporal or await connect(self.settings, self.endpoints)
         job_id, is_new = await job_rows.submit_job(
             self.db, new_job_id(), request, key, prepare, key_id=key_id
         )

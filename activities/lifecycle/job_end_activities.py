@@ -8,6 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from holdfast.activities import interfaces
 from holdfast.activities.interfaces import implements
 from holdfast.activities.lifecycle.response_cancelling import cancel_left_responses
+from holdfast.activities.lifecycle.schedule_digest import changes_since_last_run
 from holdfast.activities.runtime.activity_frame import ReceiptScope, Recorded, record_once
 from holdfast.activities.runtime.activity_services import Services
 from holdfast.models.jobs.activity_orders import CancelWorkflowOrder, EndOrder, JobOutcome
@@ -31,7 +32,8 @@ class JobEndActivities:
             # A job that was only planned runs its tasks when it is resumed.
             if order.reason is not StopReason.PLANNED:
                 await plan_change_rows.cancel_open_tasks(tx)
-            await job_rows.store_job_end(tx, order.status, order.reason, order.message)
+            facts = await changes_since_last_run(self.services.db, tx)
+            await job_rows.store_job_end(tx, order.status, order.reason, order.message, facts)
             return Recorded(_outcome(order), ReceiptScope.RUN)
 
         outcome = await record_once(

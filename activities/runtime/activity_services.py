@@ -1,9 +1,11 @@
 """Services that all activities share: database, models, tools, agents, and the jobs' requests."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+from temporalio.client import Client
 
 from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.budget.token_prices import PriceList
@@ -12,6 +14,7 @@ from holdfast.models.calls.model_config import ModelConfig
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.jobs.activity_orders import RunOrder
 from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.schedules.schedule_orders import RunScheduleOrder, ScheduleReceipt
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.planning.reports.answer_calibration import CalibrationTables, built_in_calibration
 from holdfast.planning.strategies.agent_catalogue import AgentCatalogue, built_in_agents
@@ -22,6 +25,9 @@ from holdfast.storage.jobs import job_rows
 from holdfast.tools.mcp.tool_hub import Hub
 
 _MAX_CACHED_REQUESTS = 500
+
+RunSchedule: TypeAlias = Callable[[Client, RunScheduleOrder], Awaitable[ScheduleReceipt]]
+"""Begins one run of a schedule; the front door gives it, because it submits jobs."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ class Services:
     hub: Hub
     agents: AgentCatalogue = field(default_factory=built_in_agents)
     calibrations: CalibrationTables = field(default_factory=built_in_calibration)
+    run_schedule: RunSchedule | None = None
     requests: RequestCache = field(init=False)
 
     def __post_init__(self) -> None:

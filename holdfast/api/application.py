@@ -36,6 +36,7 @@ from holdfast.api.routes import (
     quota_routes,
     record_routes,
     response_routes,
+    schedule_routes,
     upload_routes,
     webhook_routes,
 )
@@ -57,6 +58,7 @@ _ROUTERS = (
     access_routes.router,
     quota_routes.router,
     response_routes.router,
+    schedule_routes.router,
     webhook_routes.router,
     observability_routes.router,
 )

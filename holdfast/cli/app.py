@@ -18,6 +18,7 @@ from holdfast.cli.declarations import (
     quota_declarations,
     record_declarations,
     removal_declarations,
+    schedule_declarations,
     view_declarations,
     webhook_declarations,
 )
@@ -83,6 +84,7 @@ app.command()(backup_declarations.restore)
 app.command()(access_declarations.audit)
 app.add_typer(access_declarations.app, name="keys")
 app.add_typer(quota_declarations.app, name="quotas")
+app.add_typer(schedule_declarations.app, name="schedules")
 app.add_typer(webhook_declarations.app, name="webhooks")
 app.add_typer(corpus_declarations.app, name="corpus")
 app.add_typer(model_declarations.app, name="models")

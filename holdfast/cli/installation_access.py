@@ -26,11 +26,13 @@ async def open_installation(*, needs_temporal: bool = True) -> AsyncIterator[Hol
         yield holdfast
 
 
-def run_with_client(action: Callable[[Holdfast], Awaitable[ResultT]]) -> ResultT:
-    """The result of an action that needs PostgreSQL, but not Temporal."""
+def run_with_client(
+    action: Callable[[Holdfast], Awaitable[ResultT]], *, needs_temporal: bool = False
+) -> ResultT:
+    """The result of an action that needs PostgreSQL, and Temporal only with `needs_temporal`."""
 
     async def run() -> ResultT:
-        async with open_installation(needs_temporal=False) as holdfast:
+        async with open_installation(needs_temporal=needs_temporal) as holdfast:
             return await action(holdfast)
 
     return asyncio.run(run())

@@ -19,7 +19,9 @@ from holdfast.models.errors import BadInput, ServiceDown
 from holdfast.storage.access.audit_rows import append_audit_entry
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import erasure_rows, job_rows
+from holdfast.storage.schedules.schedule_rows import schedule_ids_of_owner
 from holdfast.temporal.history_deletion import delete_histories, wait_until_deleted
+from holdfast.temporal.job_schedules import delete_temporal_schedule
 from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_handle import wait_until_closed
 
@@ -66,7 +68,7 @@ async def erase_job(
 
 
 async def erase_owner(holdfast: Holdfast, owner: str, *, by: str) -> ErasureReceipt:
-    """Erase the owner's keys, jobs, collections, uploads and webhooks.
+    """Erase the owner's keys, jobs, schedules, collections, uploads and webhooks.
 
     Raises:
         BadInput: the owner is empty.
@@ -77,8 +79,11 @@ async def erase_owner(holdfast: Holdfast, owner: str, *, by: str) -> ErasureRece
     db = holdfast.db
     erasure = await _begin(holdfast, ErasureSubject.OWNER, owner, by)
     uploads = await erasure_rows.upload_ids_of_owner(db, owner)
+    schedules = await schedule_ids_of_owner(db, owner)
     # The keys go first: whoever has one could submit another job.
     await erasure_rows.erase_owned_rows(db, erasure.id, owner)
+    for schedule_id in schedules:
+        await delete_temporal_schedule(erasure.temporal, schedule_id)
     folders = await asyncio.to_thread(_remove_folders, holdfast, uploads)
     erased: list[str] = []
     while mine := await erasure_rows.job_ids_of_owner(db, owner):

@@ -1,4 +1,4 @@
-"""Read the age and the size that choose the ended jobs that are pruned."""
+"""Read an age, as of jobs that are pruned, and a size."""
 
 import re
 from datetime import timedelta

@@ -37,6 +37,7 @@ from holdfast.storage.forks.fork_amounts import load_call_amounts
 from holdfast.storage.forks.fork_rows import KeptTasks
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.job_control_rows import check_has_answers
+from holdfast.storage.jobs.job_rows import Preparation
 from holdfast.storage.plans import plan_change_rows, task_queries
 
 
@@ -180,8 +181,11 @@ async def start_fork(
     by: str,
     key: str | None = None,
     key_id: str = "",
+    prepare: Preparation | None = None,
 ) -> ForkedJob:
     """Store a checked fork and start its workflow.
+
+    `prepare` writes more of what the fork begins with.
 
     Raises:
         ServiceDown: Temporal does not answer; the fork is stored, and a worker starts it.
@@ -189,6 +193,8 @@ async def start_fork(
 
     async def begin(write: JobTransaction) -> None:
         await _write_beginning(write, prepared, by)
+        if prepare is not None:
+            await prepare(write)
 
     new = await holdfast.submit(prepared.request, key=key, key_id=key_id, prepare=begin)
     return ForkedJob(

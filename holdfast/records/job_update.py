@@ -18,6 +18,7 @@ from holdfast.planning.plans.plan_edits import own_tasks
 from holdfast.records.fork_submission import ForkPlan, ForkSubmission
 from holdfast.records.job_forking import fork_plan, prepare_fork, start_fork
 from holdfast.storage.forks import fork_rows
+from holdfast.storage.jobs.job_rows import Preparation
 from holdfast.storage.plans import task_queries
 
 _LOST = (SourceDrift.CHANGED, SourceDrift.GONE)
@@ -48,16 +49,19 @@ async def update_job(
     *,
     owner: str,
     by: str,
+    key: str | None = None,
     key_id: str = "",
     older_than: timedelta | None = None,
     searches_again: bool = False,
     is_dry_run: bool = False,
+    prepare: Preparation | None = None,
 ) -> JobUpdate:
     """Read the sources of the job's report again, and fork the tasks that depend on what changed.
 
     With `older_than`, nothing is done if the sources were read more recently. `searches_again` runs
     all tasks that call tools again, so that new sources are found as well. A dry run reads the
     sources, and starts no job. `key_id` is the API key that asks; its quota counts the new job.
+    With `key`, an update starts one job for each key; `prepare` writes more of what it begins with.
 
     Raises:
         NotFound: there is no such job, or it has no report.
@@ -97,7 +101,7 @@ async def update_job(
     if is_dry_run:
         prices = read_prices(holdfast.settings.config_file)
         return told.model_copy(update={"fork": fork_plan(prepared, prices)})
-    forked = await start_fork(holdfast, prepared, by=by, key_id=key_id)
+    forked = await start_fork(holdfast, prepared, by=by, key=key, key_id=key_id, prepare=prepare)
     return told.model_copy(update={"fork": forked.fork, "job_id": forked.job_id})
 
 

@@ -96,7 +96,11 @@ async def open_workflow_ids(temporal: "Client", task_queue: str) -> set[str]:
 
     The list may lack a workflow that has just started.
     """
-    query = f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running'"
+    # Runs of schedules are on the same task queue.
+    query = (
+        f"WorkflowType = 'research_job' and TaskQueue = '{task_queue}' "
+        "and ExecutionStatus = 'Running'"
+    )
     return {workflow.id async for workflow in temporal.list_workflows(query)}
 
 

@@ -15,11 +15,12 @@ from holdfast.storage.core.tables.corpus_tables import documents
 from holdfast.storage.core.tables.erasure_tables import erasures
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.core.tables.quota_tables import quota_uses, quotas
+from holdfast.storage.core.tables.schedule_tables import schedules
 from holdfast.storage.core.tables.upload_tables import document_uploads
 from holdfast.storage.core.tables.webhook_tables import webhooks
 from holdfast.storage.jobs.job_removal import count_rows_of_job, delete_job
 
-_OWNED_TABLES = (api_keys, webhooks, document_uploads, quota_uses)
+_OWNED_TABLES = (api_keys, webhooks, document_uploads, quota_uses, schedules)
 """Their rows have an owner of their own; rows of other tables belong to a job or a collection."""
 
 
@@ -83,7 +84,7 @@ async def erase_stored_job(
 
 
 async def erase_owned_rows(db: Database, erasure_id: str, owner: str) -> None:
-    """Delete the owner's keys, webhooks and records of uploads."""
+    """Delete the owner's keys, webhooks, schedules and records of uploads."""
     async with db.writing() as connection:
         rows: dict[str, int] = {}
         for table in _OWNED_TABLES:

@@ -52,9 +52,18 @@ EXPORTED_TABLES: Mapping[str, Table] = MappingProxyType(
 """A table follows those that its foreign keys name."""
 
 LEFT_OUT_TABLES = frozenset(
-    {"responses", "sent_spans", "sent_traces", "webhook_deliveries", "webhooks", "worker_stalls"}
+    {
+        "responses",
+        "schedule_runs",
+        "sent_spans",
+        "sent_traces",
+        "webhook_deliveries",
+        "webhooks",
+        "worker_stalls",
+    }
 )
-"""Tables of a job's surroundings: requests of clients, traces, addresses and secrets, workers."""
+"""Tables of a job's surroundings: requests of clients, traces, addresses and secrets, workers,
+and the schedules that asked for jobs."""
 
 
 def rows_of_job(table: Table, job_id: str) -> ColumnElement[bool]:

@@ -1,9 +1,10 @@
 """Submit, load and list jobs; begin a workflow run; end a job with a stop reason."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pydantic import JsonValue
@@ -245,9 +246,16 @@ async def begin_job_run(db: Database, job_id: str, run_id: str, after_epoch: int
 
 
 async def store_job_end(
-    write: JobTransaction, status: JobStatus, reason: StopReason, message: str
+    write: JobTransaction,
+    status: JobStatus,
+    reason: StopReason,
+    message: str,
+    facts: Mapping[str, JsonValue] = MappingProxyType({}),
 ) -> None:
-    """Record how the job ended, and mark calls in flight as unknown."""
+    """Record how the job ended, and mark calls in flight as unknown.
+
+    `facts` are more facts of the event, which webhooks send on.
+    """
     for table in (model_calls, tool_calls):
         await write.connection.execute(
             update(table)
@@ -260,7 +268,11 @@ async def store_job_end(
         status=status.value, stop_reason=reason.value, message=message, finished_at=func.now()
     )
     write.event(
-        EventKind.JOB_ENDED, status=status.value, reason=reason.value, message=message[:500]
+        EventKind.JOB_ENDED,
+        status=status.value,
+        reason=reason.value,
+        message=message[:500],
+        **facts,
     )
 
 

@@ -42,7 +42,7 @@ async def services() -> AsyncIterator[Services]:
 def test_each_stub_has_an_implementation_of_its_name(services: Services) -> None:
     implementations = activities_by_type(services)
 
-    assert len(implementations) == 19
+    assert len(implementations) == 21
     assert implementations.keys() == interfaces.STUBS.keys()
 
 

@@ -19,6 +19,7 @@ from holdfast.jobs.server_checks import check_server_names
 from holdfast.models.budget.job_expectation import JobExpectation
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_filter import MAX_LISTED_JOBS, JobFilter
+from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.views.job_views import JobLine
 
 _KEY = Annotated[
@@ -82,6 +83,16 @@ async def submitted_job(
         key_id=session.caller.key_id,
     )
     return SubmittedJob(job_id=job_id, note=checked.note)
+
+
+async def checked_job_request(session: CallerView, submission: JobSubmission) -> JobRequest:
+    """The request of a submission, checked for the caller; nothing is stored.
+
+    Raises:
+        BadInput: the submission cannot be used.
+        NotFound: the caller sees no such job or collection.
+    """
+    return await completed_request(session.holdfast, await _checked(session, submission))
 
 
 @router.post("/estimates")

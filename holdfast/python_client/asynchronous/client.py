@@ -9,10 +9,13 @@ from holdfast.python_client.asynchronous.evidence import AsyncEvidence
 from holdfast.python_client.asynchronous.installation import AsyncInstallation
 from holdfast.python_client.asynchronous.jobs import AsyncJobs
 from holdfast.python_client.asynchronous.records import AsyncRecords
+from holdfast.python_client.asynchronous.schedules import AsyncSchedules
 from holdfast.python_client.local_installation import start_local_installation
 
 
-class AsyncClient(AsyncJobs, AsyncRecords, AsyncEvidence, AsyncCollections, AsyncInstallation):
+class AsyncClient(
+    AsyncJobs, AsyncRecords, AsyncSchedules, AsyncEvidence, AsyncCollections, AsyncInstallation
+):
     """Everything that an installation can be asked for over HTTP.
 
     Errors are those of `holdfast.python_client`: `ApiError` and its kinds, whose `detail` says what

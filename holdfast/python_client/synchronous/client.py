@@ -9,9 +9,10 @@ from holdfast.python_client.synchronous.evidence import SyncEvidence
 from holdfast.python_client.synchronous.installation import SyncInstallation
 from holdfast.python_client.synchronous.jobs import SyncJobs
 from holdfast.python_client.synchronous.records import SyncRecords
+from holdfast.python_client.synchronous.schedules import SyncSchedules
 
 
-class Client(SyncJobs, SyncRecords, SyncEvidence, SyncCollections, SyncInstallation):
+class Client(SyncJobs, SyncRecords, SyncSchedules, SyncEvidence, SyncCollections, SyncInstallation):
     """Everything that an installation can be asked for over HTTP.
 
     Errors are those of `holdfast.python_client`: `ApiError` and its kinds, whose `detail` says what

@@ -65,7 +65,7 @@ async def client_of(serving: HttpService, owner: str) -> httpx2.AsyncClient:
 
 
 async def fill(engine: RunningEngine, marias: httpx2.AsyncClient) -> dict[str, str]:
-    """Give Maria a job, a collection, an upload, a webhook and a response; their ids by parameter."""
+    """Give Maria a job, a collection, an upload, a webhook, a schedule and a response; their ids by parameter."""
     job_id = (await engine.run(f"Where is {MARK}?")).job_id
     async with engine.db.writing() as connection:
         await connection.execute(jobs.update().where(jobs.c.id == job_id).values(owner="maria"))
@@ -74,9 +74,11 @@ async def fill(engine: RunningEngine, marias: httpx2.AsyncClient) -> dict[str, s
     upload = await marias.post("/v1/collections/rare/documents", files=files)
     url = f"https://example.com/{MARK}"
     webhook = await marias.post("/v1/webhooks", json={"url": url})
+    weekly = {"times": "weekly on monday 08:00", "ask": {"question": f"Where is {MARK}?"}}
+    schedule = await marias.post("/v1/schedules", json=weekly)
     asked = {"model": "holdfast", "input": f"What is {MARK}?", "background": True}
     response = await marias.post("/v1/responses", json=asked)
-    for answer in (upload, webhook, response):
+    for answer in (upload, webhook, schedule, response):
         assert answer.status_code < 300, answer.text
     upload_id = upload.json()["id"]
     async with asyncio.timeout(120):  # nothing is left that changes rows by itself
@@ -88,6 +90,7 @@ async def fill(engine: RunningEngine, marias: httpx2.AsyncClient) -> dict[str, s
         "job": job_id,
         "upload": upload_id,
         "webhook": webhook.json()["details"]["id"],
+        "schedule": schedule.json()["id"],
         "response": response.json()["id"],
         "collection": "maria/papers",
         "sha256": "0" * 64,
@@ -106,6 +109,7 @@ def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
         "/v1/jobs/{job}/questions/{question}": {"text": "yes"},
         "/v1/erasures": {"job": job},
         "/v1/webhooks": {"url": "https://example.com/", "job": job},
+        "/v1/schedules": {"times": "daily 08:00", "update": job},
         "/v1/responses": asked,
         "/v1/collections/{collection}/search": {"query": MARK},
     }
@@ -138,16 +142,17 @@ async def test_no_route_shows_or_changes_a_row_of_another_owner(
             await marias.get("/v1/collections/papers/documents"),
             await marias.get(f"/v1/uploads/{ids['upload']}"),
             await marias.get("/v1/webhooks"),
+            await marias.get("/v1/schedules"),
         ]
         await marias.aclose()
         await ottos.aclose()
 
     assert filled >= {"jobs", "tasks", "model_calls", "tool_calls", "sources", "evidence"}
-    assert filled >= {"documents", "passages", "webhooks", "responses"}
+    assert filled >= {"documents", "passages", "webhooks", "schedules", "responses"}
     assert told == {}
     changed = {name for name in before if after.get(name) != before[name]}
     assert changed == set(), dict(ways)
     assert not ways.keys() & {500, 502}, dict(ways)
     # What is Maria's was there to be seen.
-    assert [answer.status_code for answer in hers] == [200] * 4
+    assert [answer.status_code for answer in hers] == [200] * 5
     assert MARK in hers[0].text + hers[3].text

@@ -47,7 +47,7 @@ WITHOUT_OWNER = {
 }
 OWNED_BY_NAME = {"documents", "passages", "collection_words"}
 """A collection's name begins with its owner."""
-OWNED_BY_COLUMN = {"document_uploads", "quota_uses"}
+OWNED_BY_COLUMN = {"document_uploads", "quota_uses", "schedules"}
 
 
 @pytest.fixture

@@ -91,8 +91,10 @@ def _event_of(entry: EventView) -> WebhookEvent | None:
 def _environment(job_id: str, event: WebhookEvent, entry: EventView) -> dict[str, str]:
     # Not HOLDFAST_...: a `holdfast` in the command would take the names for settings.
     message = entry.facts.get("message") or _MESSAGES.get(event, "")
+    changes = entry.facts.get("changes")
     return {
         "JOB_ID": job_id,
         "JOB_EVENT": event.value,
         "JOB_MESSAGE": str(message).replace("\0", ""),
+        "JOB_CHANGES": str(changes["in_words"] if isinstance(changes, Mapping) else ""),
     }

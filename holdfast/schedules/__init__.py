@@ -1,0 +1,1 @@
+"""Ask questions again at certain times, and say what changed."""

@@ -1,0 +1,144 @@
+"""Begin a run of a schedule: submit its question again, or update its report.
+
+A run that cannot begin ends with a note, and the schedule goes on: a collection may come back, and
+an outage ends. Only a revoked key pauses the schedule, and the last of its runs ends it.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+
+from holdfast.client import Holdfast
+from holdfast.corpus.collection_names import check_collection
+from holdfast.models.access.api_keys import ApiKey
+from holdfast.models.errors import BadConfiguration, BadInput, NotFound
+from holdfast.models.schedules.schedule import Schedule, ScheduleStatus
+from holdfast.models.schedules.schedule_orders import RunScheduleOrder, ScheduleReceipt
+from holdfast.records.job_update import update_job
+from holdfast.settings import Endpoints, Settings
+from holdfast.storage.access.api_key_rows import load_keys
+from holdfast.storage.core.database import Database, JobTransaction
+from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.storage.schedules import schedule_rows, schedule_run_rows
+from holdfast.temporal.job_schedules import delete_temporal_schedule, pause_temporal_schedule
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class ScheduledRuns:
+    """Begins the runs of one installation's schedules."""
+
+    settings: Settings
+    db: Database
+
+    async def begin(self, temporal: "Client", order: RunScheduleOrder) -> ScheduleReceipt:
+        """Submit the job of the run; the same run gives the same job.
+
+        Raises:
+            Passing: a service or a source does not answer; trying again may help.
+        """
+        try:
+            schedule = await schedule_rows.find_schedule(self.db, order.schedule_id, None)
+        except NotFound:
+            # It was erased, or PostgreSQL is another one: nothing of it may run.
+            await delete_temporal_schedule(temporal, order.schedule_id)
+            return ScheduleReceipt()
+        begun = await schedule_run_rows.find_run(self.db, schedule.id, order.run)
+        if begun is not None:
+            return ScheduleReceipt(job_id=begun.job_id)
+        if not await self._may_run(temporal, schedule):
+            return ScheduleReceipt()
+        try:
+            job_id = await self._submit(_connected(self, temporal), schedule, order.run)
+        except (BadInput, NotFound, BadConfiguration) as error:
+            log.warning("schedule.run_refused", schedule_id=schedule.id, error=str(error))
+            await self._note(schedule, order.run, str(error))
+            job_id = None
+        await self._end_after_last_run(temporal, schedule)
+        return ScheduleReceipt(job_id=job_id)
+
+    async def _may_run(self, temporal: "Client", schedule: Schedule) -> bool:
+        """True if the schedule is active; one whose key no longer counts is paused with a note."""
+        if schedule.status is ScheduleStatus.ENDED:
+            await delete_temporal_schedule(temporal, schedule.id)
+        if schedule.status is not ScheduleStatus.ACTIVE:
+            return False
+        key = await self._newest_key(schedule.key_id)
+        if key is None or key.state_at(datetime.now(UTC)) == "active":
+            return True
+        note = f"the key {key.name!r} that made the schedule was revoked or has expired"
+        await schedule_rows.set_schedule_status(
+            self.db, schedule.id, ScheduleStatus.PAUSED, note=note
+        )
+        await pause_temporal_schedule(temporal, schedule.id, is_paused=True)
+        return False
+
+    async def _newest_key(self, key_id: str) -> ApiKey | None:
+        """The key that was made from this one by rotation, if there is one; None: not our key.
+
+        People on this machine have no key, and callers of a sign-in provider have none of ours.
+        """
+        keys = {each.id: each for each in await load_keys(self.db)}
+        made_from = {each.replaces: each for each in keys.values() if each.replaces}
+        key = keys.get(key_id)
+        while key is not None and key.id in made_from:
+            key = made_from[key.id]
+        return key
+
+    async def _submit(self, holdfast: Holdfast, schedule: Schedule, run: str) -> str | None:
+        key = f"{schedule.id}/{run}"
+
+        async def store_run(write: JobTransaction) -> None:
+            await schedule_run_rows.store_run_of_job(write, schedule.id, run)
+
+        request = schedule.work.request
+        if request is None:
+            newest = await schedule_run_rows.newest_report_of_schedule(self.db, schedule.id)
+            updated = await update_job(
+                holdfast,
+                newest or schedule.work.updated_job,
+                owner=schedule.owner,
+                by=schedule.owner,
+                key=key,
+                key_id=schedule.key_id,
+                searches_again=schedule.work.searches_again,
+                prepare=store_run,
+            )
+            if updated.job_id is None:
+                await self._note(schedule, run, updated.note)
+            return updated.job_id
+        if request.collection:
+            collections = await CorpusStore(self.db).collections()
+            check_collection(request.collection, collections)
+        return await holdfast.submit(request, key=key, key_id=schedule.key_id, prepare=store_run)
+
+    async def _note(self, schedule: Schedule, run: str, note: str) -> None:
+        await schedule_run_rows.store_run_without_job(self.db, schedule.id, run, note[:500])
+
+    async def _end_after_last_run(self, temporal: "Client", schedule: Schedule) -> None:
+        most = schedule.terms.runs
+        if most is None or await schedule_run_rows.count_runs(self.db, schedule.id) < most:
+            return
+        note = f"the schedule had its {most} runs"
+        await schedule_rows.set_schedule_status(
+            self.db, schedule.id, ScheduleStatus.ENDED, note=note
+        )
+        await delete_temporal_schedule(temporal, schedule.id)
+
+
+def _connected(runs: ScheduledRuns, temporal: "Client") -> Holdfast:
+    endpoints = Endpoints(
+        database_url="",
+        temporal_address=temporal.service_client.config.target_host,
+        temporal_namespace=temporal.namespace,
+        temporal_ui=None,
+        embedded_database=False,
+        embedded_temporal=False,
+    )
+    return Holdfast(runs.settings, endpoints, runs.db, temporal=temporal)

@@ -1,0 +1,1 @@
+"""What asks a question again, or updates a report, at certain times."""
