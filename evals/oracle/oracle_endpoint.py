@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -13,12 +13,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from holdfast.evals.oracle.oracle_roles import Oracle
+from holdfast.evals.oracle.program_calls import RoleTask
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
+from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PLANNER
 from holdfast.roles.planning.replanner import REPLANNER, STEP_REPLANNER
 from holdfast.roles.planning.reviser import REVISER
@@ -41,6 +42,7 @@ _ROLES: tuple[Role[Any, Any], ...] = (
     ASSESSOR,
     REVISER,
     VERIFIER,
+    GAP_PLANNER,
     REASONER,
     CONDENSER,
     SYNTHESISER,
@@ -50,8 +52,20 @@ _ROLES: tuple[Role[Any, Any], ...] = (
 _PER_MESSAGE = 4
 
 
+class RolePlayer(Protocol):
+    """Whoever answers for the model."""
+
+    def play(self, role: str, task: RoleTask) -> object:
+        """The role's answer to its typed task, as JSON.
+
+        Raises:
+            LookupError: the player does not play this role, or does not know the question.
+        """
+        ...
+
+
 @contextmanager
-def serve_oracle(oracle: Oracle) -> Iterator[str]:
+def serve_oracle(oracle: RolePlayer) -> Iterator[str]:
     """The address of the endpoint, while the block lasts."""
 
     async def complete(request: Request) -> JSONResponse:
@@ -71,7 +85,7 @@ def serve_oracle(oracle: Oracle) -> Iterator[str]:
             run.join(10)
 
 
-def _reply(oracle: Oracle, body: Mapping[str, Any]) -> JSONResponse:
+def _reply(oracle: RolePlayer, body: Mapping[str, Any]) -> JSONResponse:
     turns = body["messages"]
     system, asked = turns[0]["content"], turns[1]["content"]
     role = next((each for each in _ROLES if system.startswith(each.instructions.strip())), None)

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from holdfast.evals.measures.evaluation_engine import running_worker
 from holdfast.evals.oracle.gold_programs import GoldProgram, fanout_programs, kopl_programs
-from holdfast.evals.oracle.oracle_endpoint import serve_oracle
+from holdfast.evals.oracle.oracle_endpoint import RolePlayer, serve_oracle
 from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
 from holdfast.evals.presets.run_records import QuestionRun, RunRecords
@@ -21,7 +21,8 @@ from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
 _ROOT = Path(__file__).parents[2]
-_MODEL = "oracle"
+PLAYED_MODEL = "oracle"
+"""The model's name in arms that a player plays."""
 _KOPL = {
     "kopl-lab": ("lab_questions", "lab_kb"),
     "kopl-small": ("questions_small", "kb"),
@@ -75,7 +76,29 @@ def run_oracle(task: OracleTask, wanted: OracleRunOptions) -> list[QuestionRun]:
         NotFound: there is no such preset.
         BadInput: what is kept was run under other conditions.
     """
-    with temporary_services() as services, serve_oracle(Oracle.of(task.golds)) as address:
+    arms = preset_arms(wanted.presets, PLAYED_MODEL, "", wanted.changes)
+    comparison = PresetComparison([each.asked for each in task.golds], arms, wanted.slots)
+    servers = server_table(task.server, task.module, task.file)
+    return run_with_player(Oracle.of(task.golds), comparison, servers, wanted.out)
+
+
+def server_table(name: str, module: str, file: Path) -> str:
+    """An MCP server as a table of `holdfast.toml`: a module of ours that serves a file."""
+    command = json.dumps([sys.executable, "-m", module, str(file.resolve())])
+    return f'[servers.{name}]\ncommand = {command}\ncwd = "{_ROOT}"\n'
+
+
+def run_with_player(
+    player: RolePlayer, comparison: PresetComparison, servers: str, out: Path
+) -> list[QuestionRun]:
+    """A line for each question under each arm, with own services and a player as the model.
+
+    The arms name the model `PLAYED_MODEL`; `servers` are the tables of the tools' MCP servers.
+
+    Raises:
+        BadInput: what is kept in `out` was run under other conditions.
+    """
+    with temporary_services() as services, serve_oracle(player) as address:
         endpoints = Endpoints(
             database_url=services.database_url,
             temporal_address=services.temporal_address,
@@ -84,20 +107,21 @@ def run_oracle(task: OracleTask, wanted: OracleRunOptions) -> list[QuestionRun]:
             embedded_database=True,
             embedded_temporal=True,
         )
-        return asyncio.run(_compared(task, wanted, services.home, endpoints, address))
+        return asyncio.run(_compared(comparison, out, services.home, endpoints, address, servers))
 
 
 async def _compared(
-    task: OracleTask, wanted: OracleRunOptions, home: Path, endpoints: Endpoints, address: str
+    comparison: PresetComparison,
+    out: Path,
+    home: Path,
+    endpoints: Endpoints,
+    address: str,
+    servers: str,
 ) -> list[QuestionRun]:
     this = asyncio.current_task()
     assert this is not None, "asyncio.run makes one"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
-    command = json.dumps([sys.executable, "-m", task.module, str(task.file.resolve())])
-    servers = f'[servers.{task.server}]\ncommand = {command}\ncwd = "{_ROOT}"\n'
-    arms = preset_arms(wanted.presets, _MODEL, "", wanted.changes)
-    comparison = PresetComparison([each.asked for each in task.golds], arms, wanted.slots)
-    records = RunRecords.open(wanted.out / "runs.jsonl")
+    records = RunRecords.open(out / "runs.jsonl")
     async with running_worker(home, endpoints, servers=servers, model_url=address) as holdfast:
         say = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
         return await ComparisonRunner(holdfast, records, say=say).compare(comparison)
