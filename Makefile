@@ -39,6 +39,7 @@ SIDE_BY_SIDE := -n 3 --dist loadfile
 N ?= 100
 SEED ?= 1
 SECONDS ?= 600
+API_SECONDS ?= 1200
 
 chaos: $(VENV)/.tests  ## disturb jobs at random in eleven ways; N=100 rounds, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds $(N) --seed $(SEED)
@@ -46,7 +47,8 @@ chaos: $(VENV)/.tests  ## disturb jobs at random in eleven ways; N=100 rounds, S
 chaos-long: $(VENV)/.tests  ## twenty minutes of it, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds 10000 --minutes 20 --seed $(SEED)
 
-fuzz: $(VENV)/.tests  ## fuzz the readers of foreign text (Linux); SECONDS=600 for each
+fuzz: $(VENV)/.tests  ## fuzz the API, API_SECONDS=1200, and the readers of foreign text (Linux); SECONDS=600 for each
+	$(BIN)/pytest tests/holdfast/api/test_generated_requests.py --fuzz-seconds $(API_SECONDS) --timeout 0 -q
 	$(BIN)/python -m tests.fuzzing --seconds $(SECONDS)
 
 bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/performance.md

@@ -40,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="renew the recordings of tests/replay or tests/upgrades (docs/changing-workflows.md)",
     )
+    parser.addoption(
+        "--fuzz-seconds",
+        type=int,
+        help="send generated requests for so long (tests/holdfast/api/test_generated_requests.py)",
+    )
     parser.addoption("--row", help="run only tests that carry this row of docs/conformance.md")
 
 

@@ -15,7 +15,7 @@ from holdfast.jobs.model_checks import (
     transcript_note,
     with_role_models,
 )
-from holdfast.jobs.written_texts import checked_question
+from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_question
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.follow_up import (
@@ -34,7 +34,9 @@ _FOLLOWING_PRESET = "loop"
 class JobSubmission(Frozen):
     """A question with everything that a person may say about its job."""
 
-    question: str = Field(description="The question, at most 20,000 characters.")
+    question: str = Field(
+        description="The question, at most 20,000 characters.", json_schema_extra=WRITTEN_TEXT
+    )
     collection: str | None = Field(
         default=None,
         description="The collection that the job reads; none if left out.",
@@ -59,8 +61,10 @@ class JobSubmission(Frozen):
         max_length=MOST_GIVEN,
         description="The conversation so far, held elsewhere: questions and answers, newest last.",
     )
-    review: bool = Field(default=False, description="Wait for approval of the plan.")
-    plan_only: bool = Field(default=False, description="Only plan, and estimate the cost.")
+    review: bool = Field(default=False, strict=True, description="Wait for approval of the plan.")
+    plan_only: bool = Field(
+        default=False, strict=True, description="Only plan, and estimate the cost."
+    )
 
 
 @dataclass(frozen=True)

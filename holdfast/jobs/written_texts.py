@@ -1,9 +1,13 @@
 """Check the texts that a person writes: the question, the guidance and the answer."""
 
+from pydantic import JsonValue
+
 from holdfast.models.errors import BadInput
 
 MAX_TEXT_LENGTH = 20_000
 """Characters; a longer text is a document and belongs into a collection."""
+WRITTEN_TEXT: dict[str, JsonValue] = {"pattern": r"\S", "maxLength": MAX_TEXT_LENGTH}
+"""What the checks of this module ask of a text, for the schema of a field."""
 
 
 def checked_question(text: str) -> str:

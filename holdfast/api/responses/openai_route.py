@@ -9,10 +9,39 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse
 
-from holdfast.api.problem_documents import on_holdfast_error, on_validation_error
+from holdfast.api.problem_documents import (
+    PROBLEM_RESPONSE,
+    on_holdfast_error,
+    on_validation_error,
+)
 from holdfast.models.errors import HoldfastError
 
 _LOWEST_SERVER_ERROR = 500
+_TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+OPENAI_ERROR_RESPONSE: dict[str, Any] = {
+    "description": "What is wrong, and what to do; a path that is none has a problem document.",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "required": ["error"],
+                "properties": {
+                    "error": {
+                        "type": "object",
+                        "required": ["message", "type", "code", "param"],
+                        "properties": {
+                            "message": {"type": "string"},
+                            "type": {"enum": ["invalid_request_error", "server_error"]},
+                            "code": {"type": "string", "description": "The name of the error."},
+                            "param": _TEXT_OR_NULL,
+                        },
+                    }
+                },
+            }
+        },
+        **PROBLEM_RESPONSE["content"],
+    },
+}
 
 
 class OpenAIRoute(APIRoute):

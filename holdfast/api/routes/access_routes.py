@@ -31,13 +31,15 @@ class NewKeyBody(Frozen):
     name: str = Field(description="What the key is for, such as `laptop`.")
     owner: str = Field(description="Whose jobs and collections it makes and sees.")
     scopes: tuple[Scope, ...] = Field(default=(Scope.READ, Scope.ASK, Scope.STEER), min_length=1)
-    days: int = Field(default=DEFAULT_LIFETIME_DAYS, ge=1, le=MAX_LIFETIME_DAYS)
+    days: int = Field(default=DEFAULT_LIFETIME_DAYS, strict=True, ge=1, le=MAX_LIFETIME_DAYS)
 
 
 class RotationBody(Frozen):
     """How long the old key stays valid."""
 
-    overlap_hours: int = Field(default=DEFAULT_OVERLAP_HOURS, ge=0, le=MAX_OVERLAP_HOURS)
+    overlap_hours: int = Field(
+        default=DEFAULT_OVERLAP_HOURS, strict=True, ge=0, le=MAX_OVERLAP_HOURS
+    )
 
 
 @router.post("/keys", status_code=201)

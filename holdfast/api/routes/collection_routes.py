@@ -29,7 +29,7 @@ class SearchBody(Frozen):
     mode: SearchMode | None = Field(
         default=None, description="By default hybrid if there are vectors."
     )
-    limit: int = Field(default=6, ge=1, le=50)
+    limit: int = Field(default=6, strict=True, ge=1, le=50)
     where: MetadataFilter = Field(
         default_factory=dict, description="Only documents with this metadata."
     )

@@ -26,7 +26,9 @@ class ErasureBody(Frozen):
         default=None, max_length=100, description="The name of an owner; needs the scope `admin`."
     )
     with_follow_ups: bool = Field(
-        default=False, description="Erase the jobs that follow or fork the job, too; they quote it."
+        default=False,
+        strict=True,
+        description="Erase the jobs that follow or fork the job, too; they quote it.",
     )
 
 

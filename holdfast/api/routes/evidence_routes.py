@@ -59,7 +59,9 @@ _FILES = frozenset(each.value for each in ReportFile)
 class RetractionBody(Frozen):
     """A piece of evidence to withdraw."""
 
-    evidence: int = Field(ge=1, le=2**63 - 1, description="Its number in the report's sources.")
+    evidence: int = Field(
+        strict=True, ge=1, le=2**63 - 1, description="Its number in the report's sources."
+    )
     reason: str = Field(min_length=1, max_length=500, description="Why; the log keeps it.")
 
 

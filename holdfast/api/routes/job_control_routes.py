@@ -10,7 +10,7 @@ from holdfast.api.api_context import Administrator, JobSession, SteeredJob
 from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.jobs.open_questions import find_open_question
-from holdfast.jobs.written_texts import checked_answer, checked_guidance
+from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_answer, checked_guidance
 from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.questions.control_requests import RerunScope
@@ -47,13 +47,13 @@ class RetryBody(Frozen):
     """Tasks that run again."""
 
     tasks: tuple[str, ...] = Field(min_length=1, max_length=_MAX_TASKS)
-    dry_run: bool = Field(default=False, description="Only say what would run again.")
+    dry_run: bool = Field(default=False, strict=True, description="Only say what would run again.")
 
 
 class SteerBody(Frozen):
     """Guidance for the next planning."""
 
-    guidance: str
+    guidance: str = Field(json_schema_extra=WRITTEN_TEXT)
 
 
 class AnswerBody(Frozen):

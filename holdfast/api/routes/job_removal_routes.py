@@ -25,7 +25,9 @@ class PruneBody(Frozen):
     part: PrunedPart = Field(
         default=PrunedPart.JOBS, description="Whole jobs, their raw answers, or their logs."
     )
-    dry_run: bool = Field(default=False, description="Only say which jobs would be pruned.")
+    dry_run: bool = Field(
+        default=False, strict=True, description="Only say which jobs would be pruned."
+    )
 
 
 @router.post("/prune")

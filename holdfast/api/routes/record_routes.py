@@ -35,9 +35,13 @@ class UpdateBody(Frozen):
         description="Do nothing if the sources were read later than so long ago, such as `30d`.",
     )
     search: bool = Field(
-        default=False, description="Run all searches again, to find new sources as well."
+        default=False,
+        strict=True,
+        description="Run all searches again, to find new sources as well.",
     )
-    dry_run: bool = Field(default=False, description="Read the sources, and start no job.")
+    dry_run: bool = Field(
+        default=False, strict=True, description="Read the sources, and start no job."
+    )
 
 
 @router.post("/fork", status_code=202)

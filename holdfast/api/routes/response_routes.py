@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.api_context import Asker, CallerSession, Reader, Steerer, check_visible_job
 from holdfast.api.responses.job_responses import JobResponse, question_entry
-from holdfast.api.responses.openai_route import OpenAIRoute
+from holdfast.api.responses.openai_route import OPENAI_ERROR_RESPONSE, OpenAIRoute
 from holdfast.api.responses.response_events import Event, dumped
 from holdfast.api.responses.response_request import (
     DEFAULT_MODEL,
@@ -38,7 +38,11 @@ _JOB_PREFIX = "job-"
 _RESPONSE_PREFIX = "resp_"
 _MAX_ID_LENGTH = 200
 
-router = APIRouter(tags=["responses"], route_class=OpenAIRoute)
+router = APIRouter(
+    tags=["responses"],
+    route_class=OpenAIRoute,
+    responses={"default": OPENAI_ERROR_RESPONSE},
+)
 
 
 @router.post("/responses", response_class=Response)
