@@ -1,6 +1,7 @@
 """Fork a job: name what a change touches and its price, then run only that in a job of its own."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -10,7 +11,7 @@ from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.model_checks import check_models, checked_model_name, with_role_models
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.budget.token_prices import PriceList
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.jobs.job_fork import Fork, ForkCause
 from holdfast.models.jobs.job_record import Job, JobRequest
 from holdfast.models.jobs.job_state import JobCounts, TaskState
@@ -39,6 +40,8 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.job_control_rows import check_has_answers
 from holdfast.storage.jobs.job_rows import Preparation
 from holdfast.storage.plans import plan_change_rows, task_queries
+
+_TRIES_AT_A_MOVING_PLAN = 2
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,10 @@ async def fork_job(
         As `prepare_fork`, and:
         ServiceDown: Temporal does not answer; the fork is stored, and a worker starts it.
     """
+    for _ in range(_TRIES_AT_A_MOVING_PLAN):
+        prepared = await prepare_fork(holdfast, job_id, submission, owner=owner, by=by)
+        with suppress(PlanMoved):
+            return await start_fork(holdfast, prepared, by=by, key=key, key_id=key_id)
     prepared = await prepare_fork(holdfast, job_id, submission, owner=owner, by=by)
     return await start_fork(holdfast, prepared, by=by, key=key, key_id=key_id)
 
@@ -192,7 +199,7 @@ async def start_fork(
     """
 
     async def begin(write: JobTransaction) -> None:
-        await _write_beginning(write, prepared, by)
+        await _write_beginning(holdfast, write, prepared, by)
         if prepare is not None:
             await prepare(write)
 
@@ -202,8 +209,14 @@ async def start_fork(
     )
 
 
-async def _write_beginning(write: JobTransaction, prepared: PreparedFork, by: str) -> None:
-    """Write the plan, the kept results and the change into the new job."""
+async def _write_beginning(
+    holdfast: Holdfast, write: JobTransaction, prepared: PreparedFork, by: str
+) -> None:
+    """Write the plan, the kept results and the change into the new job.
+
+    Raises:
+        PlanMoved: the forked job, which runs, has changed its plan since the fork was checked.
+    """
     origin, scope = prepared.forked.id, prepared.scope
     fork = prepared.request.fork
     rerun: list[JsonValue] = list(scope.rerun) if scope else []
@@ -212,6 +225,11 @@ async def _write_beginning(write: JobTransaction, prepared: PreparedFork, by: st
     if scope is None:
         return
     kept, pending = kept_and_pending(prepared.plan, scope)
+    # Plan changes, tasks and results are copied by several statements, which must agree.
+    await fork_rows.hold_origin(write, origin)
+    present = plan_of(await task_queries.load_tasks(holdfast.db, origin))
+    if _has_moved(prepared.plan, present, kept):
+        raise PlanMoved(f"job {origin} has changed its plan meanwhile; fork it again")
     owners: Mapping[str, str] = {t.id: t.parent for t in prepared.plan.tasks if t.parent}
     await fork_rows.copy_kept_work(
         write,
@@ -222,6 +240,16 @@ async def _write_beginning(write: JobTransaction, prepared: PreparedFork, by: st
         known = {*kept, *pending}
         copied = Plan(tasks=tuple(t for t in prepared.plan.tasks if t.id in known))
         await plan_change_rows.store_change(write, copied, prepared.change)
+
+
+def _has_moved(checked: Plan, present: Plan, kept: Sequence[str]) -> bool:
+    """True if tasks were added or superseded, or if a kept task is not as it was checked."""
+    now = {task.id: task for task in present.tasks}
+    then = {task.id: task for task in checked.tasks}
+    gone = TaskStatus.SUPERSEDED
+    if then.keys() != now.keys() or any(now[name] != then[name] for name in kept):
+        return True
+    return any((now[name].status is gone) != (task.status is gone) for name, task in then.items())
 
 
 def _request(holdfast: Holdfast, forked: Job, submission: ForkSubmission, owner: str) -> JobRequest:

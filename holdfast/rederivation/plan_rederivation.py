@@ -24,6 +24,7 @@ from holdfast.storage.evidence.source_queries import model_calls_of
 from holdfast.storage.plans import plan_change_rows
 
 _KIND = DecisionKind.PLAN_CHANGE
+_COPIED = "it was copied from the forked job; derive that job again"
 _DRAFTS = (ContinuationDraft, PlanDraft, AgentPlanDraft)
 _ROLES: Mapping[PlanChangeCause, str] = {
     PlanChangeCause.PLANNED: RoleName.PLANNER.value,
@@ -34,8 +35,13 @@ _ROLES: Mapping[PlanChangeCause, str] = {
 async def rederive_plan_changes(
     db: Database, job_id: str, stored: Sequence[StoredTask]
 ) -> list[RederivedDecision]:
-    """Return each plan change, with the tasks that the reply names and the extent of the plan."""
+    """Return each plan change, with the tasks that the reply names and the extent of the plan.
+
+    A fork copies the changes of the forked job without the steps that run again, so these changes
+    are derived only in the forked job.
+    """
     changes = await plan_change_rows.load_plan_changes(db, job_id)
+    copied = await plan_change_rows.count_copied_changes(db, job_id)
     first = _tasks_as_added(changes, stored)
     added = {change.number: _added(change, first, stored) for change in changes}
     calls = await model_calls_of(db, job_id, sorted(_ROLES.values()))
@@ -47,6 +53,9 @@ async def rederive_plan_changes(
     plan = Plan()
     for change in changes:
         plan = _applied(plan, change, added[change.number])
+        if change.number <= copied:
+            decisions.append(not_derivable(_KIND, _name(change), _COPIED))
+            continue
         decisions.append(_extent(change, plan))
         is_planned = not all(task.is_opening for task in added[change.number])
         if change.cause in _ROLES and not change.scope and is_planned:
@@ -59,17 +68,21 @@ def _extent(change: StoredPlanChange, plan: Plan) -> RederivedDecision:
     extent = plan_extent(plan)
     return compared(
         _KIND,
-        f"{change.number} ({change.cause.value})",
+        _name(change),
         {"depth": change.depth, "breadth": change.breadth},
         {"depth": extent.depth, "breadth": extent.breadth},
     )
+
+
+def _name(change: StoredPlanChange) -> str:
+    return f"{change.number} ({change.cause.value})"
 
 
 def _draft(
     change: StoredPlanChange, added: Sequence[Task], drafts: Iterable[frozenset[str]]
 ) -> RederivedDecision:
     """Compare the added tasks with those of the reply that the change was made from."""
-    name = f"{change.number} ({change.cause.value}), from its reply"
+    name = f"{_name(change)}, from its reply"
     known = [draft for draft in drafts if draft]
     if not known:
         return not_derivable(_KIND, name, "no reply of a planner is recorded")

@@ -67,6 +67,12 @@ class KeptTasks(Frozen):
     """Evidence of the forked job that counts for nothing in the fork."""
 
 
+async def hold_origin(write: JobTransaction, origin: str) -> None:
+    """Let nobody change the forked job until this transaction ends; every change locks its row."""
+    held = select(jobs.c.id).where(jobs.c.id == origin).with_for_update(read=True)
+    await write.connection.execute(held)
+
+
 async def copy_kept_work(write: JobTransaction, origin: str, scope: KeptTasks) -> None:
     """Write the plan of the forked job, and the results of the kept tasks, into the new job."""
     copy = _Copy(write, origin)

@@ -142,6 +142,10 @@ class CallLedger:
             ModelRefused: only recorded answers count, and no origin has one.
         """
         inherited = await self._inherited(key, request, is_same)
+        if inherited is None and self.is_frozen:
+            # A repetition finds what the first attempt took from an origin that is gone by now.
+            own = (key.job_id,)
+            inherited = await inherited_model_call(self.db, own, key, request, is_same)
         if inherited is None and self.is_frozen and request.model != EXTRACTIVE_MODEL:
             raise ModelRefused(await missing_recording(self.db, self.origins, key, request))
         if inherited is not None:

@@ -123,6 +123,16 @@ async def cancel_open_tasks(tx: JobTransaction) -> None:
     await tx.connection.execute(statement)
 
 
+async def count_copied_changes(db: Database, job_id: str) -> int:
+    """Return how many plan changes a fork began with; they are older than the fork."""
+    is_older = plan_changes.c.created_at < jobs.c.created_at
+    query = select(func.count()).where(
+        plan_changes.c.job_id == job_id, jobs.c.id == job_id, is_older
+    )
+    async with db.reading() as connection:
+        return int((await connection.execute(query)).scalar_one())
+
+
 async def load_plan_changes(db: Database, job_id: str) -> list[StoredPlanChange]:
     """Every change of the job's plan, oldest first."""
     query = (

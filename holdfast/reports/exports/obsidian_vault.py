@@ -12,7 +12,8 @@ from holdfast.reports.source_list import CitedDocument, passage_place
 
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]%\x00-\x1f\x7f]+')
 """Signs that file systems or Obsidian's links do not take."""
-_MARKUP = re.compile(r"[\\`*_<>\[\]#|~$=]")
+_MARKUP = re.compile(r"[\\`*_<>\[\]#|~$=%^]")
+"""`%%` begins a comment of Obsidian, and `^` the name of a block."""
 _LONGEST_NAME = 80
 
 

@@ -118,7 +118,9 @@ def _quote_of_comment(text: str, author: str) -> DocumentQuote | None:
 
     Of a comment that a person changed, the words after its mark count as its quote.
     """
-    head, proof = _MARK.match(text.partition("\n— ")[0]), _PROOF.search(text)
+    # The place comes last, and a quote may contain such a line itself.
+    words, dash, _ = text.rpartition("\n— ")
+    head, proof = _MARK.match(words if dash else text), _PROOF.search(text)
     if head is None or (proof is None and author != _AUTHOR):
         return None
     words = head[2].strip()

@@ -1,19 +1,21 @@
 """Tests that a fork runs what its change touches, and answers every other call from the record."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.job_lookup import plan_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.calls.call_records import CallView
-from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.errors import BadInput, NotFound, PlanMoved
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.views.job_views import JobView
 from holdfast.planning.plans.plan_edits import plan_as_yaml
 from holdfast.records.fork_submission import ForkSubmission
-from holdfast.records.job_forking import fork_job, preview_fork
+from holdfast.records.job_forking import fork_job, prepare_fork, preview_fork, start_fork
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.forks.fork_rows import forks_of
@@ -172,6 +174,28 @@ async def test_a_running_job_is_forked_from_what_it_has_done(
     assert "T3" in {call.task for call in sent}
     assert done.isdisjoint({call.task for call in sent})
     await controller.cancel(job_id)
+
+
+async def test_a_fork_of_a_plan_that_moves_meanwhile_is_refused_whole(
+    engine: RunningEngine,
+) -> None:
+    first = await engine.run("Who?")
+    submission = ForkSubmission(tasks=("T3",))
+    prepared = await prepare_fork(engine.holdfast, first.job_id, submission, owner="", by="dana")
+    # Someone holds the row of the job, as every write does, so that the fork has to wait.
+    async with engine.db.job(first.job_id) as tx:
+        forking = asyncio.create_task(start_fork(engine.holdfast, prepared, by="dana"))
+        waiting = text("select count(*) from pg_locks where not granted")
+        async with asyncio.timeout(120):
+            while not (await tx.connection.execute(waiting)).scalar_one():
+                await asyncio.sleep(0.05)
+        superseded = "update tasks set status = 'superseded' where job_id = :job and id = 'T1'"
+        await tx.connection.execute(text(superseded), {"job": first.job_id})
+
+    with pytest.raises(PlanMoved, match="fork it again"):
+        await forking
+
+    assert await forks_of(engine.db, first.job_id) == []
 
 
 async def test_retracted_evidence_counts_for_nothing_in_the_fork_alone(

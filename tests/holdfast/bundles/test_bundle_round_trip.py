@@ -24,6 +24,8 @@ from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.bundles.bundle_manifest import Redaction
 from holdfast.models.errors import BadInput
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.records.fork_submission import ForkSubmission
+from holdfast.records.job_forking import preview_fork
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES, LEFT_OUT_TABLES
@@ -178,6 +180,10 @@ async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
     imported = await import_bundle(engine.holdfast, bundle, new_id="redacted")
     assert imported.question != QUESTION
     assert (await report_of(engine.holdfast, "redacted")).citations[0].quote == ""
+    with pytest.raises(BadInput, match=r"left out of the bundle .* nor be forked"):
+        await preview_fork(
+            engine.holdfast, "redacted", ForkSubmission(tasks=("T1",)), owner="", by="dana"
+        )
 
 
 async def test_a_source_without_its_text_takes_nothing_from_another_bundle(

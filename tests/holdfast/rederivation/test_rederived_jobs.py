@@ -1,6 +1,7 @@
 """Tests that what a job decided is derived again without a model, and that a change is noticed."""
 
 import io
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from holdfast.bundles.bundle_import import import_bundle
 from holdfast.bundles.bundle_writer import write_bundle
 from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.records.fork_submission import ForkSubmission
+from holdfast.records.job_forking import fork_job
 from holdfast.rederivation.job_rederivation import rederive_job
 from holdfast.rederivation.rederived_decisions import DecisionKind, Outcome, Rederivation
 from tests.support.endpoints.scripted_model import ReceivedRequest
@@ -82,6 +85,23 @@ async def test_what_was_altered_is_different(
 
         assert Outcome.DIFFERENT in outcomes(result)[kind], kind
         assert not result.is_same
+
+
+@pytest.mark.conformance("WAVE-10")
+async def test_a_fork_differs_in_nothing_and_leaves_copied_plan_changes_to_the_forked_job(
+    engine: RunningEngine, job: str
+) -> None:
+    submission = ForkSubmission(tasks=("T2",))
+    forked = await fork_job(engine.holdfast, job, submission, owner="", by="dana")
+    ended = await engine.holdfast.wait(forked.job_id, timedelta(seconds=240))
+    assert ended.status.is_final
+
+    result = await rederive_job(engine.holdfast, forked.job_id)
+
+    assert result.is_same, result.decisions
+    copied = [each for each in result.decisions if "copied" in each.note]
+    assert copied
+    assert {each.kind for each in copied} == {DecisionKind.PLAN_CHANGE}
 
 
 @pytest.mark.conformance("WAVE-10")

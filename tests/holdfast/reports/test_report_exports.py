@@ -38,7 +38,7 @@ def report() -> Report:
             ReportStatement(text=quote, marks=(mark,)) for mark, (quote, _, _) in QUOTES.items()
         ),
         conclusions=(ReportConclusion(text="1862", marks=(1, 2), limits="two books"),),
-        gaps=("The architect’s name was not found: $x_1$ *#[",),
+        gaps=("The architect’s name was not found: $x_1$ *#[ %%not^1%%",),
         citations=tuple(
             Citation(
                 mark=mark,
@@ -122,6 +122,20 @@ def test_a_comment_that_was_changed_once_is_read_as_another_quote(
 
 
 @pytest.mark.conformance("REC-05")
+def test_a_quote_with_a_line_like_that_of_its_place_is_read_back_whole(tmp_path: Path) -> None:
+    quote = "The tower was finished in 1862.\n— Ada Marsh, keeper"
+    first, *others = report().citations
+    changed = (first.model_copy(update={"quote": quote}), *others)
+    path = tmp_path / "report.docx"
+    told = report().model_copy(update={"citations": changed})
+    path.write_bytes(report_file(told, {}, ReportFile.DOCX))
+
+    quotes = {each.mark: each.quote for each in read_quoted_document(path).quotes}
+
+    assert quotes[1] == quote
+
+
+@pytest.mark.conformance("REC-05")
 def test_a_pdf_has_the_text_in_three_scripts_and_links_its_marks() -> None:
     reader = PdfReader(io.BytesIO(exported(ReportFile.PDF)))
 
@@ -159,4 +173,4 @@ def test_every_link_of_the_obsidian_notes_leads_to_a_passage() -> None:
     assert len(links) == 5
     for name, block in links:
         assert f"\n^{block}\n" in notes[f"{name}.md"]
-    assert "\\$x\\_1\\$ \\*\\#\\[" in notes["Report.md"]
+    assert "\\$x\\_1\\$ \\*\\#\\[ \\%\\%not\\^1\\%\\%" in notes["Report.md"]

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from sqlalchemy import text
 
 from holdfast.models.calls.call_records import CallKey
 from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
@@ -94,6 +95,27 @@ async def test_a_recorded_completion_is_given_back_and_its_reuse_counted(db: Dat
     assert (again.answer.text, again.answer.input_tokens) == ('{"a": 1}\ufffd', 7)
     (call,) = await job_queries.job_calls(db, "job-1")
     assert (call.reused, call.sends, call.tokens) == (1, 1, {"input": 7, "output": 3})
+
+
+async def test_a_frozen_fork_repeats_a_call_from_its_own_ledger_once_its_origin_is_gone(
+    db: Database,
+) -> None:
+    for name in ("origin", "fork"):
+        await job_rows.submit_job(db, name, REQUEST, None)
+    request = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="x"),))
+    key = CallKey(job_id="origin", request_hash=request.hash)
+    opened = await CallLedger(db).open_model_call(key, request)
+    await CallLedger(db).close_model_call(opened.row_id, Completion(text="first", model="m"))
+    frozen = CallLedger(db, origins=("origin",), is_frozen=True)
+    of_fork = key.model_copy(update={"job_id": "fork"})
+    first = await frozen.open_model_call(of_fork, request)
+    async with db.writing() as connection:
+        await connection.execute(text("delete from jobs where id = 'origin'"))
+
+    again = await frozen.open_model_call(of_fork, request)
+
+    assert isinstance(first.answer, Completion)
+    assert again == first
 
 
 async def test_a_call_that_left_without_an_answer_is_unclear_and_one_that_failed_is_not(
