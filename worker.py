@@ -53,6 +53,7 @@ from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
 from holdfast.services.worker.restored_database_check import check_for_restored_database
 from holdfast.services.worker.schedule_upkeep import ScheduleUpkeep
 from holdfast.services.worker.service_presence import ServicePresence
+from holdfast.services.worker.worker_releases import deployment_config, make_first_current
 from holdfast.services.worker.worker_takeover import record_stalls, take_over_work
 from holdfast.settings import Settings, load_settings
 from holdfast.storage.core.database import Database
@@ -126,8 +127,11 @@ def build_worker(
             LostAttemptInterceptor(),
         ],
         workflow_runner=WORKFLOW_SANDBOX,
-        # Without it the SDK reads and hashes 2 000 modules: 0.2 s and 20 MB at every start.
-        build_id=BUILD_ID,
+        # Without a name the SDK reads and hashes 2 000 modules: 0.2 s and 20 MB at every start.
+        build_id=None if settings.release else BUILD_ID,
+        deployment_config=(
+            deployment_config(settings.task_queue, settings.release) if settings.release else None
+        ),
         max_concurrent_activities=settings.max_concurrent_tasks,
         # The default of 10 s is what a job waits for after its worker was killed.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
@@ -167,6 +171,9 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
             asyncio.create_task(embed_in_spare_time(settings, services.db)),
             asyncio.create_task(export_traces(services.db, life.identity)),
         ]
+        if settings.release:
+            first = make_first_current(client, settings.task_queue, settings.release)
+            background.append(asyncio.create_task(first))
         async with build_worker(client, services, settings, presence):
             log.info("worker.started", task_queue=settings.task_queue, worker=life.identity)
             _mark_ready()

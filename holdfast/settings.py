@@ -55,6 +55,11 @@ class Settings(BaseSettings):
     task_queue: str = Field(
         default="holdfast", min_length=1, description="the Temporal task queue of the workers"
     )
+    release: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        description="the release of this worker: jobs stay with the one that began them",
+    )
     max_concurrent_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=20, description="how many activities one worker runs at once"
     )

@@ -106,6 +106,15 @@ class WorkerLauncher:
         self.started.append(worker)
         return worker
 
+    async def run(self, *command: str) -> str:
+        """What a command says that runs in the environment of the workers, and succeeds."""
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, env=self._environment(self.folder)
+        )
+        said, _ = await asyncio.wait_for(process.communicate(), _WITHIN_S)
+        assert process.returncode == 0, said
+        return said.decode()
+
     def _environment(self, folder: Path) -> dict[str, str]:
         holdfast = self.engine.holdfast
         key = holdfast.settings.openai_api_key

@@ -1,0 +1,231 @@
+"""Say which release of the workers takes new jobs, and move jobs away from one that is gone.
+
+A worker with HOLDFAST_RELEASE belongs to a worker deployment of Temporal, named after its task
+queue. A job stays with the release that began it; new jobs go to the current one.
+
+`python -m holdfast.services.worker.worker_releases list | current RELEASE | move RELEASE`
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from temporalio.api.enums.v1 import VersionDrainageStatus, WorkerDeploymentVersionStatus
+from temporalio.api.workflowservice.v1 import (
+    DescribeWorkerDeploymentRequest,
+    DescribeWorkerDeploymentResponse,
+    SetWorkerDeploymentCurrentVersionRequest,
+)
+from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import WorkerDeploymentConfig
+
+from holdfast.models.errors import BadInput, HoldfastError, Passing
+from holdfast.services.service_lifecycle import attach_to_services
+from holdfast.settings import Settings, load_settings
+from holdfast.temporal.temporal_connection import connect
+
+_LOOK_EVERY_S = 1.0
+_REASON = "the job moves from release {} to the current one"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of workers, as Temporal knows it."""
+
+    name: str
+    is_current: bool
+    state: str
+    """`current`, `inactive`, `ramping`, `draining` (it has running jobs) or `drained`."""
+
+
+def deployment_config(task_queue: str, release: str) -> WorkerDeploymentConfig:
+    """Return the deployment of a worker of this release: its jobs stay with it to their end."""
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name(task_queue), release),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
+
+
+def deployment_name(task_queue: str) -> str:
+    """Return the name of the queue's deployment; Temporal allows no dot and no colon in it."""
+    return task_queue.replace(".", "-").replace(":", "-")
+
+
+async def list_releases(client: Client, task_queue: str) -> list[Release]:
+    """Return the releases whose workers have polled, newest first; none before the first."""
+    found = await _described(client, task_queue)
+    if found is None:
+        return []
+    current = found.worker_deployment_info.routing_config.current_deployment_version.build_id
+    return [
+        Release(
+            name=each.deployment_version.build_id,
+            is_current=each.deployment_version.build_id == current,
+            state=_state(each.status, each.drainage_status),
+        )
+        for each in sorted(
+            found.worker_deployment_info.version_summaries,
+            key=lambda version: version.create_time.ToNanoseconds(),
+            reverse=True,
+        )
+    ]
+
+
+async def make_current(client: Client, task_queue: str, release: str) -> None:
+    """Let new jobs begin with this release; running jobs stay with theirs.
+
+    Raises:
+        BadInput: no worker of the release has polled yet.
+    """
+    found = await _described(client, task_queue)
+    if found is None or release not in _names(found):
+        raise BadInput(
+            f"no worker of release {release!r} has polled queue {task_queue!r}; start one with "
+            f"HOLDFAST_RELEASE={release} first"
+        )
+    await _set_current(client, task_queue, release, found.conflict_token)
+
+
+async def make_first_current(client: Client, task_queue: str, release: str) -> None:
+    """Make the release current if no release is: otherwise nothing would ever run.
+
+    Waits until Temporal has heard of this worker.
+    """
+    while not await _has_current(client, task_queue, release):  # noqa: ASYNC110 - Temporal sends no event of it
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _has_current(client: Client, task_queue: str, release: str) -> bool:
+    """True if a release is current, perhaps since now."""
+    try:
+        found = await _described(client, task_queue)
+        if found is None:
+            return False
+        if found.worker_deployment_info.routing_config.current_deployment_version.build_id:
+            return True
+        if release not in _names(found):
+            return False
+        await _set_current(client, task_queue, release, found.conflict_token)
+    except RPCError as error:
+        # Temporal is away, or another worker has changed the deployment meanwhile.
+        log.info("release.not_made_current", release=release, error=error.message)
+        return False
+    log.info("release.made_current", release=release)
+    return True
+
+
+async def move_jobs(client: Client, task_queue: str, release: str) -> list[str]:
+    """End the workflows of a release that is not current; return the ids of their jobs.
+
+    A worker of the current release starts each again from PostgreSQL within ten seconds, with the
+    next epoch: finished calls are in the ledger, and are not sent again.
+
+    Raises:
+        BadInput: the release is the current one, so its jobs would go nowhere.
+    """
+    if any(
+        each.is_current and each.name == release for each in await list_releases(client, task_queue)
+    ):
+        raise BadInput(f"release {release!r} is current; make another one current first")
+    version = f"{deployment_name(task_queue)}:{release}"
+    query = (
+        f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running' "
+        f"and TemporalWorkerDeploymentVersion = '{version}'"
+    )
+    moved = []
+    async for found in client.list_workflows(query):
+        handle = client.get_workflow_handle(found.id, run_id=found.run_id)
+        await handle.terminate(reason=_REASON.format(release))
+        moved.append(found.id)
+    return moved
+
+
+async def _described(client: Client, task_queue: str) -> DescribeWorkerDeploymentResponse | None:
+    """Return what Temporal knows of the queue's deployment; None if no worker has polled."""
+    request = DescribeWorkerDeploymentRequest(
+        namespace=client.namespace, deployment_name=deployment_name(task_queue)
+    )
+    try:
+        return await client.workflow_service.describe_worker_deployment(request)
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+
+
+def _names(found: DescribeWorkerDeploymentResponse) -> set[str]:
+    return {v.deployment_version.build_id for v in found.worker_deployment_info.version_summaries}
+
+
+async def _set_current(client: Client, task_queue: str, release: str, token: bytes) -> None:
+    await client.workflow_service.set_worker_deployment_current_version(
+        SetWorkerDeploymentCurrentVersionRequest(
+            namespace=client.namespace,
+            deployment_name=deployment_name(task_queue),
+            build_id=release,
+            conflict_token=token,
+            identity=client.identity,
+        )
+    )
+
+
+def _state(status: int, drainage: int) -> str:
+    if drainage == VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED:
+        return "drained"
+    name = WorkerDeploymentVersionStatus.Name(status)  # type: ignore[arg-type]
+    return name.removeprefix("WORKER_DEPLOYMENT_VERSION_STATUS_").lower()
+
+
+async def _run(options: argparse.Namespace, settings: Settings) -> str:
+    client = await connect(settings, await attach_to_services(settings))
+    queue = settings.task_queue
+    if options.what == "list":
+        lines = [f"{each.name}  {each.state}" for each in await list_releases(client, queue)]
+        return "\n".join(lines) or f"no worker with HOLDFAST_RELEASE has polled queue {queue!r}"
+    if options.what == "current":
+        await make_current(client, queue, options.release)
+        return f"new jobs begin with release {options.release}; running jobs stay with theirs"
+    moved = await move_jobs(client, queue, options.release)
+    return f"jobs that begin again with the current release: {', '.join(moved) or 'none'}"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """`python -m holdfast.services.worker.worker_releases`; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m holdfast.services.worker.worker_releases")
+    commands = parser.add_subparsers(dest="what", required=True)
+    commands.add_parser("list", help="the releases and their state")
+    for name, text in (
+        ("current", "let new jobs begin with this release"),
+        (
+            "move",
+            "let the jobs of this release, whose workers are gone, go on with the current one",
+        ),
+    ):
+        commands.add_parser(name, help=text).add_argument("release")
+    options = parser.parse_args(words)
+    try:
+        said = asyncio.run(_run(options, load_settings()))
+    except HoldfastError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1 if isinstance(error, Passing) else 2
+    except RPCError as error:
+        sys.stderr.write(f"error: Temporal refused: {error.message}\n")
+        return 1
+    sys.stdout.write(f"{said}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    # The SDK's threads can crash an interpreter that shuts down in order.
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,131 @@
+"""Tests of rolling releases: a job stays with the release that began it, or moves as a whole."""
+
+import asyncio
+import signal
+import sys
+
+import pytest
+
+from holdfast.jobs.job_controller import JobController
+from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.services.worker.worker_releases import list_releases, make_current, move_jobs
+from holdfast.storage.views.job_queries import job_calls
+from tests.durability.held_answer import HeldAnswer, eventually
+from tests.durability.worker_launcher import WorkerLauncher
+from tests.support.endpoints.scripted_model import ReceivedRequest
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.conformance("OPS-03")]
+
+OLD, NEW = "1.0-a", "1.1-b"
+
+
+@pytest.fixture
+def held(players: ScriptedRoles, tools: ScriptedTools) -> HeldAnswer:
+    """The first extraction of the test, which waits; each job has a tool task and its answer."""
+    players.plan = plan(lookup_task("T1", query="lighthouse"), final_task("T2", "T1"))
+    tools.answers = {"lighthouse": "It was lit in 1841."}
+    held = HeldAnswer(players._extractor)
+
+    def extractor(asked: ReceivedRequest) -> object:
+        return held(asked) if players.count(EXTRACTOR) == 1 else players._extractor(asked)
+
+    players.parts["extractor"] = extractor
+    return held
+
+
+async def let_begin(engine: RunningEngine, release: str) -> None:
+    """Make the release current once Temporal has heard of its worker."""
+    queue = engine.holdfast.settings.task_queue
+
+    async def is_current() -> bool:
+        try:
+            await make_current(engine.temporal, queue, release)
+        except BadInput:
+            return False
+        return True
+
+    await eventually(is_current)
+
+
+async def release_of(engine: RunningEngine, job_id: str) -> str:
+    described = await engine.temporal.get_workflow_handle(job_id).describe()
+    info = described.raw_description.workflow_execution_info
+    return info.versioning_info.deployment_version.build_id
+
+
+async def ended(engine: RunningEngine, job_id: str) -> None:
+    async with asyncio.timeout(120):
+        job = await engine.holdfast.wait(job_id)
+    assert job.status is JobStatus.DONE, job.message
+
+
+async def paused_job(engine: RunningEngine, held: HeldAnswer) -> str:
+    """A job that its release has begun, and that rests before its last task."""
+    job_id = await engine.submit("When?")
+    await held.asked()
+    await JobController(engine.holdfast, "an operator").pause(job_id)
+    held.may_answer.set()
+
+    async def is_at_rest() -> bool:
+        calls = await job_calls(engine.db, job_id)
+        described = await engine.temporal.get_workflow_handle(job_id).describe()
+        # The planner, the tool and the extractor have answered.
+        all_done = len(calls) == 3 and {call.status for call in calls} == {"done"}
+        return all_done and not described.raw_description.pending_activities
+
+    await eventually(is_at_rest)
+    return job_id
+
+
+async def go_on(engine: RunningEngine, job_id: str) -> None:
+    await JobController(engine.holdfast, "an operator").resume(job_id)
+    await ended(engine, job_id)
+
+
+async def test_a_running_job_stays_with_its_release_while_new_jobs_go_to_another_and_back(
+    client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
+) -> None:
+    await workers.start(HOLDFAST_RELEASE=OLD)
+    running = await paused_job(client_side, held)
+
+    await workers.start(HOLDFAST_RELEASE=NEW)
+    await let_begin(client_side, NEW)
+    later = await client_side.submit("When?")
+    await ended(client_side, later)
+    await go_on(client_side, running)
+    await let_begin(client_side, OLD)
+    after_rollback = await client_side.submit("When?")
+    await ended(client_side, after_rollback)
+
+    jobs = (running, later, after_rollback)
+    assert [await release_of(client_side, each) for each in jobs] == [OLD, NEW, OLD]
+    releases = await list_releases(client_side.temporal, client_side.holdfast.settings.task_queue)
+    assert [(each.name, each.is_current) for each in releases] == [(NEW, False), (OLD, True)]
+
+
+async def test_a_job_whose_release_is_gone_for_ever_moves_without_a_second_payment(
+    client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
+) -> None:
+    gone = await workers.start(HOLDFAST_RELEASE=OLD)
+    job_id = await paused_job(client_side, held)
+    with pytest.raises(BadInput, match="is current"):
+        await move_jobs(client_side.temporal, client_side.holdfast.settings.task_queue, OLD)
+    gone.process.send_signal(signal.SIGKILL)
+    await gone.ended()
+    await workers.start(HOLDFAST_RELEASE=NEW)
+    await let_begin(client_side, NEW)
+
+    said = await workers.run(
+        sys.executable, "-m", "holdfast.services.worker.worker_releases", "move", OLD
+    )
+    await go_on(client_side, job_id)
+
+    assert said == f"jobs that begin again with the current release: {job_id}\n"
+    assert await release_of(client_side, job_id) == NEW
+    assert {call.sends for call in await job_calls(client_side.db, job_id)} == {1}
