@@ -40,6 +40,8 @@ the declared type or the tool asks for an object or a list (`convert_to_type`, `
 
 _SURELY_PERCENT = 10
 """Up to here a number may be one of ten points instead of a hundred."""
+_SURELY_ONE = {"name", "value", "confidence"}
+"""Nobody asks for three values of these names: an object with them is one value."""
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -132,6 +134,8 @@ def _as_list(element: Any, may_be_empty: bool, content: object) -> object:  # no
     is_one = content.keys() <= element.model_fields.keys()
     if not {"name", "value"} <= element.model_fields.keys():
         return [content] if is_one else content
+    if is_one and content.keys() >= _SURELY_ONE:
+        return [content]
     if is_one:
         return content  # one element, or parameters of these names
     return [{"name": name, "value": value} for name, value in content.items()]

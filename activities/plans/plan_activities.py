@@ -44,6 +44,7 @@ from holdfast.planning.context.replan_scope import (
     rules_for_plan,
 )
 from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
+from holdfast.planning.plans.own_marks import read_own_marks
 from holdfast.planning.plans.plan_continuation import continuation_change
 from holdfast.planning.plans.plan_draft_faults import draft_faults
 from holdfast.planning.plans.plan_validation import PlanRules
@@ -150,8 +151,8 @@ class PlanActivities:
         found = await load_opening_findings(self.services.db, order.job_id, known)
         if found is not None:
             fields = {name: getattr(task, name) for name in PlannerTask.model_fields}
-            continued = ContinuedPlannerTask(**fields, found=found)
-            dialogue = await _ask_for_draft(model_caller, CONTINUED_PLANNER, continued, ground)
+            task = ContinuedPlannerTask(**fields, found=found)
+            dialogue = await _ask_for_draft(model_caller, CONTINUED_PLANNER, task, ground)
         elif is_graph:
             dialogue = await _ask_for_draft(model_caller, AGENT_TASK_PLANNER, task, ground)
         else:
@@ -159,8 +160,8 @@ class PlanActivities:
         if dialogue.answer is None:
             return invalid_plan_halt(RoleName.PLANNER.value, dialogue.faults)
         draft = dialogue.answer
-        plan = fit_to_tools(draft.to_plan(), ground.tools, ground.agents)
-        return plan, draft.explanation
+        plan = read_own_marks(draft.to_plan(), task.model_dump_json())
+        return fit_to_tools(plan, ground.tools, ground.agents), draft.explanation
 
     @implements(interfaces.replan)
     async def replan(self, order: ReplanOrder) -> PlanReceipt:
@@ -249,9 +250,10 @@ async def _ask_for_draft(
     model_caller: ModelCaller, role: Role[TaskT, DraftT], task: TaskT, ground: PlanRules
 ) -> DialogueResult[DraftT]:
     """The role's draft, sent back with its faults until it has none."""
+    prompt = task.model_dump_json()
 
     def check(draft: DraftT) -> Sequence[str]:
-        return draft_faults(draft, ground)
+        return draft_faults(draft, ground, prompt)
 
     return await model_caller.ask(role, await model_caller.recorded_task(role, task), check=check)
 

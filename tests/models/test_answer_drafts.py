@@ -111,6 +111,17 @@ def test_one_object_is_a_list_of_it() -> None:
 
 
 @pytest.mark.conformance("MOD-10")
+def test_one_value_with_its_confidence_is_a_list_of_it() -> None:
+    found = {"name": "year", "value": 1889, "confidence": 90}
+
+    (entity,) = ExtractorAnswer.model_validate({"entities": found}).entities
+
+    assert (entity.name, entity.value, entity.confidence) == ("year", 1889, 0.9)
+    with pytest.raises(ValidationError, match="valid list"):
+        ExtractorAnswer.model_validate({"entities": {"name": "year", "value": 1889}})
+
+
+@pytest.mark.conformance("MOD-10")
 def test_inputs_are_read_from_an_object_of_their_names_unless_it_may_be_one_input() -> None:
     task = {"id": "T1", "kind": "tool", "description": "find it"}
 
