@@ -77,9 +77,16 @@ class Holdfast:
         Raises:
             NotFound: there is no such job.
         """
+        return await self.view(await self.load_records(job_id))
+
+    async def load_records(self, job_id: str) -> JobRecords:
+        """What PostgreSQL stores about the job.
+
+        Raises:
+            NotFound: there is no such job.
+        """
         job = await job_rows.load_job(self.db, job_id)
-        run_id = await job_queries.load_workflow_run_id(self.db, job_id)
-        records = JobRecords(
+        return JobRecords(
             job=job,
             answer_state=(await load_answer_states(self.db, [job_id])).get(job_id, AnswerState()),
             tasks=await task_queries.load_tasks(self.db, job_id),
@@ -90,6 +97,11 @@ class Holdfast:
             recoveries=await job_recovery_rows.recoveries_of(self.db, job_id),
             forks=await forks_of(self.db, job_id),
         )
+
+    async def view(self, records: JobRecords) -> JobView:
+        """The view of the job whose records were loaded."""
+        job_id = records.job.id
+        run_id = await job_queries.load_workflow_run_id(self.db, job_id)
         temporal = TemporalView(
             workflow_id=job_id,
             run_id=run_id,

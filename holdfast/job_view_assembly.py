@@ -37,6 +37,7 @@ class JobRecords:
 def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobView:
     """The job with its tasks and its spending."""
     job, spending = records.job, records.spending
+    by_task = spending.by_task
     return JobView(
         job_id=job.id,
         question=job.request.question,
@@ -48,7 +49,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         answer=job.answer,
         confidence=records.answer_state.confidence,
         open_questions=records.answer_state.open_questions,
-        tasks=tuple(_task_view(task, spending.by_task) for task in records.tasks),
+        tasks=tuple(_task_view(task, by_task) for task in records.tasks),
         replans=sum(change.cause == "replanned" for change in records.plan_changes),
         plan_changes=len(records.plan_changes),
         depth=job.depth,

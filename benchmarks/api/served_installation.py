@@ -41,9 +41,9 @@ class ServedInstallation:
 
 
 @asynccontextmanager
-async def served_installation() -> AsyncIterator[ServedInstallation]:
+async def served_installation(latency_s: float = 0.0) -> AsyncIterator[ServedInstallation]:
     """An installation in a new folder with a server at a free port; both end with the block."""
-    async with counted_installation() as installation:
+    async with counted_installation(latency_s) as installation:
         words = ("-P", "-m", "holdfast", "serve", "--port", "0")
         process = await asyncio.create_subprocess_exec(
             sys.executable,

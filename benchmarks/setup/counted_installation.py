@@ -20,7 +20,7 @@ from benchmarks.setup.timed_stand_ins import TIMED_TOOL, TimedModel, graph_reque
 from holdfast.client import Holdfast, new_job_id
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
-from holdfast.models.plans.plan_drafts import PlanDraft
+from holdfast.models.plans.plan_drafts import DraftTask
 from holdfast.models.plans.research_plan import Plan
 from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.service_lifecycle import start_services, stop_services
@@ -61,10 +61,11 @@ class CountedInstallation:
     async def submit_planned(self, graph: JobGraph) -> WorkflowHandle[Any, Any]:
         """A job whose plan is there from the start: no planner may write more than 500 tasks."""
         db, job_id, request = self.holdfast.db, new_job_id(), graph_request(graph)
-        plan = PlanDraft.model_validate(plan_draft(graph, TIMED_TOOL)).to_plan()
+        drafts = plan_draft(graph, TIMED_TOOL)["tasks"]
+        tasks = tuple(DraftTask.model_validate(each).to_task() for each in drafts)
         await job_rows.submit_job(db, job_id, request, None)
         async with db.job(job_id) as write:
-            change = PlanChange(cause=PlanChangeCause.PLANNED, added=plan.tasks)
+            change = PlanChange(cause=PlanChangeCause.PLANNED, added=tasks)
             await plan_change_rows.store_change(write, Plan(), change)
         await start_workflow(self.client, self.settings.task_queue, job_id, request)
         return self.client.get_workflow_handle(job_id)

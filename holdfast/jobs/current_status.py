@@ -3,12 +3,13 @@
 The document writes nothing; if a service is away, the document says what is therefore missing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.errors import ServiceDown
 from holdfast.models.jobs.job_record import Job, JobStatus
@@ -43,10 +44,19 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         NotFound: there is no such job.
     """
     job = await job_rows.load_job(holdfast.db, job_id)
+    spending = await job_queries.job_spending(holdfast.db, job_id)
+    stages = await load_job_stages(holdfast.db, job)
+    return await status_of_job(holdfast, job, spending.spent.total, stages)
+
+
+async def status_of_job(
+    holdfast: Holdfast, job: Job, spent: Spend, stages: Sequence[Stage]
+) -> StatusDocument:
+    """The status of a job of which these records were loaded."""
+    job_id = job.id
     is_over = job.status.is_final
     activity = WorkflowActivity() if is_over else await _workflow_activity(holdfast, job)
     state = await _load_state(holdfast, job, activity.pending)
-    spending = (await job_queries.job_spending(holdfast.db, job_id)).spent.total
     report = await load_report(holdfast.db, job_id)
     questions = await open_questions_of(holdfast.db, job_id)
     currency = read_prices(holdfast.settings.config_file).currency
@@ -62,8 +72,8 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
         questions=questions,
         warnings=() if report is None else report.warnings,
         next=() if is_over else expected_actions(state, running),
-        allowances=_limit_usages(state, spending, currency),
-        stages=await load_job_stages(holdfast.db, job),
+        allowances=_limit_usages(state, spent, currency),
+        stages=tuple(stages),
         currency=currency,
         at=datetime.now(UTC),
     )
@@ -80,7 +90,12 @@ async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
 async def _load_state(holdfast: Holdfast, job: Job, pending: Iterable[PendingActivity]) -> JobState:
     """The job's state in PostgreSQL, with the tasks that Temporal has started since."""
     counts = await job_queries.job_counts(holdfast.db, job.id)
-    stored = await task_queries.task_states(holdfast.db, job.id, of_new_run=False)
+    # The tasks of a job that has ended change neither what waits nor what was used.
+    stored = (
+        []
+        if job.status.is_final
+        else await task_queries.task_states(holdfast.db, job.id, of_new_run=False)
+    )
     tasks = _with_started_tasks(stored, pending)
     running_tools = sum(
         task.kind is TaskKind.TOOL and task.status is TaskStatus.RUNNING for task in tasks

@@ -1,7 +1,7 @@
 """Lay out where a job's time went: a row for each task, with its calls and its losses."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.jobs.job_recovery import Recovery
 from holdfast.models.tasks.stored_task import StoredTask
 
-_MOST_ROWS = 60
+MOST_ROWS = 60
 _LEAST_WIDTH = 0.4
 _WHOLE = 100.0
 
@@ -33,10 +33,21 @@ class WaterfallRow(NamedTuple):
 
 
 class Waterfall(NamedTuple):
-    """The rows, and how many more there are."""
+    """The rows, and how many there are before and after them."""
 
     rows: tuple[WaterfallRow, ...]
+    before: int
     left_out: int
+
+    @property
+    def earlier(self) -> int | None:
+        """The first row of the page before."""
+        return max(0, self.before - MOST_ROWS) if self.before else None
+
+    @property
+    def later(self) -> int | None:
+        """The first row of the next page."""
+        return self.before + len(self.rows) if self.left_out else None
 
 
 def waterfall(
@@ -45,20 +56,32 @@ def waterfall(
     recoveries: Sequence[Recovery],
     begin: datetime,
     end: datetime | None,
+    *,
+    first: int = 0,
 ) -> Waterfall:
-    """Lay out the work between the job's begin and its end, or now."""
+    """Lay out the work between the job's begin and its end, or now, from the row `first` on."""
     span = _Span(begin, end or datetime.now(UTC))
     by_task: dict[str, list[CallView]] = defaultdict(list)
     for call in calls:
         # A step's calls belong to its agent task.
         by_task[call.task.partition(".")[0]].append(call)
     own = {each.task.id: each for each in stored if not each.task.parent}
-    rows = [
-        _row(name, own.get(name), by_task, recoveries, span)
-        for name in dict.fromkeys((*by_task, *(each for each in own if own[each].started_at)))
-    ]
-    rows.sort(key=lambda row: min((bar.start for bar in row.bars), default=_WHOLE))
-    return Waterfall(tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS))
+    names = list(dict.fromkeys((*by_task, *(each for each in own if own[each].started_at))))
+    names.sort(key=lambda name: _begin(own.get(name), by_task.get(name, ())))
+    first = first if first < len(names) else 0
+    shown = names[first : first + MOST_ROWS]
+    return Waterfall(
+        tuple(_row(name, own.get(name), by_task, recoveries, span) for name in shown),
+        first,
+        len(names) - first - len(shown),
+    )
+
+
+def _begin(task: StoredTask | None, calls: Sequence[CallView]) -> datetime:
+    starts = [call.started_at for call in calls]
+    if task is not None and task.started_at is not None:
+        starts.append(task.started_at)
+    return min(starts)
 
 
 class _Span(NamedTuple):
@@ -82,12 +105,10 @@ def _row(
     span: _Span,
 ) -> WaterfallRow:
     calls = by_task.get(name, ())
-    starts = [call.started_at for call in calls]
     ends = [call.finished_at or span.end for call in calls]
     if task is not None and task.started_at is not None:
-        starts.append(task.started_at)
         ends.append(task.finished_at or span.end)
-    begin, end = min(starts), max(ends)
+    begin, end = _begin(task, calls), max(ends)
     label = task.task.label if task else _label(calls)
     bars = [span.bar("task", begin, end, label)]
     bars += [
@@ -95,12 +116,31 @@ def _row(
         for each in recoveries
         if begin <= each.last_seen_at <= end
     ]
-    bars += [
-        span.bar(call.kind, call.started_at, call.finished_at, call.role or call.name)
-        for call in calls
-    ]
+    bars += _without_crowding(
+        span.bar(call.kind, call.started_at, call.finished_at, _call_name(call)) for call in calls
+    )
     shown = name if task else ""
     return WaterfallRow(shown, label, tuple(bars), (end - begin).total_seconds())
+
+
+def _call_name(call: CallView) -> str:
+    return (call.role or call.name).replace("_", " ")
+
+
+def _without_crowding(bars: Iterable[Bar]) -> list[Bar]:
+    """The bars of calls; those that nobody could tell apart are one, so that a row stays small."""
+    drawn: dict[str, Bar] = {}
+    merged: list[Bar] = []
+    for bar in sorted(bars, key=lambda each: each.start):
+        last = drawn.get(bar.kind)
+        if last is not None and bar.start - (last.start + last.width) < _LEAST_WIDTH:
+            merged.remove(last)
+            end = max(last.start + last.width, bar.start + bar.width)
+            title = last.title if bar.title == last.title else f"{last.title}, and more"
+            bar = Bar(bar.kind, last.start, round(end - last.start, 2), title)  # noqa: PLW2901
+        merged.append(bar)
+        drawn[bar.kind] = bar
+    return merged
 
 
 def _label(calls: Sequence[CallView]) -> str:

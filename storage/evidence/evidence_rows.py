@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, exists, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from holdfast.models.evidence.evidence import EvidenceStatus, Report, StoredEvidence
@@ -115,6 +115,13 @@ async def load_report(db: Database, job_id: str) -> Report | None:
             "delivered_at": row.created_at,
         }
     )
+
+
+async def has_report(db: Database, job_id: str) -> bool:
+    """Return True if a report of the job was delivered."""
+    query = select(exists().where(reports.c.job_id == job_id))
+    async with db.reading() as connection:
+        return bool(await connection.scalar(query))
 
 
 async def _warnings(db: Database, job_id: str, report: Report) -> tuple[str, ...]:

@@ -181,8 +181,10 @@ async def _call_and_reuse_count(
     return int(row[0]), int(row[1])
 
 
-async def job_calls(db: Database, job_id: str) -> list[CallView]:
-    """Return every model and tool call of the job, in the order of announcement."""
+async def job_calls(
+    db: Database, job_id: str, *, start: int = 0, limit: int | None = None
+) -> list[CallView]:
+    """Return the model and tool calls of the job from the one after `start` on, oldest first."""
     zero = literal(0)
     model = select(
         literal("model").label("kind"),
@@ -206,6 +208,7 @@ async def job_calls(db: Database, job_id: str) -> list[CallView]:
     ).where(tool_calls.c.job_id == job_id)
     both = union_all(model, tool).subquery()
     query = select(both).order_by(both.c.started_at, both.c.kind, both.c.task)
+    query = query.offset(start).limit(limit)
     async with db.reading() as connection:
         return [_call(row) for row in (await connection.execute(query)).mappings().all()]
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
+from benchmarks.page import page_load
 from benchmarks.setup.benchmark_figures import (
     MeasuredFigure,
     figures_as_data,
@@ -167,3 +169,12 @@ async def test_the_hub_is_compared_with_a_bare_client_over_each_transport() -> N
 
     assert len(figures) == 6
     assert min(figures.values()) > 0
+
+
+@pytest.mark.slow
+async def test_the_page_is_measured_in_a_browser() -> None:
+    figures = named(await page_load.measure((10,), 1, 2, timedelta(seconds=20)))
+
+    assert figures["10 tasks: first paint, p50"] > 0
+    assert figures["  sent, compressed"] < figures["  page"]
+    assert figures["  sent to a tab for an event"] > 0

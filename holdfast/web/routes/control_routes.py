@@ -16,10 +16,11 @@ from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.planning.strategies.strategy_presets import with_settings
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.plans.task_queries import load_tasks
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
-from holdfast.web.watch.job_page import load_job_page
+from holdfast.web.watch.job_head import load_job_head
 
 _END_WITHIN = timedelta(seconds=20)
 _MAX_TASKS = 200
@@ -70,10 +71,10 @@ async def steer_from_page(job: SteeredPageJob, guidance: Text = "") -> Response:
 @router.post("/report-now")
 async def report_from_page(job: SteeredPageJob) -> Response:
     """Stop the job if it is under way, and write a report of what it has found."""
-    shown = await load_job_page(job.holdfast, job.id)
-    if not any(each.task.status is TaskStatus.DONE for each in shown.tasks):
+    tasks = await load_tasks(job.holdfast.db, job.id)
+    if not any(each.task.status is TaskStatus.DONE for each in tasks):
         raise BadInput("no task is done yet, so there is nothing to report; the job goes on")
-    if not shown.job.status.is_final:
+    if not (await job_rows.load_job(job.holdfast.db, job.id)).status.is_final:
         await job.controller.cancel(job.id)
         await _wait_for_end(job)
     await job.controller.write_partial_report(job.id)
@@ -85,11 +86,11 @@ async def preview_retry_on_page(
     job: PageJob, request: Request, task: Annotated[list[str], Query(max_length=_MAX_TASKS)]
 ) -> Response:
     """Name what would run again and what is kept, before anything is paid."""
-    shown = await load_job_page(job.holdfast, job.id)
+    head = await load_job_head(job.holdfast, job.id)
     scope = await job.controller.preview_retry(job.id, task)
-    by_id = {each.task.id: each.task for each in shown.tasks}
+    by_id = {each.task.id: each.task for each in await load_tasks(job.holdfast.db, job.id)}
     return page(
-        request, "retry", tab="progress", view=shown.view, report=shown.report, names=task,
+        request, "retry", tab="progress", view=head, names=task,
         rerun=[by_id[name] for name in scope.rerun if name in by_id],
         kept=[by_id[name] for name in scope.kept if name in by_id],
     )  # fmt: skip

@@ -17,6 +17,7 @@ from holdfast.web.access.page_session import PageAsker, PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.read.cited_passage import citations_line, load_cited_passage, sentences_line
 from holdfast.web.rendering.page_templates import page
+from holdfast.web.watch.job_head import load_job_head
 
 _NAMES = {
     ReportFormat.MARKDOWN: "Markdown",
@@ -49,7 +50,7 @@ async def read_report(
         request,
         "read",
         tab="report",
-        view=await job.holdfast.show(job.id),
+        view=await load_job_head(job.holdfast, job.id),
         citations_check=citations_line(report),
         sentences_check=sentences_line(report),
         chosen=mark,

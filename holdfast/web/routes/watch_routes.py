@@ -1,33 +1,36 @@
 """Define the pages of one job: its progress, a task, a loop, the log, the calls, the stream."""
 
+from collections.abc import Callable
 from typing import Annotated
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.server_sent_events import event_stream_response
+from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.waterfall import waterfall
 from holdfast.models.errors import NotFound
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.plans.plan_edits import plan_as_yaml
-from holdfast.planning.plans.task_display_order import in_display_order
 from holdfast.storage.jobs.job_control_rows import guidance_of
-from holdfast.storage.plans.task_queries import load_plan
+from holdfast.storage.plans.task_queries import load_plan, load_tasks
 from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
-from holdfast.storage.views.job_queries import events_after
+from holdfast.storage.views.job_queries import events_after, job_calls, job_spending
 from holdfast.storage.views.status_and_last_event import load_job_progress
 from holdfast.web.access.page_session import PageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.current_work import current_work
-from holdfast.web.watch.job_page import load_job_page, load_task_details
+from holdfast.web.watch.job_head import load_job_head
+from holdfast.web.watch.job_page import find_task, load_job_page, load_task_details
 from holdfast.web.watch.log_lines import log_line
 from holdfast.web.watch.loop_conversation import conversation
 from holdfast.web.watch.plan_drawing import draw_plan, outcome_text
+from holdfast.web.watch.task_list import list_tasks
 
 _SHOWN_ENTRIES = 12
 _LOG_PAGE = 200
-_MOST_TASKS = 300
 _KINDS = " ".join(kind.value for kind in EventKind)
 
 router = APIRouter(route_class=PageRoute)
@@ -39,6 +42,9 @@ async def show_progress(
     request: Request,
     task: Annotated[str, Query(max_length=64)] = "",
     revision: Annotated[int | None, Query(ge=0, le=10_000)] = None,
+    phase: Annotated[int | None, Query(ge=1, le=10**6)] = None,
+    start: Annotated[int, Query(ge=0, le=10**6)] = 0,
+    row: Annotated[int, Query(ge=0, le=10**6)] = 0,
     did: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
     """What the job does now, its plan, where the time went, and the newest entries of its log."""
@@ -48,9 +54,7 @@ async def show_progress(
     details = await load_task_details(job.holdfast, shown, task) if task else None
     approval = next((each for each in shown.status.questions if each.kind == "approval"), None)
     plan_yaml = plan_as_yaml(await load_plan(job.holdfast.db, job.id)) if approval else ""
-    own = [each.task for each in shown.tasks]
-    order = {each.id: number for number, each in enumerate(in_display_order(own))}
-    tasks = sorted(shown.tasks, key=lambda each: order.get(each.task.id, len(order)))
+    drawing = draw_plan(shown.tasks, shown.changes, revision=revision, chosen=task)
     return page(
         request,
         "watch",
@@ -60,20 +64,23 @@ async def show_progress(
         report=shown.report,
         strategy=shown.job.request.strategy,
         work=current_work(shown.job, seen, shown.status),
-        drawing=draw_plan(shown.tasks, shown.changes, revision=revision, chosen=task),
+        drawing=drawing,
+        address=_addresses(
+            job.id, task=task, revision=revision, phase=phase, start=start or None, row=row or None
+        ),
         changes=shown.changes,
         revision=revision,
         chosen=task,
         details=details,
         outcome_text=outcome_text,
-        tasks=tasks[:_MOST_TASKS],
-        tasks_left_out=max(0, len(tasks) - _MOST_TASKS),
+        listed=list_tasks(shown.tasks, drawing.phases, phase=phase, start=start),
         fall=waterfall(
             shown.tasks,
             shown.calls,
             seen.recoveries,
             shown.job.created_at,
             shown.job.finished_at if shown.job.status.is_final else None,
+            first=row,
         ),
         entries=[log_line(each) for each in reversed(newest)],
         guidance=await guidance_of(job.holdfast.db, job.id),
@@ -95,8 +102,8 @@ async def show_loop(
     job: PageJob, request: Request, task: str, attempt: Annotated[int | None, Query(ge=1)] = None
 ) -> Response:
     """The dialogue of a cited loop."""
-    shown = await load_job_page(job.holdfast, job.id)
-    stored = shown.task(task)
+    head = await load_job_head(job.holdfast, job.id)
+    stored = find_task(await load_tasks(job.holdfast.db, job.id), job.id, task)
     number = attempt or max(stored.attempt, 1)
     transcript = await load_transcript(job.holdfast.db, job.id, LoopAttempt(task, number))
     if not transcript.messages:
@@ -105,8 +112,7 @@ async def show_loop(
         request,
         "loop",
         tab="progress",
-        view=shown.view,
-        report=shown.report,
+        view=head,
         task=stored.task,
         attempt=number,
         attempts=stored.attempt,
@@ -120,14 +126,12 @@ async def show_log(
     job: PageJob, request: Request, after: Annotated[int, Query(ge=0, le=2**62)] = 0
 ) -> Response:
     """The job's log, a page at a time."""
-    shown = await load_job_page(job.holdfast, job.id)
     entries = await events_after(job.holdfast.db, job.id, after, _LOG_PAGE + 1)
     return page(
         request,
         "log",
         tab="log",
-        view=shown.view,
-        report=shown.report,
+        view=await load_job_head(job.holdfast, job.id),
         entries=[log_line(each) for each in entries[:_LOG_PAGE]],
         next=entries[_LOG_PAGE - 1].seq if len(entries) > _LOG_PAGE else 0,
         is_first=after == 0,
@@ -139,19 +143,31 @@ async def show_calls(
     job: PageJob, request: Request, start: Annotated[int, Query(ge=0, le=10**6)] = 0
 ) -> Response:
     """Every call with its tokens and cost, and what each part of the job spent."""
-    shown = await load_job_page(job.holdfast, job.id)
-    calls = shown.calls[start : start + _LOG_PAGE]
-    has_more = len(shown.calls) > start + _LOG_PAGE
+    head = await load_job_head(job.holdfast, job.id)
+    db, config = job.holdfast.db, job.holdfast.settings.config_file
+    calls = await job_calls(db, job.id, start=start, limit=_LOG_PAGE + 1)
     return page(
         request,
         "calls",
         tab="calls",
-        view=shown.view,
-        report=shown.report,
-        calls=calls,
+        view=head,
+        spent=(await job_spending(db, job.id)).spent,
+        currency=read_prices(config).currency,
+        calls=calls[:_LOG_PAGE],
         start=start,
-        next=start + _LOG_PAGE if has_more else 0,
+        next=start + _LOG_PAGE if len(calls) > _LOG_PAGE else 0,
     )
+
+
+def _addresses(job_id: str, **shown: object) -> Callable[..., str]:
+    """A function that gives the address of this page with something else chosen."""
+
+    def address(**changes: object) -> str:
+        values = {name: value for name, value in (shown | changes).items() if value}
+        query = f"?{urlencode(values)}" if values else ""
+        return f"/jobs/{quote(job_id, safe='')}{query}"
+
+    return address
 
 
 async def _newest_entries(job: PageJob) -> list[EventView]:

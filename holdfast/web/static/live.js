@@ -2,6 +2,7 @@
 // changed. Without this module the page shows the same when it is loaded again.
 
 const EVENT_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
 const AWAY_MS = 2000;
 const watched = document.querySelector("[data-events]");
@@ -61,22 +62,26 @@ function say(text) {
 
 let pending = 0;
 let isLoading = false;
+// A large page is fetched less often: at most half of the time goes into fetching it.
+let pause = EVENT_PAUSE_MS;
 let wasEnded = false;
 
-function refreshSoon(pause = EVENT_PAUSE_MS) {
-  pending ||= setTimeout(refresh, pause);
+function refreshSoon(after = pause) {
+  pending ||= setTimeout(refresh, after);
 }
 
 async function refresh() {
   pending = 0;
   if (isLoading) return refreshSoon();
   isLoading = true;
+  const began = performance.now();
   try {
     const fresh = adopt(await load(location.href));
     const now = fresh.querySelector("[data-events]");
     if (now) watched.dataset.over = now.dataset.over;
     wasEnded = watched.dataset.over === "yes";
     document.title = fresh.title;
+    pause = Math.min(Math.max(EVENT_PAUSE_MS, performance.now() - began), LONGEST_PAUSE_MS);
     say("");
   } catch {
     say("The server does not answer. The job goes on; this page tries again every 2 seconds.");

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.client import Holdfast
-from holdfast.jobs.current_status import status_of
+from holdfast.jobs.current_status import status_of_job
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Report, StoredEvidence
@@ -17,8 +17,6 @@ from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import StatusDocument
 from holdfast.models.wire.stored_keys import ATTEMPT_SEPARATOR
 from holdfast.storage.evidence.evidence_rows import evidence_of, load_report
-from holdfast.storage.jobs import job_rows
-from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
 
 
@@ -40,10 +38,19 @@ class JobPage:
         Raises:
             NotFound: the job has no such task.
         """
-        for each in self.tasks:
-            if each.task.id == task_id:
-                return each
-        raise NotFound(f"job {self.job.id} has no task {task_id[:60]!r}")
+        return find_task(self.tasks, self.job.id, task_id)
+
+
+def find_task(tasks: Sequence[StoredTask], job_id: str, task_id: str) -> StoredTask:
+    """The task among those of the job.
+
+    Raises:
+        NotFound: the job has no such task.
+    """
+    for each in tasks:
+        if each.task.id == task_id:
+            return each
+    raise NotFound(f"job {job_id} has no task {task_id[:60]!r}")
 
 
 async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:
@@ -52,15 +59,16 @@ async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:
     Raises:
         NotFound: there is no such job.
     """
-    db = holdfast.db
+    records = await holdfast.load_records(job_id)
+    spent = records.spending.spent.total
     return JobPage(
-        job=await job_rows.load_job(db, job_id),
-        view=await holdfast.show(job_id),
-        status=await status_of(holdfast, job_id),
-        tasks=await task_queries.load_tasks(db, job_id),
-        changes=await plan_change_rows.load_plan_changes(db, job_id),
-        calls=await job_queries.job_calls(db, job_id),
-        report=await load_report(db, job_id),
+        job=records.job,
+        view=await holdfast.view(records),
+        status=await status_of_job(holdfast, records.job, spent, records.stages),
+        tasks=records.tasks,
+        changes=records.plan_changes,
+        calls=await job_queries.job_calls(holdfast.db, job_id),
+        report=await load_report(holdfast.db, job_id),
     )
 
 

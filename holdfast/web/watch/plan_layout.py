@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.models.plans.research_plan import Task
+from holdfast.models.plans.research_plan import Task, TaskStatus
 
 MOST_DRAWN = 120
 """Tasks that a person still reads in a drawing."""
 _NEIGHBOURHOOD = 60
+_MOST_PHASES = 30
 COLUMN_WIDTH, ROW_HEIGHT = 212, 66
 BOX_WIDTH, BOX_HEIGHT = 188, 50
 _MARGIN = 4
@@ -37,10 +38,24 @@ class PlanLayout(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """The tasks of one column of a plan that is too large to draw."""
+    """The tasks of one column, or of several, of a plan that is too large to draw."""
 
     number: int
+    last: int
     tasks: tuple[Task, ...]
+
+    @property
+    def name(self) -> str:
+        return f"Phase {self.number}" if self.last == self.number else self._range
+
+    @property
+    def _range(self) -> str:
+        return f"Phases {self.number} to {self.last}"
+
+    @property
+    def done(self) -> int:
+        """How many of the tasks are done."""
+        return sum(task.status is TaskStatus.DONE for task in self.tasks)
 
 
 def columns_of(tasks: Sequence[Task]) -> dict[str, int]:
@@ -86,11 +101,17 @@ def plan_layout(tasks: Sequence[Task]) -> PlanLayout:
 
 
 def phases_of(tasks: Sequence[Task]) -> tuple[Phase, ...]:
-    """The tasks by column."""
-    by_column: dict[int, list[Task]] = defaultdict(list)
-    for task, column in zip(tasks, columns_of(tasks).values(), strict=True):
-        by_column[column].append(task)
-    return tuple(Phase(column + 1, tuple(by_column[column])) for column in sorted(by_column))
+    """The tasks by column; a plan of many columns has several of them in a phase."""
+    columns = columns_of(tasks)
+    count = 1 + max(columns.values(), default=-1)
+    width = -(-count // _MOST_PHASES) or 1
+    by_phase: dict[int, list[Task]] = defaultdict(list)
+    for task in tasks:
+        by_phase[columns[task.id] // width].append(task)
+    return tuple(
+        Phase(n * width + 1, min((n + 1) * width, count), tuple(by_phase[n]))
+        for n in sorted(by_phase)
+    )
 
 
 def neighbourhood(tasks: Sequence[Task], centre: str) -> list[Task]:
