@@ -63,7 +63,7 @@ async def _first_paint(
 async def _look(
     served: ServedInstallation, browser: Browser, streams: int, look: timedelta
 ) -> list[MeasuredFigure]:
-    """Tabs of one job that runs for as long as they look, beside streams without a browser."""
+    """Tabs of one job that runs for as long as they look, with streams that no browser reads."""
     graph = chain_graph(int(look.total_seconds() / _LATENCY_S) + 60)
     handle = await served.installation.submit_planned(graph)
     async with AsyncExitStack() as stack:
@@ -85,9 +85,9 @@ async def _look(
     late = sorted(at - stored[seq] for tab in seen for seq, at in tab[_SHOWN_ENTRIES:])
     entries = max(1, max(tab[-1][0] for tab in seen) - min(tab[0][0] for tab in seen))
     minutes = look.total_seconds() / 60
-    beside = f"{_TABS} tabs beside {streams} streams, {minutes:g} min"
+    looked = f"{_TABS} tabs and {streams} streams, {minutes:g} min"
     return [
-        MeasuredFigure(f"{beside}: lateness, p50", late[len(late) // 2], "s"),
+        MeasuredFigure(f"{looked}: lateness, p50", late[len(late) // 2], "s"),
         MeasuredFigure("  lateness, p95", late[len(late) * 95 // 100], "s", _LATENESS_AIM_S),
         MeasuredFigure("  sent to a tab for an event", received / entries / 1000, "KB"),
         MeasuredFigure("  a tab's scripts and elements, at first", heap, "MB"),

@@ -69,7 +69,7 @@ _FACTS: Mapping[str, tuple[object, str]] = {
     "ouzel_cost": (71_200, "The whole cost was 71,200 crowns."),
 }
 _COLLECTION = "Lights of the Anstrel Isles"
-_WITHIN_S = 90
+_WITHIN_S = 180
 _HELD_S = 600.0
 """How long the model thinks about a job that is to be seen at work; it is told to answer then."""
 
