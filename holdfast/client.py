@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -45,6 +45,10 @@ class Holdfast:
     db: Database
     temporal: "Client | None" = None
     """An open connection to Temporal, as a worker has one; None: each request opens its own."""
+
+    def on_behalf_of(self, owner: str | None) -> "Holdfast":
+        """The installation as the owner may see it; None: all of it."""
+        return self if owner is None else replace(self, db=self.db.on_behalf_of(owner))
 
     async def submit(
         self,

@@ -50,6 +50,12 @@ class CallerSession:
 
     @property
     def holdfast(self) -> Holdfast:
+        """The installation as the sender may see it."""
+        return self.context.holdfast.on_behalf_of(self.caller.visible_owner)
+
+    @property
+    def installation(self) -> Holdfast:
+        """The whole installation, for what concerns other owners, too."""
         return self.context.holdfast
 
 
@@ -63,7 +69,8 @@ class JobSession:
 
     @property
     def holdfast(self) -> Holdfast:
-        return self.context.holdfast
+        """The installation as the sender may see it."""
+        return self.context.holdfast.on_behalf_of(self.caller.visible_owner)
 
     @property
     def controller(self) -> JobController:
@@ -128,7 +135,7 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
         job: Annotated[str, Path(description="The id of a job.")],
     ) -> JobSession:
         owner = await check_visible_job(session, job)
-        await record_foreign_read(session.holdfast.db, request, session.caller, owner)
+        await record_foreign_read(session.installation.db, request, session.caller, owner)
         return JobSession(session.context, session.caller, job)
 
     return job_session

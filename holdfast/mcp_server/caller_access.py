@@ -30,11 +30,16 @@ Request = ServerRequestContext[Any, Any]
 class KnownCaller:
     """The caller of a tool, and the installation that the tool works on."""
 
-    holdfast: Holdfast
+    installation: Holdfast
     caller: Caller
     page: str = ""
     """The address of the installation's page; empty if no page is served."""
     is_audited: bool = False
+
+    @property
+    def holdfast(self) -> Holdfast:
+        """The installation as the caller may see it."""
+        return self.installation.on_behalf_of(self.caller.visible_owner)
 
     @property
     def controller(self) -> JobController:
@@ -82,7 +87,7 @@ class ToolCalls:
         is_recorded = known.is_audited and (scope is not Scope.READ or known.caller.sees_all)
         try:
             if is_recorded:
-                await append_audit_entry(known.holdfast.db, action)
+                await append_audit_entry(known.installation.db, action)
             if not known.caller.may(scope):
                 raise AccessRefused(
                     f"this key has no scope {scope.value!r}; its scopes: "
@@ -94,7 +99,7 @@ class ToolCalls:
         except HoldfastError as error:
             self.access.report_error(error)
             if is_recorded:
-                await _record_refusal(known.holdfast, action, error)
+                await _record_refusal(known.installation, action, error)
             raise
 
 

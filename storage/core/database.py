@@ -4,9 +4,10 @@ import math
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from pydantic import JsonValue
@@ -30,6 +31,7 @@ from holdfast.models.text.storable_text import storable_json
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.connection_pooler import prepare_nothing_behind_pooler
 from holdfast.storage.core.hot_path_pool import HotPathPool, StatementValue
+from holdfast.storage.core.owner_role import act_as_owner, follow_owner_option
 from holdfast.storage.core.tables.job_tables import events, jobs, receipts
 
 _AWAY_STATES = frozenset({"08", "40", "53", "57"})
@@ -88,6 +90,9 @@ class JobTransaction:
 class Database:
     """The connections and transactions of PostgreSQL."""
 
+    serves_owner = False
+    """True of what `on_behalf_of` returns."""
+
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self.engine: AsyncEngine = create_async_engine(
             url,
@@ -102,8 +107,19 @@ class Database:
             hide_parameters=True,
         )
         prepare_nothing_behind_pooler(self.engine)
+        follow_owner_option(self.engine)
         self._constant = HotPathPool(url, connections=pool_size)
         self._outage = _Outage()
+
+    def on_behalf_of(self, owner: str) -> Self:
+        """Return the database as the owner may see it, over the same connections.
+
+        Constant statements are refused there: only workers run them, for the jobs of all owners.
+        """
+        owned = copy(self)
+        owned.engine = act_as_owner(self.engine, owner)
+        owned.serves_owner = True
+        return owned
 
     @property
     def away_since(self) -> datetime | None:
@@ -130,6 +146,7 @@ class Database:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
+        assert not self.serves_owner, "a constant statement would see the rows of every owner"
         with _translated_errors(self._outage):
             return await self._constant.row(statement, values, after=after)
 

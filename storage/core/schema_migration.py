@@ -12,14 +12,17 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from holdfast.models.errors import BadConfiguration, HoldfastError, StorageAway
 from holdfast.storage.core.connection_pooler import WITHOUT_PREPARING
+from holdfast.storage.core.owner_role import OwnerRole, prepare_owner_role
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 """The folder from which Alembic takes its environment and the versions of the schema."""
 _LOCK = 0x686F6C64  # "hold": any number that nobody else uses in this database
 
 
-def migrate_schema(database_url: str, revision: str = "head") -> None:
+def migrate_schema(database_url: str, revision: str = "head") -> OwnerRole | None:
     """Upgrade (or downgrade) to `revision`; a second caller waits, then finds nothing to do.
+
+    Returns the role of owners as it is then; None after a downgrade, or an upgrade on the way.
 
     Raises:
         StorageAway: PostgreSQL does not answer.
@@ -40,6 +43,13 @@ def migrate_schema(database_url: str, revision: str = "head") -> None:
             config.attributes["connection"] = connection
             step = command.downgrade if revision == "base" else command.upgrade
             step(config, revision)
+            if revision != "head":
+                return None
+            # Not a migration: a restored or copied database has the tables without the role.
+            connection.commit()
+            role = prepare_owner_role(connection)
+            connection.commit()
+            return role
     except OperationalError as error:
         raise StorageAway(f"PostgreSQL does not answer: {error.orig}") from error
     finally:
@@ -60,19 +70,24 @@ def _config() -> Config:
 def main() -> int:
     """`python -m holdfast.storage.core.schema_migration`: the migration job of docker-compose."""
     try:
-        _migrate_named_database()
+        role = _migrate_named_database()
     except HoldfastError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2 if isinstance(error, BadConfiguration) else 1
+    if role is not None and role.fault:
+        sys.stderr.write(
+            f"warning: {role.fault}: PostgreSQL does not hide the rows of owners from one another,"
+            f" only the queries do; {role.remedy}\n"
+        )
     sys.stdout.write(f"database is at revision {newest_schema_version()}\n")
     return 0
 
 
-def _migrate_named_database() -> None:
+def _migrate_named_database() -> OwnerRole | None:
     url = os.environ.get("HOLDFAST_DATABASE_URL")
     if not url:
         raise BadConfiguration("set HOLDFAST_DATABASE_URL to the database that is to be migrated")
-    migrate_schema(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    return migrate_schema(url.replace("postgresql://", "postgresql+psycopg://", 1))
 
 
 if __name__ == "__main__":

@@ -30,10 +30,18 @@ from unnest(cast(:addresses as text[]), cast(:titles as text[]), cast(:texts as 
      as new (address, title, body, sha256, size_bytes, about, origin)
 returning id, address
 """)
-_COPY = """
-copy passages (document_id, collection, position, heading, start_char, end_char, text, context)
-from stdin
-"""
+_COLUMNS = "document_id, collection, position, heading, start_char, end_char, text, context"
+# PostgreSQL refuses to copy into a table for a user whom row-level security concerns: a user who
+# does not own the tables. Such a user's passages go through a table of the transaction.
+_IS_RESTRICTED = text("select row_security_active('passages')")
+_MAKE_STAGE = text(
+    "create temp table if not exists staged_passages on commit drop as "  # noqa: S608 - constants
+    f"select {_COLUMNS} from passages with no data"
+)
+_UNSTAGE = text(
+    f"with staged as (delete from staged_passages returning {_COLUMNS}) "  # noqa: S608 - as above
+    f"insert into passages ({_COLUMNS}) select {_COLUMNS} from staged"
+)
 _COUNT_NEW = text("""
 insert into collection_words (collection, word, passages)
 select :collection, word, count(*) from passages, unnest(tsvector_to_array(tsv) || array['']) word
@@ -170,10 +178,17 @@ class CollectionWriter:
     async def _copy(self, stored: Iterable[tuple[int, NewDocument]]) -> None:
         raw = (await self.connection.get_raw_connection()).driver_connection
         assert raw is not None, "the connection is open"
-        async with raw.cursor() as cursor, cursor.copy(_COPY) as rows:
+        is_staged = bool(await self.connection.scalar(_IS_RESTRICTED))
+        target = "staged_passages" if is_staged else "passages"
+        if is_staged:
+            await self.connection.execute(_MAKE_STAGE)
+        copy = f"copy {target} ({_COLUMNS}) from stdin"
+        async with raw.cursor() as cursor, cursor.copy(copy) as rows:
             for document_id, document in stored:
                 for row in _passage_rows(document):
                     await rows.write_row((document_id, self.collection, *row))
+        if is_staged:
+            await self.connection.execute(_UNSTAGE)
 
 
 async def stored_documents(

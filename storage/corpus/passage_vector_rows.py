@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.owner_role import GRANT_TABLES
 from holdfast.storage.core.tables.corpus_tables import passage_vectors
 from holdfast.storage.corpus.corpus_records import VectorCount
 
@@ -16,6 +17,20 @@ _TABLE_EXISTS = text("select to_regclass('passage_vectors') is not null")
 _EXTENSION = text("create extension if not exists vector")
 # Stored in the row itself: 10,000 vectors of 1,536 numbers are compared in 10 ms, not in 36.
 _INLINE = text("alter table passage_vectors alter column embedding set storage main")
+# As migration 0025 has it, for a table that is younger.
+_VISIBILITY = (
+    text("""
+create policy own_rows on passage_vectors using (
+    (select not starts_with(current_user::text, 'holdfast_owner_'))
+    or starts_with(collection, (select nullif(current_setting('holdfast.owner', true), '')) || '/'))
+"""),
+    text("""
+create policy readable_rows on passage_vectors for select using (
+    starts_with(collection, 'shared/'))
+"""),
+    text("alter table passage_vectors enable row level security"),
+    text(GRANT_TABLES),
+)
 _DIMENSION = text("""
 select dimension from passage_vectors where collection = :collection and model = :model limit 1
 """)
@@ -90,6 +105,8 @@ async def create_vector_table(connection: AsyncConnection) -> None:
             await connection.execute(_EXTENSION)
             await connection.run_sync(passage_vectors.create)
             await connection.execute(_INLINE)
+            for statement in _VISIBILITY:
+                await connection.execute(statement)
     except DBAPIError as error:
         if error.connection_invalidated:
             raise

@@ -94,3 +94,27 @@ async def test_the_schema_is_migrated_behind_the_pooler(pooled_url: str) -> None
         found = await connection.exec_driver_sql("select version_num from alembic_version")
         assert found.scalars().all() == [newest_schema_version()]
     await database.close()
+
+
+@pytest.mark.conformance("OPS-08")
+async def test_the_role_of_an_owner_reaches_no_other_transaction(pooled_url: str) -> None:
+    await asyncio.to_thread(migrate_schema, pooled_url)
+    database = Database(pooled_url)
+    columns = "id, question, preset, model, strategy, config_hash, request_hash, status, owner"
+    async with database.writing() as connection:
+        for owner in ("anna", "bert"):
+            row = f"'{owner}', 'q', 'p', 'm', '{{}}', 'x', 'x', 'done', '{owner}'"
+            await connection.exec_driver_sql(f"insert into jobs ({columns}) values ({row})")
+
+    async def seen(owner: str) -> tuple[str, ...]:
+        acting = database.on_behalf_of(owner) if owner else database
+        async with acting.reading() as connection:
+            await asyncio.sleep(0)  # others take their turn between the statements
+            rows = await connection.exec_driver_sql("select id from jobs order by id")
+            return tuple(rows.scalars())
+
+    owners = ("anna", "", "bert") * 20
+    found = await asyncio.gather(*(seen(owner) for owner in owners))
+    await database.close()
+
+    assert list(found) == [(owner,) if owner else ("anna", "bert") for owner in owners]

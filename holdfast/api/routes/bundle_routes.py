@@ -84,8 +84,9 @@ async def import_job(session: Asker, request: Request, response: Response) -> Im
     caller = session.caller
     sees = None if caller.sees_all else OwnedCollections(caller).sees
     async with _sent_bundle(request) as (file, new_id):
+        # The job has no owner until it is stored, so that no webhook sends what is in it.
         imported = await import_bundle(
-            session.holdfast, file, owner=caller.owner, new_id=new_id, sees=sees
+            session.installation, file, owner=caller.owner, new_id=new_id, sees=sees
         )
     response.headers["Location"] = f"/v1/jobs/{imported.job_id}"
     return imported

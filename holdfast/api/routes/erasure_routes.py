@@ -39,8 +39,9 @@ async def erase(session: Steerer, body: ErasureBody) -> ErasureReceipt:
         raise BadInput("name either a `job` or an `owner`")
     if body.job is not None:
         await check_visible_job(session, body.job)
+        # Passages stay that a job of any other owner quotes, and the receipt counts such jobs.
         receipt = await erase_job(
-            session.holdfast,
+            session.installation,
             body.job,
             by=session.caller.name,
             with_follow_ups=body.with_follow_ups,

@@ -21,7 +21,7 @@ async def check_database(settings: Settings, endpoints: Endpoints | None) -> Che
     # The embedded server has just accepted a connection, so it is not down.
     remedy = BUSY_HINT if endpoints.embedded_database else "check HOLDFAST_DATABASE_URL"
     try:
-        revision, pooler = await asyncio.to_thread(_revision, plain)
+        revision, notes = await asyncio.to_thread(_revision, plain)
     except psycopg.errors.UndefinedTable:
         return CheckOutcome(False, "PostgreSQL answers, but has no schema yet", START_HINT)
     except psycopg.OperationalError as error:
@@ -35,21 +35,25 @@ async def check_database(settings: Settings, endpoints: Endpoints | None) -> Che
         return CheckOutcome(
             False, f"the schema is {revision}, this version needs {head}", START_HINT
         )
-    return CheckOutcome(True, f"PostgreSQL answers, schema {revision}{pooler}")
+    return CheckOutcome(True, f"PostgreSQL answers, schema {revision}{notes}")
 
 
 def _revision(plain_url: str) -> tuple[str, str]:
-    """Return the revision of the schema, and a note if a connection pooler is in between."""
+    """Return the revision of the schema, and notes on a connection pooler and on owners' rows."""
     import psycopg
 
     from holdfast.storage.core.connection_pooler import SERVING_PROCESS, is_pooled
+    from holdfast.storage.core.owner_role import read_owner_role
 
     with psycopg.connect(plain_url, connect_timeout=int(TIMEOUT_S)) as connection:
         row = connection.execute("select version_num from alembic_version").fetchone()
         process = connection.execute(SERVING_PROCESS).fetchone()
         is_direct = process is None or not is_pooled(connection, process[0])
-    note = "" if is_direct else "; behind a connection pooler, so nothing is prepared"
-    return (str(row[0]) if row else "empty"), note
+        role = read_owner_role(connection)
+    notes = "" if is_direct else "; behind a connection pooler, so nothing is prepared"
+    if role.fault:
+        notes += f"; only queries hide the rows of owners, because {role.fault}: {role.remedy}"
+    return (str(row[0]) if row else "empty"), notes
 
 
 async def check_temporal(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:

@@ -66,7 +66,7 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
         job: Annotated[str, Path()],
     ) -> JobSession:
         owner = await check_visible_job(session, job)
-        await record_foreign_read(session.holdfast.db, request, session.caller, owner)
+        await record_foreign_read(session.installation.db, request, session.caller, owner)
         return JobSession(session.context, session.caller, job)
 
     return job_session

@@ -10,9 +10,12 @@ import pytest
 from sqlalchemy import update
 
 from holdfast.api.application import build_application
+from holdfast.api.routes import job_submission_routes
 from holdfast.models.access.access_scopes import Scope
+from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.storage.core.tables.access_tables import api_keys
 from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.jobs.job_rows import find_job_owner
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
@@ -290,3 +293,26 @@ async def test_a_key_that_does_not_exist_is_neither_rotated_nor_revoked(
         revoked = await client.delete("/keys/a%00b")
 
     assert (rotated.status_code, revoked.status_code) == (404, 404)
+
+
+@pytest.mark.conformance("OPS-08")
+async def test_a_query_that_forgets_its_condition_shows_nothing_of_others(
+    serving: HttpService, idle_engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hers = await idle_engine.submit("What is zanzibarite?")
+    async with idle_engine.db.writing() as connection:
+        await connection.execute(update(jobs).where(jobs.c.id == hers).values(owner="maria"))
+    whole = JobFilter(limit=100)
+    monkeypatch.setattr(
+        job_submission_routes, "newest_jobs", lambda holdfast, _: holdfast.list_jobs(whole)
+    )
+
+    listed = {}
+    for owner in ("maria", "otto"):
+        made = await created(serving, owner, "read")
+        headers = {"Authorization": f"Bearer {made['key']}"}
+        async with serving.client() as client:
+            listed[owner] = (await client.get("/jobs", headers=headers)).json()
+
+    assert [line["job_id"] for line in listed["maria"]] == [hers]
+    assert listed["otto"] == []

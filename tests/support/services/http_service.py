@@ -4,13 +4,15 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
 import httpx2
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
 
 from holdfast.api.access.installation_token import make_token
 from holdfast.api.event_feed import EventFeed
@@ -23,11 +25,20 @@ from holdfast.api.http_server import (
 )
 from holdfast.client import Holdfast, open_client
 from holdfast.mcp_server.http_endpoint import add_mcp
+from holdfast.storage.core.owner_role import prepare_owner_role
 from holdfast.web.page_routes import add_page
 
 _LOOK_EVERY = timedelta(milliseconds=50)
 _WITHIN_S = 60
 """A machine that is busy with other tests took more than 10 s to start a server."""
+
+
+def give_owner_role(database_url: str) -> None:
+    """Make the role of owners, which a copy of a migrated database lacks, if the database is there."""
+    engine = create_engine(database_url)
+    with suppress(DBAPIError), engine.begin() as connection:
+        prepare_owner_role(connection)
+    engine.dispose()
 
 
 @dataclass
@@ -55,6 +66,7 @@ class HttpService:
         self._start(port)
 
     def _start(self, port: int) -> None:
+        give_owner_role(self.holdfast.endpoints.database_url)
         self._listening = listening_socket("127.0.0.1", port)
         self.url = address_of(self._listening, is_encrypted=self.certificate is not None)
         is_there = threading.Event()
