@@ -86,13 +86,13 @@ def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[
     if possible:
         surest = possible[0].confidence
         yield (
-            "Check the possible values: with --set confidence_threshold="
+            "Check the possible values: with a confidence threshold of "
             f"{math.floor(surest * 10) / 10:g} the job takes the surest of them."
         )
     if request.collection:
         yield "Add documents that state what was not found, and ask again."
     else:
-        yield "Give the job a collection of documents with --docs, or a tool that can search."
+        yield "Give the job a collection of documents, or a tool that can search."
 
 
 def _summary(documents: int) -> str:

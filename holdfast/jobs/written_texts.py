@@ -51,6 +51,6 @@ def _checked_text(name: str, text: str) -> str:
     if len(text) > MAX_TEXT_LENGTH:
         raise BadInput(
             f"the {name} has {len(text):,} characters, the limit is {MAX_TEXT_LENGTH:,}; put "
-            "long material into a collection: --docs reads a folder"
+            "long material into a collection of documents"
         )
     return text

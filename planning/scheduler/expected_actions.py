@@ -91,5 +91,5 @@ def _in_words(action: Action) -> str:
         case FillGaps(round=round_):
             return f"fill the gaps of round {round_}"
         case EndJob(status=status, reason=reason):
-            return f"end: {status.value} ({reason.value})"
+            return f"end: {status.value} ({reason.value.replace('_', ' ')})"
     return _ACTION_WORDS[type(action)]

@@ -11,6 +11,8 @@ from holdfast.models.wire.event_kinds import EventKind
 
 _WORDS: Mapping[str, str] = {
     EventKind.JOB_SUBMITTED: "The question was submitted",
+    EventKind.JOB_FORKED: "The job began from another job",
+    EventKind.JOB_IMPORTED: "The job was imported",
     EventKind.JOB_STARTED: "A worker took the job",
     EventKind.JOB_TAKEN_OVER: "A new run continues the job",
     EventKind.JOB_RECOVERED: "Work continues after a loss",
@@ -24,15 +26,27 @@ _WORDS: Mapping[str, str] = {
     EventKind.LOOP_HANDED_OVER: "The loop leaves the rest to a plan",
     EventKind.PLAN_STORED: "The plan is there",
     EventKind.PLAN_CHANGED: "The plan changed",
+    EventKind.PLAN_REFUSED: "A proposed plan was refused",
+    EventKind.PLAN_CHANGE_REFUSED: "A proposed change was refused; the plan stays",
     EventKind.TASK_STARTED: "Started",
     EventKind.TASK_DONE: "Done",
     EventKind.TASK_FAILED: "Failed",
     EventKind.TASK_VERIFIED: "The result was judged",
+    EventKind.TOOL_LEFT_OUT: "A tool cannot be used",
     EventKind.MODEL_AWAITED: "Waits for the model",
     EventKind.MODEL_FALLBACK_USED: "The fallback model answered",
     EventKind.QUESTION_ASKED: "A question to you",
+    EventKind.QUESTION_ROUTED: "A task answers an agent's question",
     EventKind.QUESTION_ANSWERED: "The question was answered",
+    EventKind.QUESTION_WITHDRAWN: "The question needs no answer any more",
+    EventKind.ANSWER_REFUSED: "The answer was refused; the question stays open",
+    EventKind.VERIFICATION_REFUSED: "A judgement of the results was refused",
+    EventKind.GAPS_REFUSED: "Proposed tasks for the gaps were refused",
+    EventKind.GAPS_DROPPED: "Proposed sub-questions were dropped",
     EventKind.REPORT_DELIVERED: "The report was delivered",
+    EventKind.REPORT_REFUSED: "The report failed its checks",
+    EventKind.EVIDENCE_RETRACTED: "Evidence was retracted",
+    EventKind.SOURCES_RECHECKED: "The sources were read again",
     EventKind.STOP_CHECKED: "A verification round ended",
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
@@ -55,6 +69,7 @@ class LogLine(NamedTuple):
 
 def log_line(entry: EventView) -> LogLine:
     """The entry in words, with its facts."""
+    # The log of an imported job may have kinds of a later release.
     what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
     facts = ", ".join(
         f"{name.replace('_', ' ')} {_fact(value)}"
@@ -65,6 +80,9 @@ def log_line(entry: EventView) -> LogLine:
 
 
 def _fact(value: object) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = text.replace("_", " ") if _ONE_WORD.fullmatch(text) else text
-    return shorten_text(text, _FACT_LENGTH)
+    values = value if isinstance(value, list) else [value]
+    return shorten_text(", ".join(_in_words(str(each)) for each in values), _FACT_LENGTH)
+
+
+def _in_words(text: str) -> str:
+    return text.replace("_", " ") if _ONE_WORD.fullmatch(text) else text

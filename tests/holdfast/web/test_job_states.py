@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.support.documentation.internal_names import internal_names_in
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.page_states import STATES, PageStates
@@ -58,7 +59,11 @@ async def test_each_state_shows_one_outcome_and_is_accessible(
             await reader.check_accessible()
             shown = reader.page.locator("#now .pill")
             assert await shown.count() == 1
+            assert internal_names_in(await reader.page.locator("main").inner_text()) == set()
             if state != "running":
                 assert await shown.inner_text() == OUTCOMES[state][0]
         await reader.goto(f"/jobs/{jobs['answered']}/report?mark=1")
         await reader.check_accessible()
+    for path in ("log", "calls", "report", "retry?task=T1"):
+        await reader.goto(f"/jobs/{jobs['answered']}/{path}")
+        assert internal_names_in(await reader.page.locator("main").inner_text()) == set()
