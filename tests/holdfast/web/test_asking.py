@@ -16,7 +16,7 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(autouse=True)

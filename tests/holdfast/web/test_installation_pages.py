@@ -9,7 +9,7 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import Reader, signed_in
 from tests.support.services.http_service import HttpService
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 WITHIN_MS = 30_000
 

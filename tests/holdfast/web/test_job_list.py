@@ -12,7 +12,7 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script> \u202egnp.exe'
 

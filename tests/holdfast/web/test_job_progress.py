@@ -19,7 +19,7 @@ from tests.support.services.browser import Reader, signed_in
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
 WITHIN_MS = 20_000

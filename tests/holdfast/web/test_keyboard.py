@@ -10,7 +10,7 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 MOST_STEPS = 120
 WITHIN_MS = 60_000
 

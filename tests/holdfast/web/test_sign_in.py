@@ -14,7 +14,7 @@ from holdfast.web.access.page_links import make_link_token, redeem_link_token
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 @pytest.fixture

@@ -1,21 +1,23 @@
 """Drive Debian's Chromium through Playwright, signed in at a server of the test."""
 
+import asyncio
 import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Page, Playwright, async_playwright
+from playwright.async_api import Browser, Error, Page, async_playwright
 
 from holdfast.web.access.page_links import make_link_token
 from tests.support.services.http_service import HttpService
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
+_STARTS, _START_WITHIN_S = 3, 60
 _INSTALL = ("apt-get", "install", "-y", "-q", "chromium")
 
 
@@ -41,16 +43,27 @@ def _find() -> str | None:
 async def open_browser() -> AsyncIterator[Browser]:
     """A Chromium that ends with the block."""
     path = chromium()
-    async with async_playwright() as playwright:
-        browser = await _launch(playwright, path)
+    async with AsyncExitStack() as stack:
+        yield await _launch(stack, path)
+
+
+async def _launch(stack: AsyncExitStack, path: str) -> Browser:
+    """A Chromium that the stack closes; a start that hangs is given up and tried again."""
+    for tries_left in reversed(range(_STARTS)):
         try:
-            yield browser
-        finally:
-            await browser.close()
-
-
-async def _launch(playwright: Playwright, path: str) -> Browser:
-    return await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            # Playwright bounds the start of Chromium, but not that of its own driver.
+            async with asyncio.timeout(_START_WITHIN_S), AsyncExitStack() as started:
+                playwright = await started.enter_async_context(async_playwright())
+                browser = await playwright.chromium.launch(
+                    executable_path=path, args=["--no-sandbox"]
+                )
+                started.push_async_callback(browser.close)
+                await stack.enter_async_context(started.pop_all())
+                return browser
+        except (TimeoutError, Error):
+            if not tries_left:
+                raise
+    raise AssertionError("the last try returns or raises")
 
 
 @dataclass
