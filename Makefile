@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test client licences frozen released packages sbom audit lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test gameday client licences frozen released packages sbom audit lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -108,6 +108,9 @@ cluster: $(VENV)/.tests cluster-build  ## the demo on four Temporal services, tw
 
 cluster-test: $(VENV)/.tests cluster-build  ## kill and replace a real Temporal cluster under jobs
 	$(BIN)/pytest tests/cluster -q
+
+gameday: $(VENV)/.tests cluster-build  ## play faults on a real cluster, and print what users notice
+	@$(BIN)/python -m tests.support.services.run_gameday
 
 lock:  ## renew the locked dependencies (needs uv)
 	$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock

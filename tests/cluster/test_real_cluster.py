@@ -13,10 +13,10 @@ from holdfast.models.jobs.job_record import JobStatus
 from holdfast.storage.core.schema_migration import migrate_schema
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.worker_launcher import WorkerLauncher
-from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
-from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
-from tests.support.jobs.plan_builders import final_task, lookup_task, plan
+from tests.support.endpoints.scripted_model import ScriptedModel
+from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.jobs.slow_chain import script_slow_chain
 from tests.support.services.temporal_cluster import (
     SERVICES,
     TemporalCluster,
@@ -31,9 +31,6 @@ pytestmark = [
     pytest.mark.conformance("OPS-01"),
     pytest.mark.skipif(not is_built(), reason="`make cluster-build` was not run"),
 ]
-
-_STEPS = 8
-_DELAY_S = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -65,19 +62,6 @@ async def workers(submitting: RunningEngine, tmp_path: Path) -> AsyncIterator[Wo
     workers.end()
 
 
-def script(players: ScriptedRoles, tools: ScriptedTools) -> None:
-    chain = [lookup_task("T1", query="q1")]
-    chain += [lookup_task(f"T{n}", f"T{n - 1}", query=f"q{n}") for n in range(2, _STEPS + 1)]
-    players.plan = plan(*chain, final_task("END", f"T{_STEPS}"))
-    tools.answers = lambda argument: f"found {argument}"
-
-    def extractor(asked: ReceivedRequest) -> ScriptedReply:
-        query = asked.task["arguments"]["query"]
-        return ScriptedReply.of(extractor_script(query, 0.9)(asked), delay=_DELAY_S)
-
-    players.parts["extractor"] = extractor
-
-
 async def until_calls(engine: RunningEngine, job_id: str, number: int) -> None:
     async with asyncio.timeout(300):
         while len(await job_calls(engine.db, job_id)) < number:
@@ -95,7 +79,7 @@ async def test_a_job_pays_once_while_each_service_dies_in_turn(
     players: ScriptedRoles,
     tools: ScriptedTools,
 ) -> None:
-    script(players, tools)
+    script_slow_chain(players, tools, steps=8, delay_s=1.0)
     await workers.start("--supervise")
     job_id = await submitting.submit("Who keeps the light?")
 
@@ -116,7 +100,7 @@ async def test_a_job_goes_on_after_its_database_and_the_clusters_were_away(
     players: ScriptedRoles,
     tools: ScriptedTools,
 ) -> None:
-    script(players, tools)
+    script_slow_chain(players, tools, steps=8, delay_s=1.0)
     await workers.start("--supervise")
     job_id = await submitting.submit("Who keeps the light?")
     await until_calls(submitting, job_id, 4)
@@ -137,7 +121,7 @@ async def test_a_job_goes_on_from_postgresql_when_an_empty_cluster_takes_the_pla
     players: ScriptedRoles,
     tools: ScriptedTools,
 ) -> None:
-    script(players, tools)
+    script_slow_chain(players, tools, steps=8, delay_s=1.0)
     await workers.start("--supervise")
     job_id = await submitting.submit("Who keeps the light?")
     await until_calls(submitting, job_id, 6)
