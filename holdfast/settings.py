@@ -61,7 +61,8 @@ class Settings(BaseSettings):
         description="the release of this worker: jobs stay with the one that began them",
     )
     max_concurrent_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=20, description="how many activities one worker runs at once"
+        default=200,
+        description="how many activities one worker runs at once; most of them wait for a model",
     )
     pool_size: Annotated[int, Field(ge=1, le=500)] = Field(
         default=10, description="how many database connections one process keeps"
