@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.api_context import ReadJob
+from holdfast.api.described_streams import RESUMING_PARAMETERS, job_stream
 from holdfast.api.server_sent_events import event_stream_response
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.current_status import status_of
@@ -117,7 +118,8 @@ async def list_log_entries(
 @router.get(
     "/events",
     response_class=Response,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": job_stream()}},
+    openapi_extra={"parameters": RESUMING_PARAMETERS},
 )
 async def follow_events(job: ReadJob, request: Request) -> Response:
     """The job's log as Server-Sent Events, from the entry that the request names on."""

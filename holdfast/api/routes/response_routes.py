@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 
 from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.api_context import Asker, CallerSession, Reader, Steerer, check_visible_job
+from holdfast.api.described_streams import response_stream
 from holdfast.api.responses.job_responses import JobResponse, question_entry
 from holdfast.api.responses.openai_route import OPENAI_ERROR_RESPONSE, OpenAIRoute
 from holdfast.api.responses.response_events import Event, dumped
@@ -35,6 +36,8 @@ from holdfast.storage.questions import question_rows
 from holdfast.storage.responses import response_rows
 
 _JOB_PREFIX = "job-"
+_OBJECT = {"application/json": {"schema": {"type": "object"}}}
+_OBJECT_OR_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": _OBJECT | response_stream()}}
 _RESPONSE_PREFIX = "resp_"
 _MAX_ID_LENGTH = 200
 
@@ -45,7 +48,7 @@ router = APIRouter(
 )
 
 
-@router.post("/responses", response_class=Response)
+@router.post("/responses", response_class=Response, responses=_OBJECT_OR_STREAM)
 async def create_response(
     body: ResponseBody,
     session: Asker,
@@ -72,7 +75,7 @@ async def create_response(
     return JSONResponse(dumped(await _job_response(session, request, stored).look()))
 
 
-@router.get("/responses/{response}", response_class=Response)
+@router.get("/responses/{response}", response_class=Response, responses=_OBJECT_OR_STREAM)
 async def show_response(
     response: str,
     session: Reader,
@@ -87,7 +90,11 @@ async def show_response(
     return JSONResponse(dumped(await found.look()))
 
 
-@router.post("/responses/{response}/cancel", response_class=Response)
+@router.post(
+    "/responses/{response}/cancel",
+    response_class=Response,
+    responses={200: {"content": _OBJECT}},
+)
 async def cancel_response(response: str, session: Steerer, request: Request) -> Response:
     """Cancel the response's job; what it found is kept."""
     stored = await _stored(session, response)
