@@ -60,6 +60,7 @@ def test_a_cluster_has_all_its_parts() -> None:
         "temporal-namespace",
         "temporal-ui",
         "worker",
+        "api",
     }
 
 
@@ -84,8 +85,9 @@ def test_a_service_waits_only_for_what_there_is(name: str, body: dict[str, Any])
     assert name not in waits_for(name)
 
 
-def test_a_worker_starts_last() -> None:
-    assert waits_for("worker") == {
+@pytest.mark.parametrize("name", ["worker", "api"])
+def test_workers_and_servers_start_last(name: str) -> None:
+    assert waits_for(name) == {
         "postgres",
         "migrate",
         "temporal-db",

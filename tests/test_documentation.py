@@ -48,6 +48,8 @@ NOT_TESTED = {
     "sha256sum": "of the system; `make packages` writes the file",
     "openssl": "of the system; tests/support/services/key_files.py makes the same files",
     "temporal": "of Temporal; tests/engine/control/test_payload_codec.py asks the same addresses",
+    "kubectl": "needs Kubernetes",
+    "helm": "needs Kubernetes; tests/test_helm_chart.py reads what the chart renders",
     "docker": "needs Docker; tests/test_compose_file.py reads the composition",
 }
 

@@ -1,0 +1,133 @@
+"""Tests for the Helm chart: what it starts, as whom, and with which secrets.
+
+`make helm` builds helm, renders the chart and checks the result against the types of
+Kubernetes; the tests read the rendering that is committed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from holdfast.settings import Settings
+from tests.support.services.bare_environment import bare_environment
+
+ROOT = Path(__file__).parent.parent
+CHART = ROOT / "deploy/helm"
+RENDERED = CHART / "rendered-example.yaml"
+HELM = shutil.which("helm", path=f"{ROOT / 'build/helm'}:{os.environ.get('PATH', '')}")
+PYTHON = ["python", "-P", "-m"]
+STARTED_BY_TESTS = {
+    "holdfast.storage.core.schema_migration": "test_the_migration_of_the_chart_migrates",
+    "holdfast.worker --supervise": "tests/durability/test_worker_supervisor.py",
+    "holdfast serve --host 0.0.0.0 --port 8765": "tests/holdfast/cli/test_serve_command.py",
+}
+
+
+def documents() -> list[dict[str, Any]]:
+    return [each for each in yaml.safe_load_all(RENDERED.read_text()) if each]
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """The pod of each workload by its name."""
+    return {
+        each["metadata"]["name"]: each["spec"]["template"]["spec"]
+        for each in documents()
+        if each["kind"] in ("Deployment", "Job")
+    }
+
+
+def commands() -> dict[str, list[str]]:
+    return {name: pod["containers"][0]["command"] for name, pod in pods().items()}
+
+
+@pytest.mark.skipif(HELM is None, reason="helm is missing; `make helm` builds it")
+def test_the_committed_rendering_is_what_helm_renders() -> None:
+    assert HELM is not None
+    values = CHART / "example-values.yaml"
+    rendered = subprocess.run(
+        [HELM, "template", "research", str(CHART / "holdfast"), "-f", str(values)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert rendered.stdout == RENDERED.read_text()
+
+
+def test_chart_and_compose_start_commands_that_tests_start() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    ours = {name: body for name, body in compose.items() if body.get("image") == "holdfast"}
+    started = {
+        *(tuple(command) for command in commands().values()),
+        *(tuple(body["command"]) for body in ours.values() if "command" in body),
+    }
+
+    assert {command[:3] for command in started} == {tuple(PYTHON)}
+    # The image's own command is the worker's; test_compose_file.py checks it.
+    assert {" ".join(command[3:]) for command in started} == STARTED_BY_TESTS.keys()
+    assert set(ours) == {"api", "migrate", "worker"}
+
+
+def test_the_migration_of_the_chart_migrates(database_url: str) -> None:
+    command = commands()["research-migration"]
+    ran = subprocess.run(
+        [sys.executable, *command[1:]],
+        env={**bare_environment(), "HOLDFAST_DATABASE_URL": database_url},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert "database is at revision" in ran.stdout
+
+
+def test_no_pod_runs_as_root_or_writes_to_its_image() -> None:
+    for name, pod in pods().items():
+        (container,) = pod["containers"]
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert pod["automountServiceAccountToken"] is False, name
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }, name
+        assert {"cpu", "memory"} <= set(container["resources"]["requests"]), name
+
+
+def test_secrets_come_by_reference_and_variables_are_ones_that_holdfast_reads() -> None:
+    known = {f"HOLDFAST_{name.upper()}" for name in Settings.model_fields}
+    known |= {"HOLDFAST_READY_FILE", "HOLDFAST_CONFIG"}
+    secret = re.compile(r"(?i)password|api_key|token|secret|database_url")
+
+    assert not [each for each in documents() if each["kind"] == "Secret"]
+    for name, pod in pods().items():
+        (container,) = pod["containers"]
+        assert container["envFrom"] == [{"secretRef": {"name": "holdfast"}}], name
+        for variable in container.get("env", []):
+            assert not secret.search(variable["name"]), name
+            assert not variable["name"].startswith("HOLDFAST_") or variable["name"] in known
+
+
+def test_services_and_policies_select_pods_that_there_are() -> None:
+    labels = [
+        each["spec"]["template"]["metadata"]["labels"]
+        for each in documents()
+        if each["kind"] in ("Deployment", "Job")
+    ]
+    for each in documents():
+        if each["kind"] in ("Service", "NetworkPolicy"):
+            spec = each["spec"]
+            chosen = (
+                spec["podSelector"]["matchLabels"] if "podSelector" in spec else spec["selector"]
+            )
+            assert any(chosen.items() <= pod.items() for pod in labels), each["metadata"]["name"]
