@@ -4,7 +4,7 @@ results.
 What it says is as short as a careful model's: the words cost tokens, and they are counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.evals.oracle.gold_programs import GoldProgram
@@ -82,7 +82,7 @@ def _node(task_id: str, part: GoldProgram) -> dict[str, Any]:
 def agent_outputs(gold: GoldProgram, seen: ProgramProgress, task: RoleTask) -> list[dict[str, Any]]:
     """What an agent promised, once all its calls are made: the answer in words, or a reference."""
     (wanted,) = task["expects"]
-    if wanted["name"] != FINAL_ANSWER:
+    if wanted["name"] != FINAL_ANSWER and len(gold.ends) == 1:
         (end,) = gold.ends
         value = step_reference(seen.done[end]["id"], gold.steps[end])
     elif gold.ends:
@@ -90,6 +90,26 @@ def agent_outputs(gold: GoldProgram, seen: ProgramProgress, task: RoleTask) -> l
     else:
         value = gold.answer
     return [{"name": wanted["name"], "value": value, "confidence": 1.0}]
+
+
+def may_call(gold: GoldProgram, task: RoleTask) -> bool:
+    """Whether the agent has the tools of the program; the fixed agents of a pipeline may not."""
+    server, _, _ = gold.steps[0].tool.partition(".")
+    if "tools" not in task:
+        return True
+    names: Sequence[str] = task["tools"]
+    return any(name.startswith(f"{server}.") for name in names)
+
+
+def nothing_found(task: RoleTask) -> object:
+    """What an agent without these tools hands on: what it was given."""
+    said = [each["value"] for each in task["given"]]
+    value = joined_answer(said) if said else "nothing"
+    return {
+        "outputs": [
+            {"name": each["name"], "value": value, "confidence": 1.0} for each in task["expects"]
+        ]
+    }
 
 
 def agent_assessment(gold: GoldProgram, task: RoleTask) -> object:

@@ -26,6 +26,7 @@ from holdfast.roles.planning.reviser import REVISER
 from holdfast.roles.reports.condenser import CONDENSER
 from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
@@ -44,6 +45,7 @@ _ROLES: tuple[Role[Any, Any], ...] = (
     VERIFIER,
     GAP_PLANNER,
     REASONER,
+    EXTRACTOR,
     CONDENSER,
     SYNTHESISER,
     SENTENCE_CHECKER,

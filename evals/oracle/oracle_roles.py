@@ -83,6 +83,8 @@ class Oracle:
             value = joined_answer(each["value"] for each in task["given"])
             return {"outputs": [{"name": FINAL_ANSWER, "value": value, "confidence": 1.0}]}
         gold = self.golds[task["specification"]]
+        if not oracle_agents.may_call(gold, task):
+            return oracle_agents.nothing_found(task)
         seen = program_progress(gold, task["trace"])
         if len(seen.done) == len(gold.steps):
             return {"outputs": oracle_agents.agent_outputs(gold, seen, task)}
@@ -96,6 +98,15 @@ class Oracle:
         ]
         return {"calls": [program_call(gold, at, ids, seen.mended) for at in ready]}
 
+    def _extractor(self, task: RoleTask) -> object:
+        """Every entity is what the tool said, in its words."""
+        said = " ".join(each["text"] for each in task["response"])
+        found = [
+            {"name": each["name"], "quote": said, "value": said, "confidence": 1.0}
+            for each in task["entities"]
+        ]
+        return {"entities": found, "confidence": 1.0}
+
     def _assessor(self, task: RoleTask) -> object:
         return oracle_agents.agent_assessment(self.golds[task["specification"]], task)
 
@@ -105,7 +116,10 @@ class Oracle:
     def _reasoner(self, task: RoleTask) -> object:
         gold = self.golds[task["question"]]
         found = [each["value"] for each in task["inputs"]]
-        value = joined_answer(found) if gold.ends else gold.answer
+        handed_on = [each["value"] for each in task.get("context", ())]
+        # The account that an agent of a pipeline hands on may be the whole answer already.
+        is_known = not gold.ends or gold.answer in handed_on
+        value = gold.answer if is_known else joined_answer(found)
         outputs = [
             {"name": each["name"], "value": value, "confidence": 1.0} for each in task["outputs"]
         ]

@@ -1,0 +1,1 @@
+"""Repeat the comparison of each paper, with an oracle or with a real model."""
