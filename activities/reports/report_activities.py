@@ -59,6 +59,7 @@ from holdfast.planning.reports.delivery_checks import (
     job_delivery_checks,
     report_delivery_checks,
 )
+from holdfast.planning.reports.evidence_levels import with_evidence_levels
 from holdfast.planning.reports.evidence_selection import (
     evidence_by_citation_id,
     evidence_of_both_sides,
@@ -180,7 +181,8 @@ async def _record_delivery(
     if failed := failed_checks(checks):
         return await _record_refusal(_delivery_check_halt(failed), tokens, tx)
     figures = await figures_of(tx.connection, tx.job_id)
-    delivered = report.model_copy(update={"delivery_checks": checks, "figures": figures})
+    leveled = with_evidence_levels(report, inputs.job.request.strategy.primary_sources)
+    delivered = leveled.model_copy(update={"delivery_checks": checks, "figures": figures})
     await evidence_rows.keep_report(tx, delivered)
     if report.answer != inputs.job.answer:
         await tx.set(answer=report.answer)

@@ -196,7 +196,7 @@ async def _sentences(
     rows = await source_queries.model_calls_of(holdfast.db, job_id, writers)
     drafts = [(row, _texts(row)) for row in rows]
     return tuple(
-        _sentence(part, each.text, drafts)
+        _sentence(part, each.text, drafts).model_copy(update={"level": each.level})
         for part, statements in _parts(report)
         for each in statements
         if mark in each.marks

@@ -1,13 +1,25 @@
 """Describe how a report was made and checked: stages, sentences, verification, delivery checks."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from holdfast.models.budget.job_stages import Stage, StageName
-from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
+from holdfast.models.evidence.evidence import (
+    CheckSummary,
+    DeliveryCheck,
+    EvidenceLevel,
+    Report,
+)
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 
 _CHECK_LABELS = {"questions": "Open questions", "spend": "Accounting"}
+_LEVEL_WORDS = {
+    EvidenceLevel.NONE: "without a source",
+    EvidenceLevel.SINGLE_SOURCE: "with a single source",
+    EvidenceLevel.CORROBORATED: "corroborated by several documents",
+    EvidenceLevel.PRIMARY: "with a primary source",
+}
 _ROUTINE = re.compile(r"none|none found|every call is accounted for|(\d+) of \1 done")
 """The results of checks that found nothing special; `report --format json` has them all."""
 
@@ -21,11 +33,19 @@ def check_lines(report: Report) -> list[str]:
             *same_model_lines(report),
             *delivery_check_lines(report.delivery_checks),
         ]
+    lines += _level_lines(report)
     if report.rechecked_at is not None:
         lines.append(
             f"Its sources were last read again on {report.rechecked_at:%Y-%m-%d %H:%M %Z}."
         )
     return lines
+
+
+def _level_lines(report: Report) -> list[str]:
+    """Return a line that counts the cited sentences by what they rest on."""
+    counts = Counter(each.level for each in report.sentences if each.level and each.marks)
+    counted = [f"{counts[level]} {_LEVEL_WORDS[level]}" for level in EvidenceLevel if counts[level]]
+    return [f"Cited sentences: {', '.join(counted)}"] if counted else []
 
 
 def same_model_lines(report: Report) -> list[str]:

@@ -26,6 +26,12 @@ class EvidenceRow(NamedTuple):
         """The titles of the cited documents, each once."""
         return tuple(dict.fromkeys(each.title for each in self.citations))
 
+    @property
+    def support(self) -> str:
+        """How strongly the quotes show the finding, and on how many sources it rests."""
+        level = self.finding.level
+        return f"{self.finding.strength}; {level}" if level else self.finding.strength
+
     def adds(self, citation: Citation) -> bool:
         """True if the quote is not the finding itself, as with the built-in model."""
         return " ".join(citation.quote.split()) != " ".join(self.finding.text.strip("“”").split())

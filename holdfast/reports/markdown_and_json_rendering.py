@@ -24,6 +24,7 @@ from holdfast.reports.report_text import (
     FigureAddress,
     caption_text,
     confidence_text,
+    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -114,7 +115,12 @@ def _lead(lead: ShortAnswer) -> list[str]:
 
 
 def _findings(report: Report) -> list[str]:
-    return _section("Findings", (f"- {_with_marks(finding)}" for finding in report.findings))
+    return _section("Findings", map(_finding, report.findings))
+
+
+def _finding(finding: ReportStatement) -> str:
+    level = level_text(finding)
+    return f"- {_with_marks(finding)}" + (f" ({level})" if level else "")
 
 
 def _evidence(report: Report) -> list[str]:
@@ -133,7 +139,7 @@ def _row(row: EvidenceRow) -> str:
         _escaped_line(readable_text(row.finding.text)),
         quotes,
         sources,
-        row.finding.strength,
+        row.support,
     )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

@@ -11,6 +11,7 @@ from holdfast.reports.report_text import (
     NOT_STATED,
     caption_text,
     confidence_text,
+    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -25,6 +26,7 @@ TEXT_FUNCTIONS: Mapping[str, Any] = {
     "place": passage_place,
     "quoted_rows": quoted_rows,
     "readable": readable_text,
+    "level": level_text,
     "possible": possible_text,
     "settlement": settlement_text,
 }

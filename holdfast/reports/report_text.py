@@ -5,10 +5,12 @@ from decimal import Decimal
 
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
+    EvidenceLevel,
     PossibleValue,
     Report,
     ReportConclusion,
     ReportContradiction,
+    ReportStatement,
 )
 from holdfast.reports.readable_quotes import readable_text
 
@@ -32,6 +34,12 @@ def possible_text(possible: PossibleValue) -> str:
     place = ", ".join(e for e in (possible.passage.title, possible.passage.address) if e)
     quoted = f"read from “{readable_text(possible.passage.quote)}”"
     return f"{sure}; {quoted}, {place}" if place else f"{sure}; {quoted}"
+
+
+def level_text(statement: ReportStatement) -> str:
+    """What the sentence rests on; empty if nothing is cited, or nobody said it."""
+    level = statement.level
+    return "" if level in (None, EvidenceLevel.NONE) else str(level)
 
 
 def settlement_text(contradiction: ReportContradiction) -> str:

@@ -92,6 +92,17 @@ class Citation(Frozen):
     fetched_at: datetime | None = None
 
 
+class EvidenceLevel(StrEnum):
+    """What a sentence rests on, from least to most; each word is shown as it is."""
+
+    NONE = "none"
+    SINGLE_SOURCE = "single source"
+    CORROBORATED = "corroborated"
+    """Passages of two or more documents that are no copies of each other."""
+    PRIMARY = "primary"
+    """A document that the setting `primary_sources` names."""
+
+
 class ReportStatement(Frozen):
     """A sentence of the report with its marks."""
 
@@ -99,6 +110,8 @@ class ReportStatement(Frozen):
     marks: tuple[int, ...] = ()
     strength: str = ""
     """How strongly its quotes show it: stated, implied or weak; empty if nobody judged that."""
+    level: EvidenceLevel | None = None
+    """None in reports of earlier releases."""
 
 
 class ReportConclusion(ReportStatement):

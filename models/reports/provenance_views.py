@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from holdfast.models.evidence.evidence import Citation
+from holdfast.models.evidence.evidence import Citation, EvidenceLevel
 from holdfast.models.evidence.source_checks import StoredSourceCheck
 from holdfast.models.frozen_model import Frozen
 
@@ -94,6 +94,8 @@ class MarkedSentence(Frozen):
     written_by: LedgerCall | None = None
     note: str = ""
     """The author of the words if no model wrote them."""
+    level: EvidenceLevel | None = None
+    """What the sentence rests on; None in reports of earlier releases."""
 
 
 class Provenance(Frozen):

@@ -187,6 +187,15 @@ class Strategy(Frozen):
     """True: an unknown argument of a tool is matched to the nearest known value."""
     max_identical_calls: int | None = Field(default=2, ge=0, le=10_000)
     """The maximum of identical tool calls in a job; the second gets a warning. 0: no limit."""
+    primary_sources: tuple[str, ...] = Field(default=(), max_length=100)
+    """Patterns of the addresses of primary sources, such as `contracts/*`."""
+
+    @field_validator("primary_sources", mode="before")
+    @classmethod
+    def _patterns(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(each.strip() for each in value.split(",") if each.strip())
 
     @field_validator("role_models", mode="before")
     @classmethod

@@ -12,6 +12,7 @@ from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
     confidence_text,
+    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -63,7 +64,7 @@ def report_outline(report: Report) -> ReportOutline:
     )
     sections = (
         Section("", (*answer, *sure, *map(_line, lead.summary)), is_list=False),
-        Section("Findings", tuple(map(_line, report.findings))),
+        Section("Findings", tuple(_line(e, note=level_text(e)) for e in report.findings)),
         Section("Analysis", tuple(map(_line, report.analysis)), is_list=False),
         Section("Conclusions", tuple(_line(e, note=confidence_text(e)) for e in lead.conclusions)),
         Section("Contradictions", tuple(sides)),

@@ -155,6 +155,7 @@ async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
             assert event.activity_task_scheduled_event_attributes.activity_id == name
             assert (at.run_id, at.outcome) == (job.temporal.run_id, "completed")
         assert any("activity T1, run" in line for line in trace_lines(found))
+        assert "    evidence     single source" in trace_lines(found)
         ida = by_quote["Ida Marsh kept the light."]
         other = await provenance_of(engine.holdfast, job.job_id, ida.mark)
         assert other.fetched_by

@@ -34,6 +34,8 @@ def _sentence_lines(provenance: Provenance) -> list[str]:
     for sentence in provenance.sentences:
         text = shortened_line(sentence.text, 300)
         lines.append(f"[{provenance.mark}] {sentence.part}: {text}")
+        if sentence.level:
+            lines.append(f"    evidence     {sentence.level}")
         lines.append(f"    written by   {_call_text(sentence.written_by) or sentence.note}")
         if sentence.written_by and sentence.note:
             lines.append(f"                 {sentence.note}")

@@ -1,0 +1,54 @@
+"""Say of each sentence of a report what it rests on: nothing, one source, several, a primary."""
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from holdfast.models.evidence.evidence import Citation, EvidenceLevel, Report, ReportStatement
+
+StatementT = TypeVar("StatementT", bound=ReportStatement)
+
+
+def with_evidence_levels(report: Report, primary_sources: Sequence[str]) -> Report:
+    """Return the report with the level of each sentence.
+
+    `primary_sources` are patterns of addresses, such as `contracts/*`.
+    """
+    by_mark = {each.mark: each for each in report.citations}
+
+    def leveled(statement: StatementT) -> StatementT:
+        cited = [by_mark[mark] for mark in statement.marks if mark in by_mark]
+        return statement.model_copy(update={"level": evidence_level(cited, primary_sources)})
+
+    sides = (
+        each.model_copy(update={"one": leveled(each.one), "other": leveled(each.other)})
+        for each in report.contradictions
+    )
+    return report.model_copy(
+        update={
+            "summary": tuple(map(leveled, report.summary)),
+            "findings": tuple(map(leveled, report.findings)),
+            "analysis": tuple(map(leveled, report.analysis)),
+            "conclusions": tuple(map(leveled, report.conclusions)),
+            "contradictions": tuple(sides),
+        }
+    )
+
+
+def evidence_level(citations: Iterable[Citation], primary_sources: Sequence[str]) -> EvidenceLevel:
+    """Return the level of a sentence with these citations.
+
+    A copy of a passage under another address corroborates nothing.
+    """
+    addresses: set[str] = set()
+    texts: set[str] = set()
+    documents = 0
+    for each in citations:
+        if any(fnmatchcase(each.address, pattern) for pattern in primary_sources):
+            return EvidenceLevel.PRIMARY
+        documents += each.address not in addresses and each.sha256 not in texts
+        addresses.add(each.address)
+        texts.add(each.sha256)
+    if not documents:
+        return EvidenceLevel.NONE
+    return EvidenceLevel.SINGLE_SOURCE if documents == 1 else EvidenceLevel.CORROBORATED

@@ -1,0 +1,105 @@
+"""Tests for evidence levels: what each sentence of a report rests on, in every format."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from holdfast.models.evidence.evidence import (
+    Citation,
+    EvidenceLevel,
+    Report,
+    ReportConclusion,
+    ReportContradiction,
+    ReportStatement,
+)
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.reports.evidence_levels import evidence_level, with_evidence_levels
+from holdfast.reports.check_summary import check_lines
+from holdfast.reports.exports.report_outline import report_outline
+from holdfast.reports.html_rendering import to_html
+from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
+
+pytestmark = pytest.mark.conformance("REP-06")
+
+NONE, SINGLE, CORROBORATED, PRIMARY = EvidenceLevel
+
+
+def citation(mark: int, address: str, sha256: str = "") -> Citation:
+    return Citation(
+        mark=mark,
+        evidence_id=mark,
+        source_id=mark,
+        address=address,
+        title=address,
+        heading="",
+        start=0,
+        end=4,
+        quote=f"quote {mark}",
+        sha256=sha256 or f"hash {mark}",
+        fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("citations", "level"),
+    [
+        ([], NONE),
+        ([citation(1, "a.md"), citation(2, "a.md")], SINGLE),
+        ([citation(1, "a.md", "same"), citation(2, "copy.md", "same")], SINGLE),
+        ([citation(1, "a.md"), citation(2, "b.md")], CORROBORATED),
+        ([citation(1, "a.md"), citation(2, "contracts/7.pdf")], PRIMARY),
+    ],
+)
+def test_a_sentence_rests_on_nothing_one_document_several_or_a_primary_one(
+    citations: list[Citation], level: EvidenceLevel
+) -> None:
+    assert evidence_level(citations, ("contracts/*",)) is level
+
+
+def report(*, strength: str = "") -> Report:
+    one, two = (
+        ReportStatement(text=f"Finding {n}.", marks=marks, strength=strength)
+        for n, marks in ((1, (1,)), (2, (1, 2)))
+    )
+    bare = Report(
+        question="Which?",
+        answer="This",
+        summary=(ReportStatement(text="This."),),
+        findings=(one, two),
+        conclusions=(ReportConclusion(text="So it is.", marks=(2,)),),
+        contradictions=(ReportContradiction(one=one, other=two),),
+        citations=(citation(1, "a.md"), citation(2, "b.md")),
+    )
+    return with_evidence_levels(bare, Strategy(primary_sources="b*, c*").primary_sources)
+
+
+def test_every_sentence_has_its_level_and_every_format_shows_it_with_the_findings() -> None:
+    whole = report()
+
+    levels = [each.level for each in whole.sentences]
+    assert levels == [NONE, SINGLE, PRIMARY, PRIMARY, SINGLE, PRIMARY]
+    shown = to_json(whole)["findings"]
+    assert isinstance(shown, list)
+    assert "single source" in str(shown[0])
+    assert "- Finding 1. [1] (single source)" in to_markdown(whole)
+    assert "(single source)" in to_html(whole)
+    assert "(primary)" in to_html(whole)
+    assert "single source" in str(report_outline(whole))
+    counted = "Cited sentences: 2 with a single source, 3 with a primary source"
+    assert counted in check_lines(whole)
+
+
+def test_the_table_of_evidence_says_the_level_next_to_the_strength() -> None:
+    assert "| stated; single source |" in to_markdown(report(strength="stated"))
+    assert "<td>stated; primary</td>" in to_html(report(strength="stated"))
+
+
+def test_a_report_of_an_earlier_release_says_nothing_of_levels() -> None:
+    old = report().model_dump(mode="json")
+    for part in ("summary", "findings", "conclusions"):
+        for each in old[part]:
+            del each["level"]
+    for each in old["contradictions"]:
+        del each["one"]["level"], each["other"]["level"]
+
+    assert "single source" not in to_markdown(Report.model_validate(old))
