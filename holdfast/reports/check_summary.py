@@ -42,7 +42,7 @@ def check_lines(report: Report) -> list[str]:
 
 
 def _level_lines(report: Report) -> list[str]:
-    """Return a line that counts the cited sentences by what they rest on."""
+    """Return a line that counts the cited sentences by the level of their evidence."""
     counts = Counter(each.level for each in report.sentences if each.level and each.marks)
     counted = [f"{counts[level]} {_LEVEL_WORDS[level]}" for level in EvidenceLevel if counts[level]]
     return [f"Cited sentences: {', '.join(counted)}"] if counted else []

@@ -28,7 +28,7 @@ class EvidenceRow(NamedTuple):
 
     @property
     def support(self) -> str:
-        """How strongly the quotes show the finding, and on how many sources it rests."""
+        """How strongly the quotes show the finding, and the level of its evidence."""
         level = self.finding.level
         return f"{self.finding.strength}; {level}" if level else self.finding.strength
 

@@ -37,7 +37,7 @@ def possible_text(possible: PossibleValue) -> str:
 
 
 def level_text(statement: ReportStatement) -> str:
-    """What the sentence rests on; empty if nothing is cited, or nobody said it."""
+    """The level of the evidence; empty if nothing is cited, or nobody said it."""
     level = statement.level
     return "" if level in (None, EvidenceLevel.NONE) else str(level)
 

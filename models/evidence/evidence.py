@@ -93,7 +93,7 @@ class Citation(Frozen):
 
 
 class EvidenceLevel(StrEnum):
-    """What a sentence rests on, from least to most; each word is shown as it is."""
+    """The evidence of a sentence, from least to most; each word is shown as it is."""
 
     NONE = "none"
     SINGLE_SOURCE = "single source"

@@ -95,7 +95,7 @@ class MarkedSentence(Frozen):
     note: str = ""
     """The author of the words if no model wrote them."""
     level: EvidenceLevel | None = None
-    """What the sentence rests on; None in reports of earlier releases."""
+    """The level of its evidence; None in reports of earlier releases."""
 
 
 class Provenance(Frozen):

@@ -1,4 +1,4 @@
-"""Say of each sentence of a report what it rests on: nothing, one source, several, a primary."""
+"""Say of each sentence of a report what its evidence is: nothing, one source, several, primary."""
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase

@@ -1,4 +1,4 @@
-"""Tests for evidence levels: what each sentence of a report rests on, in every format."""
+"""Tests for evidence levels: the evidence of each sentence of a report, in every format."""
 
 from datetime import UTC, datetime
 
@@ -50,7 +50,7 @@ def citation(mark: int, address: str, sha256: str = "") -> Citation:
         ([citation(1, "a.md"), citation(2, "contracts/7.pdf")], PRIMARY),
     ],
 )
-def test_a_sentence_rests_on_nothing_one_document_several_or_a_primary_one(
+def test_a_sentence_has_no_evidence_one_document_several_or_a_primary_one(
     citations: list[Citation], level: EvidenceLevel
 ) -> None:
     assert evidence_level(citations, ("contracts/*",)) is level

@@ -384,6 +384,22 @@ def test_the_plan_itself_is_changed_by_one_at_a_time() -> None:
     assert decide(revising) == ()
 
 
+@pytest.mark.conformance("TDP-06")
+@pytest.mark.parametrize(
+    ("name", "contradicts", "revises"),
+    [("tdp", False, True), ("vmao", False, False), ("vmao", True, True)],
+)
+def test_a_result_calls_for_a_revision_if_the_job_looks_eagerly_or_the_result_contradicts_the_plan(
+    name: str, contradicts: bool, revises: bool
+) -> None:
+    found = agent("A", status=TaskStatus.DONE).model_copy(update={"contradicts_plan": contradicts})
+    state = JobState(strategy=preset(name).strategy, has_plan=True)
+
+    actions = decide(changes.with_tasks(state, (found, agent("B", "A"))))
+
+    assert any(isinstance(each, Revise) for each in actions) is revises
+
+
 def test_a_task_that_was_added_before_is_not_set_back_by_being_named_again() -> None:
     running = agent("Q1", status=TaskStatus.RUNNING)
     state = planned(agent("A", status=TaskStatus.RUNNING), running)
