@@ -12,6 +12,7 @@ from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
 from benchmarks.page import page_load
+from benchmarks.records import fork_cost
 from benchmarks.setup.benchmark_figures import MeasuredFigure, figures_as_data, figures_as_table
 from benchmarks.tools import hub_overhead
 from benchmarks.workers import worker_memory
@@ -43,6 +44,7 @@ def _benchmarks(rounds: int, look: timedelta) -> dict[str, Measure]:
         "first_report": partial(first_report_time.measure, rounds),
         "recovery": partial(kill_recovery.measure, rounds),
         "growth": job_growth.measure,
+        "fork": fork_cost.measure,
         "hub": partial(hub_overhead.measure, rounds),
         "api": api_load.measure,
         "page": partial(page_load.measure, look=look),

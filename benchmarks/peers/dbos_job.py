@@ -41,7 +41,11 @@ async def main() -> None:
         }
     )
     DBOS.launch()
-    if order.is_again:
+    if order.changed:
+        # The steps are numbered as they start, which is layer by layer.
+        step = int(order.changed.removeprefix("T"))
+        handle = await DBOS.fork_workflow_async(order.job_id, step)
+    elif order.is_again:
         handle = await DBOS.retrieve_workflow_async(order.job_id)
     else:
         with SetWorkflowID(order.job_id):

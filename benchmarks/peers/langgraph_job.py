@@ -49,6 +49,13 @@ async def main() -> None:
         graph = _built(order).compile(checkpointer=saver)
         config = {"configurable": {"thread_id": order.job_id}}
         given = None if order.is_again else {"found": {}}
+        if order.changed:
+            # The history begins with the newest state: the last one before the task ran.
+            config = await anext(
+                past.config
+                async for past in graph.aget_state_history(config)
+                if order.changed in past.next
+            )
         state = await graph.ainvoke(given, config, durability="sync")
         assert len(state["found"]) == order.graph.size
         print_done()

@@ -4,23 +4,28 @@ import asyncio
 import sys
 from typing import NamedTuple
 
-from benchmarks.setup.job_graphs import JobGraph, layered_graph
+from benchmarks.setup.job_graphs import JobGraph, layered_graph, parallel_chains
 
 
 class PeerOrder(NamedTuple):
-    """What a program is started with; `is_again` after its predecessor was killed."""
+    """What a program is started with; `is_again` if the job is in the database already."""
 
     database_url: str
     address: str
     job_id: str
     is_again: bool
     graph: JobGraph
+    changed: str = ""
+    """The task from which the job, which has ended, is forked; empty: no fork."""
 
 
 def read_peer_order() -> PeerOrder:
-    database_url, address, job_id, again, width, depth = sys.argv[1:]
-    graph = layered_graph(int(width), int(depth), int(width))
-    return PeerOrder(database_url, address, job_id, again == "again", graph)
+    database_url, address, job_id, again, width, depth, *changed = sys.argv[1:]
+    # A fork is measured over chains, in which four calls depend on the changed one.
+    build = parallel_chains if changed else layered_graph
+    graph = build(int(width), int(depth), int(width))
+    task = changed[0] if again == "again" and changed else ""
+    return PeerOrder(database_url, address, job_id, again == "again", graph, task)
 
 
 async def call_endpoint(address: str, name: str) -> str:

@@ -39,9 +39,12 @@ class Peer:
 
     @asynccontextmanager
     async def running(
-        self, job_id: str, graph: JobGraph, *, is_again: bool
+        self, job_id: str, graph: JobGraph, *, is_again: bool, changed: str = ""
     ) -> AsyncIterator[Process]:
-        """The program working the job; killed with the block, if it is still there."""
+        """The program working the job; killed with the block, if it is still there.
+
+        With `changed`, the job is of chains, and the second program forks it from that task.
+        """
         width, depth = graph.slots, graph.size // graph.slots
         process = await asyncio.create_subprocess_exec(
             str(PEERS_PYTHON),
@@ -53,6 +56,7 @@ class Peer:
             "again" if is_again else "first",
             str(width),
             str(depth),
+            *([changed] if changed else []),
             cwd=ROOT,
             stdin=DEVNULL,
             stdout=PIPE,

@@ -156,7 +156,7 @@ class CountedCalls:
             return ""
         await asyncio.sleep(self.latency_s)
         self.end(key, is_tool=True)
-        return value_page(name, len(self.ended))
+        return value_page(name + self.model.edition, len(self.ended))
 
 
 @contextmanager

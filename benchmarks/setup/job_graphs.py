@@ -1,4 +1,4 @@
-"""Build the task graphs of the benchmarks (chain, wide, layered) and find their critical path."""
+"""Build the task graphs of the benchmarks, and find their critical path."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +46,15 @@ def layered_graph(width: int, depth: int, slots: int) -> JobGraph:
         for n in range(width)
     ]
     return _joined(f"layered {width}x{depth}, {slots} slots", tasks, slots)
+
+
+def parallel_chains(width: int, depth: int, slots: int) -> JobGraph:
+    """Chains next to each other, numbered layer by layer: each task needs the one above it."""
+    tasks = [
+        GraphTask(_id(n), (_id(n - width),) if n > width else ())
+        for n in range(1, width * depth + 1)
+    ]
+    return _joined(f"chains {width}x{depth}, {slots} slots", tasks, slots)
 
 
 def critical_path_s(graph: JobGraph, task_s: float) -> float:

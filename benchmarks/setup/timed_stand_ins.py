@@ -28,6 +28,8 @@ class TimedModel:
 
     graphs: dict[str, JobGraph] = field(default_factory=dict)
     tool: str = TIMED_TOOL
+    edition: str = ""
+    """Ends every value; with another edition, calls find other values than before."""
 
     async def complete(
         self,
@@ -48,7 +50,7 @@ class TimedModel:
         return plan_draft(self.graphs[task["question"]], self.tool)
 
     def _extractor(self, task: dict[str, Any]) -> dict[str, Any]:
-        value = _value(task["arguments"]["query"])
+        value = _value(task["arguments"]["query"]) + self.edition
         found = {"name": "value", "value": value, "confidence": 1.0, "quote": _sentence(value)}
         return {"entities": [found], "confidence": 1.0, "summary": "stated"}
 

@@ -12,6 +12,7 @@ from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
 from benchmarks.page import page_load
+from benchmarks.records import fork_cost
 from benchmarks.setup.benchmark_figures import (
     MeasuredFigure,
     figures_as_data,
@@ -23,6 +24,7 @@ from benchmarks.setup.job_graphs import (
     chain_graph,
     critical_path_s,
     layered_graph,
+    parallel_chains,
     wide_graph,
 )
 from benchmarks.tools import hub_overhead
@@ -95,6 +97,15 @@ async def test_recovery_counts_what_a_kill_has_called_again() -> None:
     assert figures["Holdfast: finished calls made again"] == 0
     assert figures["Holdfast: calls in flight made again"] == 2
     assert figures["Holdfast: kill to done, over the ideal"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("BEY-05")
+async def test_a_fork_makes_only_the_calls_that_the_change_touches() -> None:
+    figures = named(await fork_cost.measure(parallel_chains(2, 3, 2), "T3", 2))
+
+    assert figures["Holdfast, fork: calls of 6 made again"] == 2
+    assert figures["Temporal, reset: calls of 6 made again"] >= 2
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""What work with finished jobs costs: forks."""
