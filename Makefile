@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock clean
+.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock bundles clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -77,6 +77,9 @@ sbom: $(VENV)/.tests  ## list the packages of a release in CycloneDX, in build/h
 
 frozen: $(VENV)/.tests  ## renew the recordings of frozen names (docs/stability.md)
 	$(BIN)/python -m tests.support.release.frozen_interfaces
+
+bundles: $(VENV)/.tests  ## record the jobs again that `holdfast replay` compares in the tests
+	$(BIN)/python -m tests.replay.bundle_recording
 
 released: frozen  ## record what this version freezes: its names, and an installation of it
 	$(BIN)/pytest tests/upgrades --record -k today -q
