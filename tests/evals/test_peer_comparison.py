@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast.evals.measures.question_files import QuestionParagraph
+from holdfast.evals.peers.contestant_names import PRESETS, SINGLE_PROMPT
 from holdfast.evals.peers.contestants.bracket_citations import check_plain_answer
 from holdfast.evals.peers.contestants.peer_program import PEERS_PYTHON, PROGRAMS
 from holdfast.evals.peers.earlier_jobs import earlier_cost, earlier_jobs, earlier_lines
@@ -24,6 +25,8 @@ from holdfast.models.errors import BadInput
 from tests.evals.test_citation_measure import QUESTION_ROWS
 from tests.support.endpoints.loop_script import LoopScript, answer, search, sentence
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
+from tests.support.endpoints.scripted_roles import ROLES, ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 ROOT = Path(__file__).parents[2]
 LAMP = "The Harrow Lamp was designed by Imogen Pell."
@@ -34,6 +37,7 @@ file = "rows.json"
 pool = ["one", "two"]
 ask = ["one"]
 """
+PLANNED = plan(lookup_task("T1", query=PELL).with_tool("corpus.search"), final_task("T2", "T1"))
 GIVEN = QuestionSet(
     "lamps",
     (
@@ -121,6 +125,8 @@ def _plays_everybody(request: ReceivedRequest) -> ScriptedReply:
     loop._turn_by_request = {json.dumps([]): 0} if _answers(request) else {}
     if loop.plays(request):
         return loop(request)
+    if any(request.plays(role) for role in ROLES):
+        return ScriptedRoles(plan=PLANNED)(request)
     if request.body.get("tools") and not _answers(request):
         return ScriptedReply.calling(("search", {"query": "Imogen Pell"}))
     asked = " ".join(turn["content"] or "" for turn in request.turns)
@@ -152,7 +158,7 @@ def _is_shown(number: int, text: str) -> bool:
 @pytest.mark.timeout(600)  # starts services and, where installed, a peer's slow imports
 def test_a_comparison_is_run_and_then_only_read(tmp_path: Path) -> None:
     path, data = _files(tmp_path)
-    names = ["loop", "single-prompt", *(PROGRAMS if PEERS_PYTHON.exists() else [])]
+    names = [*PRESETS, SINGLE_PROMPT, *(PROGRAMS if PEERS_PYTHON.exists() else [])]
     with ScriptedModel(_plays_everybody) as model:
         command = [sys.executable, "-m", "holdfast.evals.peers", str(path), "--data", str(data)]
         command += ["--model", "scripted", "--contestants", ",".join(names)]
@@ -171,6 +177,9 @@ def test_a_comparison_is_run_and_then_only_read(tmp_path: Path) -> None:
     turns = ExchangeRecords(tmp_path / "out" / "exchanges" / "loop" / "one").all
     assert len(turns) == 3
     assert _begins_with_the_request_before(turns)
+    for preset in PRESETS:
+        assert (runs[preset].verdict, runs[preset].delivered.failure) == ("correct", ""), preset
+        assert runs[preset].delivered.quotes_that_stand >= 1
     if "gpt-researcher" in runs:
         report = runs["gpt-researcher"]
         assert (report.usage.calls, report.delivered.searches) == (3, 3)

@@ -1,5 +1,7 @@
 """Tests of the proof's rules over committed cases: no planted fault passes, true sentences do."""
 
+from pathlib import Path
+
 import pytest
 
 from holdfast.evals.proof.__main__ import main
@@ -14,7 +16,7 @@ from holdfast.evals.proof.proof_cases import (
 MOST_REFUSED = 0.05
 
 
-@pytest.mark.conformance("LOOP-03")
+@pytest.mark.conformance("LOOP-03", "LOOP-05")
 def test_none_of_the_planted_faults_is_delivered() -> None:
     faults = planted_faults()
 
@@ -23,13 +25,22 @@ def test_none_of_the_planted_faults_is_delivered() -> None:
     assert delivered_cases(faults) == []
 
 
-@pytest.mark.conformance("LOOP-03")
+@pytest.mark.conformance("LOOP-03", "LOOP-05")
 def test_at_most_one_true_sentence_in_twenty_is_refused() -> None:
     true = true_sentences()
     refused = refused_cases(true)
 
     assert len(true) >= 100
     assert len(refused) <= MOST_REFUSED * len(true), refused
+
+
+def test_the_documented_shares_are_those_of_the_cases() -> None:
+    page = (Path(__file__).parents[2] / "docs/evaluation.md").read_text()
+    faults, true = planted_faults(), true_sentences()
+    refused = len(refused_cases(true))
+
+    assert f"| {len(faults)} | {len(delivered_cases(faults))} delivered |" in page
+    assert f"| {len(true)} | {refused} refused ({100 * refused / len(true):.1f} %) |" in page
 
 
 def test_each_true_sentence_has_an_honest_quote() -> None:
