@@ -1,7 +1,8 @@
 """Read recorded requests of jobs: JSON lines with role, messages and reply, or with a typed task.
 
-Two forms are read: `{"role": ..., "messages": [...]}`, a request as it was sent, and
-`{"role": ..., "task": {...}}`, the typed task of a role, whose prompt today's code renders.
+Three forms are read: `{"role": ..., "messages": [...]}`, a request as it was sent;
+`{"role": ..., "task": {...}}`, the typed task of a role, whose prompt today's code renders; and a
+turn of a loop, `{"role": "loop_agent", "task": {...}, "dialogue": [...], "functions": [...]}`.
 """
 
 import json
@@ -30,6 +31,10 @@ class RecordedRequest(Frozen):
     tools: tuple[dict[str, Any], ...] | None = None
     """Function schemas that were sent with the messages."""
     task: dict[str, Any] | None = None
+    dialogue: tuple[dict[str, Any], ...] = ()
+    """Of a loop's turn: the messages after the first one, with tool calls and their results."""
+    functions: tuple[str, ...] = ()
+    """Of a loop's turn: the names of the functions that were offered."""
     reply: JsonValue = None
     """What was answered; only plays have it, and it is not counted."""
 
@@ -43,7 +48,9 @@ class RecordedRequest(Frozen):
 
     @property
     def later_messages(self) -> Sequence[str]:
-        """The texts after the task: replies, and what was wrong with them."""
+        """The texts after the task: replies, results, and what was wrong with replies."""
+        if self.dialogue:
+            return [_text(each) for each in self.dialogue]
         past = [i for i, each in enumerate(self.messages) if each.get("role") == "user"][:1]
         later = self.messages[past[0] + 1 :] if past else ()
         return [_text(each) for each in later]

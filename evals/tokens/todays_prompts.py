@@ -7,16 +7,37 @@ from typing import Any
 
 from holdfast.evals.tokens.prompt_parts import prompt_parts
 from holdfast.evals.tokens.recorded_requests import DEFAULT_FILE, RecordedRequest
+from holdfast.models.answer_draft import Draft
+from holdfast.models.calls.model_requests import Message, ModelRequest
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.loop.loop_functions import (
+    ANSWER,
+    ASK,
+    SEARCH,
+    SPLIT,
+    USE,
+    AskArguments,
+    LoopAnswer,
+    SearchArguments,
+    SplitArguments,
+    UseArguments,
+)
+from holdfast.models.loop.loop_messages import LoopTask
 from holdfast.roles.agents.answerer import ANSWERER
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
 from holdfast.roles.dialogue.model_dialogue import opening_request
 from holdfast.roles.dialogue.recorded_content import recorded_task
-from holdfast.roles.dialogue.role_definition import Role
-from holdfast.roles.endpoints.chat_request import RESPONSE_FORMATS, chat_body, messages_with_schema
+from holdfast.roles.dialogue.role_definition import NEVER_OBEY, Role
+from holdfast.roles.endpoints.chat_request import (
+    NATIVE_FUNCTIONS,
+    RESPONSE_FORMATS,
+    chat_body,
+    messages_with_schema,
+)
 from holdfast.roles.loop.answer_judge import ANSWER_JUDGE
 from holdfast.roles.loop.compactor import COMPACTOR
+from holdfast.roles.loop.loop_agent import INSTRUCTIONS, ROLE, offered_functions
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
 from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.roles.planning.planner import (
@@ -43,6 +64,14 @@ from holdfast.roles.verification.sentence_checker import SENTENCE_CHECKER
 from holdfast.roles.verification.verifier import VERIFIER
 
 _AnyRole = Role[Any, Any]
+FUNCTIONS: Mapping[str, type[Draft]] = {
+    SEARCH: SearchArguments,
+    USE: UseArguments,
+    ASK: AskArguments,
+    SPLIT: SplitArguments,
+    ANSWER: LoopAnswer,
+}
+"""The functions of a loop by their names, with the types of their arguments."""
 RENAMED_ROLES: Mapping[str, str] = json.loads(
     DEFAULT_FILE.with_name("renamed_roles.json").read_text("utf-8")
 )
@@ -119,6 +148,8 @@ def todays_prompt(request: RecordedRequest, rung: str) -> TodaysPrompt | None:
     `rung` is one of `RESPONSE_FORMATS`. At `json_schema` the endpoint shows the schema to the
     model, so the prompt does not repeat it.
     """
+    if request.functions:
+        return _loop_prompt(request, rung)
     role = role_of(request)
     task = None if role is None else recorded_task(role, request.prompt)
     if role is None or task is None:
@@ -136,6 +167,31 @@ def role_of(request: RecordedRequest) -> Role[Any, Any] | None:
 def prompt_name(role: Role[Any, Any]) -> str:
     """Return the name in `PROMPTS` of a role's prompt."""
     return next(name for name, each in PROMPTS.items() if each is role)
+
+
+def _loop_prompt(request: RecordedRequest, rung: str) -> TodaysPrompt:
+    """The turn of a loop; where schemas are enforced, its functions are native tool calls."""
+    task = LoopTask.model_validate(request.task)
+    opening = (
+        Message(role="system", content=INSTRUCTIONS),
+        Message(role="user", content=task.model_dump_json(exclude_defaults=True)),
+    )
+    functions = offered_functions({name: FUNCTIONS[name] for name in request.functions})
+    asked = ModelRequest(model="any", role=ROLE, messages=opening, functions=functions)
+    is_native = rung == RESPONSE_FORMATS[0]
+    messages = asked.messages if is_native else messages_with_schema(asked)
+    body = chat_body(asked, messages, NATIVE_FUNCTIONS if is_native else rung, {}, "any")
+    system, prompt = (str(each["content"]) for each in body["messages"])
+    instructions = len(INSTRUCTIONS) - len(NEVER_OBEY)
+    tools = len(json.dumps(body.get("tools", []), ensure_ascii=False)) if is_native else 0
+    parts = Counter(
+        instructions=instructions,
+        notice=len(NEVER_OBEY),
+        tools=tools + len(system) - len(INSTRUCTIONS),
+        data=len(prompt),
+        feedback=sum(map(len, request.later_messages)),
+    )
+    return TodaysPrompt(messages=(system, prompt, *request.later_messages), parts=parts)
 
 
 def _prompt_of(role: _AnyRole, task: Frozen, later: Sequence[str], rung: str) -> TodaysPrompt:

@@ -5,17 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.evals.tokens.recorded_requests import PLAYS, read_requests
-from holdfast.evals.tokens.todays_prompts import role_of, todays_prompt
+from holdfast.evals.tokens.recorded_requests import PLAYS, RecordedRequest, read_requests
+from holdfast.evals.tokens.todays_prompts import FUNCTIONS, role_of, todays_prompt
+from holdfast.models.calls.function_calls import FunctionCalls
 from holdfast.models.plans.plan_drafts import AgentPlanDraft
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.endpoints.chat_request import RESPONSE_FORMATS
+from holdfast.roles.endpoints.native_functions import calls_as_text
+from holdfast.roles.loop.loop_agent import INSTRUCTIONS
 
 FILES = sorted(PLAYS.glob("*.jsonl"))
 
 
 def test_there_are_plays() -> None:
-    assert {file.stem.split("-")[0] for file in FILES} >= {"kpi", "tdp", "vmao"}
+    plays = [file.stem.split("-")[0] for file in FILES]
+
+    assert set(plays) >= {"kpi", "tdp", "vmao"}
+    assert plays.count("loop") >= 2
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -32,14 +38,45 @@ def test_each_input_of_a_play_is_written_as_a_prompt_of_today(file: Path) -> Non
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_each_reply_of_a_play_is_read_as_it_was_given(file: Path) -> None:
     for request in read_requests([file]):
+        assert isinstance(request.reply, dict), "a play has its replies"
+        if request.functions:
+            assert _read_calls(request) == request.reply["calls"]
+            continue
         role = role_of(request)
         assert role is not None
-        assert isinstance(request.reply, dict), "a play has its replies"
 
         answer = role.answer.model_validate(request.reply)
 
         kept = json.loads(answer.model_dump_json())
         assert {name: kept[name] for name in request.reply} == _with_defaults(request.reply, kept)
+
+
+def _read_calls(request: RecordedRequest) -> list[object]:
+    """The calls of a loop's turn, as the engine reads them out of the endpoint's tool calls."""
+    assert isinstance(request.reply, dict)
+    said = [(each["name"], json.dumps(each["arguments"])) for each in request.reply["calls"]]
+    calls = FunctionCalls.model_validate_json(calls_as_text(said)).calls
+    assert {each.name for each in calls} <= set(request.functions)
+    read = [FUNCTIONS[each.name].model_validate(each.arguments) for each in calls]
+    return [
+        {"name": each.name, "arguments": arguments.model_dump(mode="json", exclude_unset=True)}
+        for each, arguments in zip(calls, read, strict=True)
+    ]
+
+
+@pytest.mark.conformance("LOOP-07")
+def test_a_loops_turn_is_counted_with_native_functions_or_with_functions_in_words() -> None:
+    turns = [each for file in FILES for each in read_requests([file]) if each.functions]
+
+    assert any(each.dialogue for each in turns), "a turn after the first one"
+    for turn in turns:
+        native, in_words = (todays_prompt(turn, form) for form in RESPONSE_FORMATS[::2])
+        assert native is not None
+        assert in_words is not None
+        assert native.messages[0] == INSTRUCTIONS
+        assert "- search: Search the collection." in in_words.messages[0]
+        assert native.messages[1:] == in_words.messages[1:]
+        assert min(native.parts["tools"], in_words.parts["tools"]) > 0
 
 
 def _with_defaults(reply: object, kept: object) -> object:
