@@ -10,6 +10,7 @@ from benchmarks.api.served_installation import ServedInstallation
 from holdfast.api.access.installation_token import make_token
 from holdfast.web.access.page_links import make_link_token
 
+_ENTRY_WITHIN_MS = 240_000
 _PAINT = """() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"""
 _NAVIGATION = """() => {
   const entry = performance.getEntriesByType('navigation')[0];
@@ -17,14 +18,16 @@ _NAVIGATION = """() => {
 }"""
 _SEEN = """() => {
   window.seen = [];
+  let newest = 0;
   const log = document.getElementById('log');
   const note = () => {
     const found = [...log.querySelectorAll('tr[data-entry]')];
     const numbers = found.map(row => Number(row.dataset.entry)).sort((a, b) => a - b);
-    const newest = window.seen.at(-1)?.[0] ?? 0;
     for (const number of numbers) if (number > newest) window.seen.push([number, Date.now()]);
+    newest = Math.max(newest, ...numbers);
   };
   note();
+  window.seen = [];
   new MutationObserver(note).observe(log, {childList: true, subtree: true});
 }"""
 
@@ -56,12 +59,16 @@ class MeasuredTab:
         return Painted(await self.page.evaluate(_PAINT), received, sent, html)
 
     async def note_entries(self) -> None:
-        """Note from now on when each entry of the log comes into the page."""
+        """Note when each entry of the log comes into the page that is not there yet."""
         await self.page.evaluate(_SEEN)
 
     async def seen_entries(self) -> list[tuple[int, float]]:
         """Numbers of entries with the time, in seconds, at which the page showed them."""
         return [(seq, at / 1000) for seq, at in await self.page.evaluate("() => window.seen")]
+
+    async def wait_for_entry(self) -> None:
+        """Wait until an entry has come, on a busy machine for long."""
+        await self.page.wait_for_function("window.seen.length > 0", timeout=_ENTRY_WITHIN_MS)
 
     async def heap_mb(self) -> float:
         """What the page's scripts and elements hold after a collection."""

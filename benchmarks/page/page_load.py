@@ -23,8 +23,6 @@ _LATENCY_S = 1.0
 """What a task of the watched job takes."""
 _PAINT_AIM_S = {500: 1.0}
 _BYTES_AIM_KB = {500: 200.0}
-_SHOWN_ENTRIES = 12
-"""Entries that a page may have when it is loaded: when they came says nothing."""
 _LATENESS_AIM_S = 1.5
 
 
@@ -78,12 +76,14 @@ async def _look(
         for tab in tabs:
             tab.received_bytes = 0
         await asyncio.sleep(look.total_seconds())
+        for tab in tabs:
+            await tab.wait_for_entry()
         seen = [await tab.seen_entries() for tab in tabs]
         received = statistics.mean(tab.received_bytes for tab in tabs)
         heap_after, memory_after = await tabs[0].heap_mb(), served.server_mb
     stored = {each.seq: each.at.timestamp() for each in await _log(served, handle.id)}
-    late = sorted(at - stored[seq] for tab in seen for seq, at in tab[_SHOWN_ENTRIES:])
-    entries = max(1, max(tab[-1][0] for tab in seen) - min(tab[0][0] for tab in seen))
+    late = sorted(at - stored[seq] for tab in seen for seq, at in tab)
+    entries = 1 + max(tab[-1][0] for tab in seen) - min(tab[0][0] for tab in seen)
     minutes = look.total_seconds() / 60
     looked = f"{_TABS} tabs and {streams} streams, {minutes:g} min"
     return [

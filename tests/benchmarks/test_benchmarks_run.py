@@ -183,8 +183,9 @@ async def test_the_hub_is_compared_with_a_bare_client_over_each_transport() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_the_page_is_measured_in_a_browser() -> None:
-    figures = named(await page_load.measure((10,), 1, 2, timedelta(seconds=20)))
+    figures = named(await page_load.measure((10,), 1, 2, timedelta(seconds=5)))
 
     assert figures["10 tasks: first paint, p50"] > 0
     assert figures["  sent, compressed"] < figures["  page"]
