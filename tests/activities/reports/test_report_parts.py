@@ -64,17 +64,28 @@ async def test_a_report_has_all_its_parts_and_its_json_the_names_of_the_paper(
     assert {"answer", "key_findings", "confidence", "sources", "gaps"} <= set(told)
     assert (told["answer"], told["confidence"]) == ("1932", 0.9)
     assert told["key_findings"] == [
-        {"text": "Orme Gate was built in 1871.", "marks": [2], "strength": ""}
+        {
+            "text": "Orme Gate was built in 1871.",
+            "marks": [2],
+            "strength": "",
+            "level": "single source",
+        }
     ]
     assert [source["address"] for source in told["sources"]] == ["T1.md", "T2.md"]
     assert told["analysis"] == [
-        {"text": "Ada Marsh opened the bridge.", "marks": [1], "strength": ""}
+        {
+            "text": "Ada Marsh opened the bridge.",
+            "marks": [1],
+            "strength": "",
+            "level": "single source",
+        }
     ]
     assert told["conclusions"] == [
         {
             "text": "The bridge was opened in 1932.",
             "marks": [1],
             "strength": "",
+            "level": "single source",
             "confidence": 0.8,
             "limits": "One source says so.",
         }
