@@ -81,6 +81,14 @@ async def runs_when(
             await asyncio.sleep(0.1)
 
 
+async def run_later(engine: RunningEngine, schedule: str, owner: str | None) -> None:
+    """Run the schedule in another second than before: Temporal names runs by their second."""
+    runs = await runs_of_schedule(engine.holdfast, schedule, None, limit=1)
+    while runs and datetime.now(UTC) < runs[0].begun_at + timedelta(seconds=2):
+        await asyncio.sleep(0.1)
+    await run_now(engine.holdfast, schedule, owner)
+
+
 def ended(count: int) -> Callable[[list[ScheduledRun]], bool]:
     """The condition that so many runs are there, and that their jobs have ended."""
     return lambda runs: (
@@ -97,10 +105,10 @@ async def test_each_run_is_a_job_of_the_owner_and_its_end_says_what_changed(
         config = tmp_path / "webhooks.toml"
         config.write_text(f'[webhooks]\nallow_hosts = ["{receiver.host}"]\n', "utf-8")
         await add_webhook(engine.db, config, url=receiver.url, owner="maria")
-        await run_now(engine.holdfast, made.id, "maria")
+        await run_later(engine, made.id, "maria")
         await runs_when(engine, made.id, ended(1))
         tools.answers = lambda argument: "other news" if argument == "b" else f"found {argument}"
-        await run_now(engine.holdfast, made.id, "maria")
+        await run_later(engine, made.id, "maria")
         first, second = await runs_when(engine, made.id, ended(2))
         sender = WebhookSender(engine.db, AllowedHosts.of((receiver.host,)))
         async with HttpClient(sender.allowed, "test", timeout_s=30) as client:
@@ -144,11 +152,11 @@ async def test_an_update_runs_only_when_a_source_changed_and_then_goes_on_from_t
     terms = WEEKLY.model_copy(update={"overlap": OverlapPolicy.PARALLEL})
     made = await schedule_update(engine.holdfast, job_id, terms, owner="maria")
 
-    await run_now(engine.holdfast, made.id, None)
+    await run_later(engine, made.id, None)
     await runs_when(engine, made.id, ended(1))
     for word in ("news", "later events"):
         tools.answers = lambda argument, word=word: word if argument == "b" else f"found {argument}"
-        await run_now(engine.holdfast, made.id, None)
+        await run_later(engine, made.id, None)
         await runs_when(engine, made.id, ended(2 if word == "news" else 3))
     quiet, second, third = await runs_when(engine, made.id, ended(3))
 
@@ -205,7 +213,7 @@ async def test_the_last_run_ends_a_schedule_and_an_ended_one_stays_ended(
 ) -> None:
     once = WEEKLY.model_copy(update={"runs": 1})
     made = await schedule_question(engine.holdfast, REQUEST, once)
-    await run_now(engine.holdfast, made.id, None)
+    await run_later(engine, made.id, None)
     await runs_when(engine, made.id, ended(1))
 
     async with asyncio.timeout(LONG_S):
@@ -243,7 +251,7 @@ async def test_a_run_that_cannot_begin_says_why_and_the_schedule_goes_on(
 ) -> None:
     request = REQUEST.model_copy(update={"collection": "no-such-collection"})
     made = await schedule_question(engine.holdfast, request, WEEKLY)
-    await run_now(engine.holdfast, made.id, None)
+    await run_later(engine, made.id, None)
 
     (run,) = await runs_when(engine, made.id, lambda runs: len(runs) == 1)
 
