@@ -74,7 +74,7 @@ RESUMING_PARAMETERS: list[dict[str, Any]] = [
 
 
 def _stream(words: str, events: dict[str, Any]) -> dict[str, Any]:
-    return {MEDIA_TYPE: {"schema": {"type": "string", "description": words}, "x-events": events}}
+    return {MEDIA_TYPE: {"schema": {"description": words}, "x-events": events}}
 
 
 def _entry_schema(kind: EventKind) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Define what a person changes in a fork, and what a fork runs, keeps and may cost."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -34,7 +35,7 @@ class ForkSubmission(Frozen):
         description="The edited plan in YAML, in the form that `GET /v1/jobs/JOB/plan.yaml` "
         "gives; all tasks that stay are in it.",
     )
-    retract: tuple[int, ...] = Field(
+    retract: tuple[Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)], ...] = Field(
         default=(), max_length=200, description="Evidence that counts for nothing in the fork."
     )
 

@@ -46,7 +46,9 @@ class NewScheduleBody(Frozen):
         default=None, max_length=200, description="The job whose report each run updates."
     )
     search: bool = Field(
-        default=False, description="With `update`: run all searches again, to find new sources."
+        default=False,
+        strict=True,
+        description="With `update`: run all searches again, to find new sources.",
     )
     time_zone: str = Field(
         default="UTC", max_length=60, description="A name such as Europe/Berlin."
@@ -60,7 +62,11 @@ class NewScheduleBody(Frozen):
         description="A run that an outage delays by less is made up for, such as `12h`.",
     )
     runs: int | None = Field(
-        default=None, ge=1, le=100_000, description="The schedule ends after so many runs."
+        default=None,
+        strict=True,
+        ge=1,
+        le=100_000,
+        description="The schedule ends after so many runs.",
     )
 
 

@@ -74,7 +74,7 @@ class Answers:
         for line in report.read_text().splitlines():
             scenario = json.loads(line).get("ScenarioFinished")
             for each in scenario["recorder"].get("interactions", {}).values() if scenario else ():
-                if each["response"]:
+                if each.get("response"):
                     statuses[scenario["recorder"]["label"]][each["response"]["status_code"]] += 1
         return cls(statuses)
 
@@ -143,4 +143,4 @@ async def test_requests_made_from_the_description_are_answered_as_described(
         for path, methods in described["paths"].items()
         for method in methods
     }
-    assert asked - answers.carried_out == UNMET, answers.statuses
+    assert asked - answers.carried_out <= UNMET, answers.statuses

@@ -24,6 +24,7 @@ _WITHIN = timedelta(seconds=120)
 _USED_UP = 4
 """How many there are of a thing that each accepted request removes or ends."""
 _JOB = {"question": "Who built the pier?", "preset": "kpi-chain", "model": "scripted"}
+_SCHEDULE = {"times": "daily 08:00", "ask": _JOB}
 _OPEN = {
     "POST /v1/collections/{collection}/documents",
     "PUT /v1/quotas/{kind}/{subject}",
@@ -69,6 +70,7 @@ async def fill(engine: RunningEngine, serving: HttpService) -> KnownValues:
         responses = [await _response(client) for _ in range(1 + _USED_UP)]
         for job in waiting[-_USED_UP:]:
             await store_response(engine.db, job, job, 0, ClientRequest(model="holdfast", input=[]))
+        schedules = [await _schedule(client) for _ in range(1 + _USED_UP)]
         upload = await _upload(client)
         report = (await client.get(f"/jobs/{ended[0]}/report")).json()
         sources = [each["source_id"] for each in report["citations"]]
@@ -80,6 +82,7 @@ async def fill(engine: RunningEngine, serving: HttpService) -> KnownValues:
             "key": keys[:_USED_UP],
             "webhook": hooks[:1],
             "response": responses[:1],
+            "schedule": schedules[:1],
             "upload": [upload],
             "collection": ["harbour"],
             "model": ["holdfast", "holdfast-research"],
@@ -97,6 +100,7 @@ async def fill(engine: RunningEngine, serving: HttpService) -> KnownValues:
             "GET /v1/jobs/{job}/report": {"job": ended[:2]},
             "DELETE /v1/jobs/{job}": {"job": ended[2 : 2 + _USED_UP]},
             "DELETE /v1/keys/{key}": {"key": keys[_USED_UP:]},
+            "DELETE /v1/schedules/{schedule}": {"schedule": schedules[1:]},
             "DELETE /v1/webhooks/{webhook}": {"webhook": hooks[1:]},
             "DELETE /v1/responses/{response}": {"response": responses[1:]},
             "POST /v1/responses/{response}/cancel": {"response": waiting[-_USED_UP:]},
@@ -146,6 +150,7 @@ async def fill(engine: RunningEngine, serving: HttpService) -> KnownValues:
             "POST /v1/keys": {"name": "laptop", "owner": "maria"},
             "POST /v1/webhooks": {"url": "https://example.org/hook"},
             "POST /v1/prune": {"older_than": "30d"},
+            "POST /v1/schedules": _SCHEDULE,
             "POST /v1/erasures": {"job": ended[2 + _USED_UP]},
         },
     )
@@ -213,6 +218,13 @@ async def _webhook(client: httpx2.AsyncClient) -> str:
     answer = await client.post("/webhooks", json={"url": "https://example.org/hook"})
     webhook_id: str = answer.json()["details"]["id"]
     return webhook_id
+
+
+async def _schedule(client: httpx2.AsyncClient) -> str:
+    answer = await client.post("/schedules", json=_SCHEDULE)
+    assert answer.status_code == 201, answer.text
+    schedule_id: str = answer.json()["id"]
+    return schedule_id
 
 
 async def _response(client: httpx2.AsyncClient) -> str:
