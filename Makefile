@@ -106,25 +106,19 @@ $(CLUSTER)/schema: deploy/cluster/go.sum
 	@rm -rf $@ && cp -r "$$(cd deploy/cluster && $(GO) list -m -f '{{.Dir}}' go.temporal.io/server)/schema/postgresql/v12" $@
 	@chmod -R u+w $@ && touch $@
 
-# Modules are checked against Go's database of sums; the versions are these.
+# Modules are checked against Go's database of sums; the version is this.
 HELM := $(CURDIR)/build/helm
 HELM_VERSION := v3.18.6
-TYPES_VERSION := 1.37.0
 
 $(HELM)/helm:
 	@mkdir -p $(HELM)
 	GOBIN=$(HELM) $(GO) install -trimpath helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
 
-$(HELM)/types/.made:
-	@$(PYTHON) -m venv $(HELM)/types
-	@$(HELM)/types/bin/pip install -q --disable-pip-version-check kubernetes-validate==$(TYPES_VERSION)
-	@touch $@
-
-helm: $(HELM)/helm $(HELM)/types/.made  ## render the chart, and check it against the types of Kubernetes (needs Go)
+helm: $(VENV)/.tests $(HELM)/helm  ## render the chart, and check it against the types of Kubernetes (needs Go)
 	$(HELM)/helm lint deploy/helm/holdfast -f deploy/helm/example-values.yaml
 	$(HELM)/helm template research deploy/helm/holdfast -f deploy/helm/example-values.yaml \
 	    > deploy/helm/rendered-example.yaml
-	$(HELM)/types/bin/kubernetes-validate --strict deploy/helm/rendered-example.yaml
+	$(BIN)/kubernetes-validate --strict deploy/helm/rendered-example.yaml
 
 cluster: $(VENV)/.tests cluster-build  ## the demo on four Temporal services, two servers, WORKERS=2
 	@$(BIN)/python -m tests.support.services.run_cluster --workers $(or $(WORKERS),2)
