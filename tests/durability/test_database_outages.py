@@ -184,7 +184,8 @@ async def test_a_plan_that_comes_back_during_an_outage_is_stored_by_the_attempt_
 async def test_what_cannot_begin_during_an_outage_begins_after_it(
     engine: RunningEngine, server: RestartablePostgres
 ) -> None:
-    job_id = await engine.submit("When?", start_delay=timedelta(seconds=2))
+    # Longer than the kill takes on a busy machine: nothing of the job may begin before.
+    job_id = await engine.submit("When?", start_delay=timedelta(seconds=6))
 
     async def is_tried_again() -> bool:
         described = await engine.temporal.get_workflow_handle(job_id).describe()
