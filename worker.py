@@ -124,7 +124,7 @@ def build_worker(
             WorkTimeInterceptor(are_services_there),
             StallInterceptor(services.db),
             RecoveryInterceptor(services.db),
-            LostAttemptInterceptor(),
+            LostAttemptInterceptor(are_services_there),
         ],
         workflow_runner=WORKFLOW_SANDBOX,
         # Without a name the SDK reads and hashes 2 000 modules: 0.2 s and 20 MB at every start.

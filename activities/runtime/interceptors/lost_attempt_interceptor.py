@@ -6,11 +6,15 @@ for one. So the attempt is not stopped: it keeps what arrives in memory until Po
 and begins no further call. The next attempt in the same worker waits for the end of the attempt
 before, and finds each reply in the call ledger.
 
-An attempt ends at once if somebody cancels it, its time is over, or its worker stops.
+An attempt ends at once if somebody cancels it, its time is over, or its worker stops. A lost one
+goes on for the time of one attempt at most; time without PostgreSQL or Temporal does not count. An
+activity without a limit only records: it holds no reply, so it is cancelled as ever.
 """
 
 import asyncio
+from collections.abc import Callable
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -21,6 +25,9 @@ from holdfast.activities.runtime.interceptors.around_interceptor import (
     AroundInterceptor,
     RunActivity,
 )
+from holdfast.models.jobs.activity_orders import AttemptOrder
+
+_TICK_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -44,10 +51,15 @@ def end_if_given_up() -> None:
 class LostAttemptInterceptor(AroundInterceptor):
     """Run the attempts at an activity one after another, and let lost ones end by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, are_services_there: Callable[[], bool]) -> None:
+        self._are_services_there = are_services_there
         self._running: dict[tuple[str, str], asyncio.Task[Any]] = {}
 
     async def around(self, input: ExecuteActivityInput, run: RunActivity) -> Any:  # noqa: A002, ANN401 - the SDK's names
+        order = input.args[0]
+        limit = order.limit if isinstance(order, AttemptOrder) else None
+        if limit is None:
+            return await run(input)
         info = activity.info()
         # Not the run: a workflow that starts again repeats the activities of its last run.
         key = (info.workflow_id or "", info.activity_id)
@@ -55,14 +67,36 @@ class LostAttemptInterceptor(AroundInterceptor):
         _is_given_up.set(given_up)
         while (before := self._running.get(key)) is not None:
             log.info("activity.waits_for_lost_attempt", attempt=info.attempt)
-            await _end_of(before, given_up)
+            await _end_of(before)
         work = asyncio.ensure_future(run(input))
         self._running[key] = work
         work.add_done_callback(lambda _: self._running.pop(key))
-        return await _ending(work, given_up)
+        try:
+            return await _ending(work)
+        except asyncio.CancelledError:
+            if not work.done():
+                given_up.set()
+                log.warning("activity.lost_attempt_goes_on")
+                self._bound(work, limit.attempt)
+            raise
+
+    def _bound(self, work: asyncio.Task[Any], longest: timedelta) -> None:
+        """Cancel the work of a lost attempt when its time is over, or its worker stops."""
+
+        async def end() -> None:
+            left_s, stop = longest.total_seconds(), activity.wait_for_worker_shutdown()
+            stopping = asyncio.ensure_future(stop)
+            while left_s > 0 and not stopping.done():
+                await asyncio.wait([stopping], timeout=min(_TICK_S, left_s))
+                left_s -= _TICK_S if self._are_services_there() else 0.0
+            stopping.cancel()
+            work.cancel()
+
+        ending = asyncio.create_task(end())
+        work.add_done_callback(lambda _: ending.cancel())
 
 
-async def _end_of(before: asyncio.Task[Any], given_up: asyncio.Event) -> None:
+async def _end_of(before: asyncio.Task[Any]) -> None:
     """Wait until the attempt before has ended, however it ends.
 
     Raises:
@@ -71,7 +105,7 @@ async def _end_of(before: asyncio.Task[Any], given_up: asyncio.Event) -> None:
     own = asyncio.current_task()
     assert own is not None
     try:
-        await _ending(before, given_up)
+        await _ending(before)
     except asyncio.CancelledError:
         if own.cancelling():
             raise
@@ -80,27 +114,15 @@ async def _end_of(before: asyncio.Task[Any], given_up: asyncio.Event) -> None:
         log.info("activity.lost_attempt_failed", exc_info=True)
 
 
-async def _ending(work: asyncio.Task[Any], given_up: asyncio.Event) -> Any:  # noqa: ANN401 - the activity's result
+async def _ending(work: asyncio.Task[Any]) -> Any:  # noqa: ANN401 - the activity's result
     """Return the result of the work; cancel the work with this attempt, unless that is lost."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        if work.done():
+        if work.done() or _is_lost():
             raise
-        if not _is_lost():
-            work.cancel()
-            return await work
-        given_up.set()
-        log.warning("activity.lost_attempt_goes_on")
-        ending = asyncio.create_task(_end_with_worker(work))
-        work.add_done_callback(lambda _: ending.cancel())
-        raise
-
-
-async def _end_with_worker(work: asyncio.Task[Any]) -> None:
-    """Cancel the work of a lost attempt when its worker stops: nothing else would end it."""
-    await activity.wait_for_worker_shutdown()
-    work.cancel()
+        work.cancel()
+        return await work
 
 
 def _is_lost() -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,11 +19,29 @@ from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import (
     end_if_given_up,
 )
 from holdfast.activities.runtime.interceptors.recovery_interceptor import let_replies_be_written
+from holdfast.models.jobs.activity_orders import TaskOrder
+from holdfast.models.jobs.work_limit import WorkLimit
 
 pytestmark = pytest.mark.timeout(60)
 
 LOST = ActivityCancellationDetails(not_found=True)
 REQUESTED = ActivityCancellationDetails(cancel_requested=True)
+
+
+HOUR = timedelta(hours=1)
+
+
+def ordered(longest_attempt: timedelta | None) -> Any:
+    """The input of an activity; None: it only records."""
+    limit = longest_attempt and WorkLimit(
+        setting="task_patience", value=HOUR, total=HOUR, attempt=longest_attempt
+    )
+    order = TaskOrder(job_id="job-1", epoch=1, task_id="T1", limit=limit)
+    return SimpleNamespace(args=[order])
+
+
+def worker_of_test(*, are_services_there: bool = True) -> LostAttemptInterceptor:
+    return LostAttemptInterceptor(lambda: are_services_there)
 
 
 class Work:
@@ -50,12 +69,12 @@ class Attempt:
 
     worker: LostAttemptInterceptor
     work: Callable[[ExecuteActivityInput], Awaitable[Any]]
+    order: ExecuteActivityInput = dataclasses.field(default_factory=lambda: ordered(HOUR))
     environment: ActivityEnvironment = dataclasses.field(default_factory=ActivityEnvironment)
 
     def start(self) -> "asyncio.Task[Any]":
         async def run() -> Any:
-            nothing: Any = None  # no interceptor reads the input
-            return await self.worker.around(nothing, self.work)
+            return await self.worker.around(self.order, self.work)
 
         return asyncio.create_task(self.environment.run(run))
 
@@ -80,7 +99,7 @@ async def lost_attempt(worker: LostAttemptInterceptor, work: Work) -> Attempt:
 async def test_the_next_attempt_waits_for_a_lost_one_which_receives_its_reply_and_begins_nothing() -> (
     None
 ):
-    worker, first, second = LostAttemptInterceptor(), Work(), Work()
+    worker, first, second = worker_of_test(), Work(), Work()
     await lost_attempt(worker, first)
     second.may_go_on.set()
     following = Attempt(worker, second).start()
@@ -98,7 +117,7 @@ async def test_an_attempt_that_is_cancelled_ends_at_once(
     details: ActivityCancellationDetails,
 ) -> None:
     work = Work()
-    attempt = Attempt(LostAttemptInterceptor(), work)
+    attempt = Attempt(worker_of_test(), work)
     running = attempt.start()
     await work.has_begun.wait()
     attempt.environment.cancel(details)
@@ -109,7 +128,7 @@ async def test_an_attempt_that_is_cancelled_ends_at_once(
 
 
 async def test_whoever_cancels_the_waiting_attempt_ends_the_lost_one_too() -> None:
-    worker, first, second = LostAttemptInterceptor(), Work(), Work()
+    worker, first, second = worker_of_test(), Work(), Work()
     await lost_attempt(worker, first)
     following = Attempt(worker, second)
     waiting = following.start()
@@ -121,14 +140,48 @@ async def test_whoever_cancels_the_waiting_attempt_ends_the_lost_one_too() -> No
     assert (first.ended, second.has_begun.is_set()) == (["cancelled"], False)
 
 
+async def test_an_activity_that_only_records_ends_at_once_also_if_it_is_lost() -> None:
+    work = Work()
+    attempt = Attempt(worker_of_test(), work, ordered(None))
+    running = attempt.start()
+    await work.has_begun.wait()
+    attempt.environment.cancel(LOST)
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert work.ended == ["cancelled"]
+
+
+@pytest.mark.parametrize("are_services_there", [True, False])
+async def test_a_lost_attempt_ends_after_the_time_of_an_attempt_but_not_during_an_outage(
+    are_services_there: bool,
+) -> None:
+    worker, work = worker_of_test(are_services_there=are_services_there), Work()
+    attempt = Attempt(worker, work, ordered(timedelta(milliseconds=1)))
+    running = attempt.start()
+    await work.has_begun.wait()
+    attempt.environment.cancel(LOST)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    if are_services_there:
+        following = Attempt(worker, Work()).start()
+        while not work.ended:
+            await asyncio.sleep(0.01)
+        following.cancel()
+    else:
+        await asyncio.sleep(0.1)
+
+    assert work.ended == (["cancelled"] if are_services_there else [])
+    work.may_go_on.set()
+
+
 async def test_a_lost_attempt_ends_with_its_worker() -> None:
-    worker, work, environment = LostAttemptInterceptor(), Work(), ActivityEnvironment()
+    worker, work, environment = worker_of_test(), Work(), ActivityEnvironment()
     is_lost = asyncio.Event()
 
     async def run() -> None:
-        nothing: Any = None
         with suppress(asyncio.CancelledError):
-            await worker.around(nothing, work)
+            await worker.around(ordered(HOUR), work)
         is_lost.set()
         # The environment tells only activities that run of the end of the worker.
         await activity.wait_for_worker_shutdown()
