@@ -28,7 +28,7 @@ from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.planning.results.entity_names import promised_name
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
-from holdfast.planning.results.value_types import convert_to_type
+from holdfast.planning.results.value_types import convert_to_type, is_missing
 from holdfast.roles.agents.assessor import ASSESSOR, Assessment
 from holdfast.roles.agents.stepper import Output
 
@@ -160,13 +160,24 @@ class AgentTurn:
 
     def weighed(self, candidates: Sequence[EntityCandidate], reason: str) -> AgentResult:
         """Return the result of the KPI check of these values (KPI-07)."""
-        found = {each.name: each for each in candidates}
+        found = {each.name: self._with_quote(each) for each in candidates}
         threshold = self.strategy.confidence_threshold
         verdict = check_kpis(self.view.task.expects, found, threshold)
         if verdict.is_success:
             return AgentResult(kept=verdict.kept, confidence=verdict.confidence)
         failure = kpi_failure(verdict, Component.AGENT, reason, threshold or 0.0)
         return AgentResult(failure=failure, confidence=verdict.confidence)
+
+    def _with_quote(self, candidate: EntityCandidate) -> EntityCandidate:
+        """Return the candidate with the quote of the last step that found the same value."""
+        if candidate.quote or is_missing(candidate.value):
+            return candidate
+        for step in reversed(self.view.steps):
+            names = {n for n, value in step.task.result.items() if value == candidate.value}
+            for shown in self.view.quotes.get(step.task.id, ()):
+                if names & set(shown.names):
+                    return candidate.model_copy(update={"quote": shown.quote})
+        return candidate
 
     def _candidate(self, output: Output) -> EntityCandidate:
         sure = output.confidence

@@ -17,6 +17,11 @@ class TraceQuote(Frozen):
     quote: str
     source: str = Field(default="", description="the document's address, or its title")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values, apart."""
+        return tuple(self.name.split(", "))
+
 
 class TraceStep(Frozen):
     """A step that was taken: what was done, and what was observed."""

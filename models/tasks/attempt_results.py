@@ -66,3 +66,4 @@ class AttemptEvidence(Frozen):
     value: JsonValue = None
     """The step's entity."""
     is_of_step: bool = False
+    quote: str = ""

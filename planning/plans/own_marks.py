@@ -19,7 +19,8 @@ def read_own_marks(plan: Plan, prompt: str) -> Plan:
     are, and are refused where they name a task.
     """
     promised = {f"{task.id}.{each.name}" for task in plan.tasks for each in task.expects}
-    own = {path for path in promised if path.casefold() not in prompt.casefold()}
+    folded = prompt.casefold()
+    own = {path for path in promised if path.casefold() not in folded}
     return Plan(tasks=tuple(_with_own_marks(task, own) for task in plan.tasks))
 
 

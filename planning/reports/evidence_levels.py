@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from itertools import combinations
 from typing import TypeVar
 
 from holdfast.models.evidence.evidence import Citation, EvidenceLevel, Report, ReportStatement
@@ -38,17 +39,18 @@ def with_evidence_levels(report: Report, primary_sources: Sequence[str]) -> Repo
 def evidence_level(citations: Iterable[Citation], primary_sources: Sequence[str]) -> EvidenceLevel:
     """Return the level of a sentence with these citations.
 
-    A copy of a passage under another address corroborates nothing.
+    A copy of a passage under another address corroborates nothing: two of the passages must differ
+    in their address and in their text.
     """
-    addresses: set[str] = set()
-    texts: set[str] = set()
-    documents = 0
-    for each in citations:
+    cited = tuple(citations)
+    if not cited:
+        return EvidenceLevel.NONE
+    for each in cited:
         if any(fnmatchcase(each.address, pattern) for pattern in primary_sources):
             return EvidenceLevel.PRIMARY
-        documents += each.address not in addresses and each.sha256 not in texts
-        addresses.add(each.address)
-        texts.add(each.sha256)
-    if not documents:
-        return EvidenceLevel.NONE
-    return EvidenceLevel.SINGLE_SOURCE if documents == 1 else EvidenceLevel.CORROBORATED
+    is_corroborated = any(_are_two_documents(*pair) for pair in combinations(cited, 2))
+    return EvidenceLevel.CORROBORATED if is_corroborated else EvidenceLevel.SINGLE_SOURCE
+
+
+def _are_two_documents(one: Citation, other: Citation) -> bool:
+    return one.address != other.address and one.sha256 != other.sha256

@@ -1,5 +1,6 @@
 """Merge the results of several attempts: the best attempt, completed from the others."""
 
+import re
 from collections.abc import Sequence
 
 from holdfast.models.plans.research_plan import FINDINGS_ENTITY
@@ -15,13 +16,23 @@ from holdfast.models.text.words import words_of
 _MIN_LETTERS = 3
 _SAME_SUBJECT = 0.5
 """Sentences with so many of their words in common say the same, or correct each other."""
+_SHOWN = 0.5
+"""A quote shows a sentence if this share of the words of the shorter one is in both."""
+_NOTHING_FOUND = re.compile(
+    r"\b(?:no|none|not|nothing)\b[^.!?]{0,80}"
+    r"\b(?:available|found|given|known|mentioned|says?|said|stated?)\b",
+    re.IGNORECASE,
+)
 
 
-def merge_attempts(kept: int, attempts: Sequence[AttemptResult]) -> tuple[KeptEntity, ...]:
+def merge_attempts(
+    kept: int, attempts: Sequence[AttemptResult], seen: Sequence[AttemptEvidence] = ()
+) -> tuple[KeptEntity, ...]:
     """Return the entities of attempt `kept`; missing ones come from the newest attempt with them.
 
     Order: the kept attempt's entities, then the others. An entity that no attempt found stays null.
-    An account has the sentences of all attempts, of which the kept attempt says nothing.
+    An account gets the sentences of other attempts that are about something else and that evidence
+    of their own attempt shows; `seen` is the evidence that counts.
     """
     newest_first = sorted(attempts, key=lambda each: -each.attempt)
     in_order = sorted(newest_first, key=lambda each: each.attempt != kept)
@@ -32,30 +43,33 @@ def merge_attempts(kept: int, attempts: Sequence[AttemptResult]) -> tuple[KeptEn
             if before is None or (before.entity.is_empty and not entity.is_empty):
                 found[entity.name] = KeptEntity(attempt=each.attempt, entity=entity)
             elif entity.name == FINDINGS_ENTITY.name:
-                found[entity.name] = _joined_accounts(before, each.attempt, entity)
+                quotes = [key.quote for key in seen if key.attempt == each.attempt]
+                found[entity.name] = _joined_accounts(before, each.attempt, entity, quotes)
     return tuple(found.values())
 
 
-def _joined_accounts(kept: KeptEntity, attempt: int, other: EntityValue) -> KeptEntity:
-    """Return the kept account with the sentences of another that are about something else."""
+def _joined_accounts(
+    kept: KeptEntity, attempt: int, other: EntityValue, quotes: Sequence[str]
+) -> KeptEntity:
+    """Return the kept account with the proven sentences of another about something else.
+
+    The confidence stays: what is joined neither corrects nor proves what the account says.
+    """
     account, further = kept.entity.value, other.value
     if not isinstance(account, str) or not isinstance(further, str):
         return kept
     known = [_terms(each) for each in _sentences(account)]
+    shown_by = list(filter(None, map(_terms, quotes)))
     added = [
         each
         for each in _sentences(further)
         if all(_shared(_terms(each), told) < _SAME_SUBJECT for told in known)
+        and not _NOTHING_FOUND.search(each)
+        and any(_shared(_terms(each), quote) >= _SHOWN for quote in shown_by)
     ]
     if not added:
         return kept
-    sure = [e for e in (kept.entity.confidence, other.confidence) if e is not None]
-    entity = kept.entity.model_copy(
-        update={
-            "value": "\n".join([account, " ".join(added)]),
-            "confidence": min(sure, default=None),
-        }
-    )
+    entity = kept.entity.model_copy(update={"value": "\n".join([account, " ".join(added)])})
     return KeptEntity(attempt=kept.attempt, entity=entity, others=(*kept.others, attempt))
 
 

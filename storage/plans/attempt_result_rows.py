@@ -1,7 +1,7 @@
 """Store the result of each task attempt, and choose the attempt that counts for the task."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -88,7 +88,8 @@ async def choose_attempt(write: JobTransaction, task_id: str, kept: int) -> tupl
     known = await _attempts(write, task_id)
     if kept not in {each.attempt for each in known}:
         return ()
-    chosen = merge_attempts(kept, known)
+    seen = await _evidence(write, task_id)
+    chosen = merge_attempts(kept, known, [each.key for each in seen if each.is_active])
     await _set_entities(write, task_id, chosen)
     is_chosen = attempt_results.c.attempt == kept
     mine = (attempt_results.c.job_id == write.job_id, attempt_results.c.task_id == task_id)
@@ -99,7 +100,8 @@ async def choose_attempt(write: JobTransaction, task_id: str, kept: int) -> tupl
         .where(tasks.c.job_id == write.job_id, tasks.c.id == task_id)
         .values(confidence=confidence)
     )
-    await _set_evidence_status(write, task_id, kept, chosen)
+    keys = [each.key for each in seen]
+    await _set_evidence_status(write, kept, keys, chosen)
     return chosen
 
 
@@ -131,10 +133,12 @@ async def _set_entities(write: JobTransaction, task_id: str, chosen: Iterable[Ke
 
 
 async def _set_evidence_status(
-    write: JobTransaction, task_id: str, kept: int, chosen: Sequence[KeptEntity]
+    write: JobTransaction,
+    kept: int,
+    seen: Sequence[AttemptEvidence],
+    chosen: Sequence[KeptEntity],
 ) -> None:
     """Set evidence of kept values active and the rest superseded; retracted stays retracted."""
-    seen = await _evidence(write, task_id)
     counting = [each.id for each in seen if is_evidence_for_kept(each, kept, chosen)]
     replaced = [each.id for each in seen if each.id not in set(counting)]
     for status, other, names in (
@@ -148,7 +152,12 @@ async def _set_evidence_status(
         )
 
 
-async def _evidence(write: JobTransaction, task_id: str) -> list[AttemptEvidence]:
+class _StoredEvidence(NamedTuple):
+    key: AttemptEvidence
+    is_active: bool
+
+
+async def _evidence(write: JobTransaction, task_id: str) -> list[_StoredEvidence]:
     """Return the evidence of a task and of the steps of all its attempts."""
     step, parent = tasks.alias("step"), tasks.alias("parent")
     agent_attempt = func.coalesce(step.c.notes[AGENT_ATTEMPT_NOTE].as_integer(), parent.c.attempt)
@@ -158,6 +167,8 @@ async def _evidence(write: JobTransaction, task_id: str) -> list[AttemptEvidence
             evidence.c.task_id,
             evidence.c.entity,
             evidence.c.attempt,
+            evidence.c.quote,
+            evidence.c.status,
             entities.c.value,
             agent_attempt.label("agent_attempt"),
         )
@@ -170,12 +181,16 @@ async def _evidence(write: JobTransaction, task_id: str) -> list[AttemptEvidence
     )
     rows = (await write.connection.execute(query)).all()
     return [
-        AttemptEvidence(
-            id=row.id,
-            attempt=row.attempt if row.task_id == task_id else row.agent_attempt,
-            entity=row.entity,
-            value=row.value,
-            is_of_step=row.task_id != task_id,
+        _StoredEvidence(
+            AttemptEvidence(
+                id=row.id,
+                attempt=row.attempt if row.task_id == task_id else row.agent_attempt,
+                entity=row.entity,
+                value=row.value,
+                is_of_step=row.task_id != task_id,
+                quote=row.quote,
+            ),
+            is_active=row.status == EvidenceStatus.ACTIVE.value,
         )
         for row in rows
     ]

@@ -48,10 +48,11 @@ async def findings_of(db: Database, job_id: str) -> Mapping[str, TaskFinding]:
         tools = await _tools(connection, job_id)
     found = {}
     for row in rows:
-        chosen = _merged(row, results.get(row.id, ()), values.get(row.id, ()))
+        seen = passages.get(row.id, ())
+        chosen = _merged(row, results.get(row.id, ()), values.get(row.id, ()), seen)
         found[row.id] = TaskFinding(
             entities=tuple(each.entity for each in chosen),
-            passages=_supporting(row.attempt, chosen, passages.get(row.id, ())),
+            passages=_supporting(row.attempt, chosen, seen),
             tools=tools.get(row.id, frozenset()),
             notes=row.notes or {},
         )
@@ -87,6 +88,7 @@ def _merged(
     row: Any,  # noqa: ANN401 - a row
     results: Sequence[AttemptResult],
     current: tuple[EntityValue, ...],
+    seen: Sequence[_SeenPassage],
 ) -> tuple[KeptEntity, ...]:
     """Return the entities of the present attempt, completed from the attempts before it."""
     known = [each for each in results if each.attempt <= row.attempt]
@@ -94,7 +96,7 @@ def _merged(
     is_older = row.kind == TaskKind.AGENT.value and row.attempt > 1
     if not is_older and row.attempt not in {each.attempt for each in known}:
         known.append(AttemptResult(attempt=row.attempt, entities=current))
-    return merge_attempts(row.attempt, known)
+    return merge_attempts(row.attempt, known, [each.key for each in seen])
 
 
 def _supporting(
@@ -167,6 +169,7 @@ async def _passages(connection: AsyncConnection, job_id: str) -> dict[str, list[
             entity=row.entity,
             value=row.value,
             is_of_step=row.is_of_step,
+            quote=row.quote,
         )
         found[row.owner].append(_SeenPassage(key, passage))
     return found

@@ -1,6 +1,7 @@
 """Tests for evidence levels: the evidence of each sentence of a report, in every format."""
 
 from datetime import UTC, datetime
+from itertools import permutations
 
 import pytest
 
@@ -54,6 +55,13 @@ def test_a_sentence_has_no_evidence_one_document_several_or_a_primary_one(
     citations: list[Citation], level: EvidenceLevel
 ) -> None:
     assert evidence_level(citations, ("contracts/*",)) is level
+
+
+def test_the_order_of_the_marks_does_not_change_the_level() -> None:
+    cited = [citation(1, "a", "X"), citation(2, "b", "X"), citation(3, "b", "Y")]
+
+    assert {evidence_level(each, ()) for each in permutations(cited)} == {CORROBORATED}
+    assert {evidence_level(each, ()) for each in permutations(cited[:2])} == {SINGLE}
 
 
 def report(*, strength: str = "") -> Report:

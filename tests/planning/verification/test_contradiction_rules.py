@@ -16,6 +16,7 @@ from holdfast.planning.verification.contradiction_rules import (
     review_contradictions,
     unsettled_contradictions,
 )
+from holdfast.planning.verification.same_dispute import may_be_same
 from holdfast.planning.verification.verdict_and_retry_rules import (
     is_disputed,
     tasks_to_retry,
@@ -240,3 +241,43 @@ def test_a_settled_claim_settles_no_other_claim_of_a_later_round() -> None:
 
     assert [(e.one, e.settled_by) for e in two.contradictions] == [(YEAR.other, "")]
     assert [(e.one, e.settled_by) for e in one.contradictions] == [(YEAR.one, "")]
+
+
+def dispute(one: str, other: str) -> Contradiction:
+    return Contradiction(one=one, other=other, tasks=("T1", "T2"))
+
+
+@pytest.mark.conformance("WAVE-08")
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (
+            dispute(
+                "The tower was finished in 1932",
+                "Completion came in 1937 according to the register",
+            ),
+            dispute("The register says 95 m", "The tower was 93 m high at the time"),
+            False,
+        ),
+        (
+            dispute("The tower was finished in 1932", "Completion came in 1937"),
+            dispute("The register: 19 March 1932", "Others say 3 May 1937"),
+            True,
+        ),
+        (
+            dispute("The architect was Smith", "It is by Jones"),
+            dispute("Steel was used", "It is by and large wood"),
+            False,
+        ),
+        (
+            dispute("The architect was Smith", "It is by Jones"),
+            dispute("Smith built it", "Jones built it in 1932"),
+            True,
+        ),
+        (dispute("It cost 1,200 pounds", "It cost 900"), dispute("1200", "900 pounds"), True),
+    ],
+)
+def test_disputed_numbers_or_telling_words_say_whether_two_contradictions_are_one(
+    one: Contradiction, other: Contradiction, is_same: bool
+) -> None:
+    assert may_be_same(one, other) is may_be_same(other, one) is is_same

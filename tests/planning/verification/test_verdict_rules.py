@@ -158,15 +158,67 @@ def test_accounts_are_joined_with_what_the_other_says_of_something_else() -> Non
         attempt(3, findings="Nothing new: it stands in Sydney."),
     ]
 
-    (kept,) = merge_attempts(2, attempts)
+    seen = [
+        shown(1, "The bridge stands in Sydney, near the harbour; it opened in 1931."),
+        shown(3, "Nothing new: it stands in Sydney."),
+    ]
+
+    (kept,) = merge_attempts(2, attempts, seen)
 
     assert kept.entity.value == "The bridge opened in 1932.\nNothing new: it stands in Sydney."
     assert (kept.attempt, kept.others) == (2, (3,))
-    (of_first,) = merge_attempts(2, attempts[:2])
+    (of_first,) = merge_attempts(2, attempts[:2], seen)
     assert str(of_first.entity.value).endswith("\nIt stands in Sydney, near the harbour.")
     joined = AttemptEvidence(id=1, attempt=1, entity="place", value="Sydney", is_of_step=True)
     assert is_evidence_for_kept(joined, 2, [of_first])
     assert not is_evidence_for_kept(joined, 2, [kept])
+
+
+def shown(number: int, quote: str) -> AttemptEvidence:
+    return AttemptEvidence(id=number, attempt=number, entity="findings", quote=quote)
+
+
+@pytest.mark.conformance("VMAO-08")
+@pytest.mark.parametrize(
+    ("before", "quotes"),
+    [
+        ("Nothing was found about the height.", []),
+        (
+            "Nothing was found about the height.",
+            [shown(1, "Nothing was ever found about its height.")],
+        ),
+        ("It stands in Sydney.", []),
+        ("It stands in Sydney.", [shown(2, "It stands in Sydney.")]),
+        ("It stands in Sydney.", [shown(1, "The bridge opened in 1931.")]),
+    ],
+)
+def test_what_no_quote_of_its_own_attempt_shows_is_not_joined(
+    before: str, quotes: list[AttemptEvidence]
+) -> None:
+    (kept,) = merge_attempts(2, account_attempts(before), quotes)
+
+    assert (kept.entity.value, kept.entity.confidence) == ("The tower is 93 m tall.", 0.95)
+    assert kept.others == ()
+
+
+def test_a_joined_account_has_the_confidence_of_the_kept_attempt() -> None:
+    quotes = [shown(1, "The tower stands in Sydney.")]
+
+    (kept,) = merge_attempts(2, account_attempts("It stands in Sydney."), quotes)
+
+    assert kept.entity.value == "The tower is 93 m tall.\nIt stands in Sydney."
+    assert kept.entity.confidence == 0.95
+
+
+def account_attempts(before: str) -> list[AttemptResult]:
+    accounts = ((1, before, 0.2), (2, "The tower is 93 m tall.", 0.95))
+    return [
+        AttemptResult(
+            attempt=number,
+            entities=(EntityValue(name="findings", value=account, confidence=sure),),
+        )
+        for number, account, sure in accounts
+    ]
 
 
 values = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", None, 1, "x"]), max_size=3)
