@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ FOREIGN_KINDS = {"ScaledObject"}
 CHART = ROOT / "deploy/helm"
 RENDERED = CHART / "rendered-example.yaml"
 HELM = shutil.which("helm", path=f"{ROOT / 'build/helm'}:{os.environ.get('PATH', '')}")
+needs_helm = pytest.mark.skipif(HELM is None, reason="helm is missing; `make helm` builds it")
 PYTHON = ["python", "-P", "-m"]
 STARTED_BY_TESTS = {
     "holdfast.storage.core.schema_migration": "test_the_migration_of_the_chart_migrates",
@@ -39,32 +41,37 @@ def documents() -> list[dict[str, Any]]:
     return [each for each in yaml.safe_load_all(RENDERED.read_text()) if each]
 
 
+def named(kind: str) -> dict[str, dict[str, Any]]:
+    """The objects of a kind by their names."""
+    return {each["metadata"]["name"]: each for each in documents() if each["kind"] == kind}
+
+
 def pods() -> dict[str, dict[str, Any]]:
     """The pod of each workload by its name."""
-    return {
-        each["metadata"]["name"]: each["spec"]["template"]["spec"]
-        for each in documents()
-        if each["kind"] in ("Deployment", "Job")
-    }
+    workloads = named("Deployment") | named("Job")
+    return {name: each["spec"]["template"]["spec"] for name, each in workloads.items()}
 
 
 def commands() -> dict[str, list[str]]:
     return {name: pod["containers"][0]["command"] for name, pod in pods().items()}
 
 
-@pytest.mark.skipif(HELM is None, reason="helm is missing; `make helm` builds it")
-def test_the_committed_rendering_is_what_helm_renders() -> None:
+def render(*more: str) -> str:
     assert HELM is not None
     values = CHART / "example-values.yaml"
     rendered = subprocess.run(
-        [HELM, "template", "research", str(CHART / "holdfast"), "-f", str(values)],
+        [HELM, "template", "research", str(CHART / "holdfast"), "-f", str(values), *more],
         check=True,
         capture_output=True,
         text=True,
         timeout=120,
     )
+    return rendered.stdout
 
-    assert rendered.stdout == RENDERED.read_text()
+
+@needs_helm
+def test_the_committed_rendering_is_what_helm_renders() -> None:
+    assert render() == RENDERED.read_text()
 
 
 def test_every_object_has_the_type_that_kubernetes_asks_for() -> None:
@@ -105,6 +112,33 @@ def test_the_migration_of_the_chart_migrates(database_url: str) -> None:
 
     assert ran.returncode == 0, ran.stderr
     assert "database is at revision" in ran.stdout
+
+
+def test_a_changed_configuration_starts_new_pods() -> None:
+    config = named("ConfigMap")["research-config"]["data"]["holdfast.toml"]
+
+    for name, each in named("Deployment").items():
+        annotations = each["spec"]["template"]["metadata"].get("annotations", {})
+        assert annotations.get("checksum/config") == sha256(config.encode()).hexdigest(), name
+
+
+def test_old_workers_end_before_new_ones_start() -> None:
+    worker = named("Deployment")["research-worker"]
+
+    assert worker["spec"].get("strategy") == {"type": "Recreate"}
+
+
+@needs_helm
+def test_workers_of_a_named_release_are_replaced_one_by_one() -> None:
+    assert "Recreate" in render()
+    assert "Recreate" not in render("--set", "environment.HOLDFAST_RELEASE=2026-11-b")
+
+
+def test_the_migration_gets_the_environment_that_workers_get() -> None:
+    given = {"name": "HOLDFAST_MODEL", "value": "extractive"}
+
+    for name, pod in pods().items():
+        assert given in pod["containers"][0].get("env", []), name
 
 
 def test_no_pod_runs_as_root_or_writes_to_its_image() -> None:

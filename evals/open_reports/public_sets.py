@@ -1,6 +1,7 @@
 """Read questions and rubrics of public sets, in the files in which they are published."""
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -70,7 +71,7 @@ def read_open_questions(path: Path) -> tuple[OpenQuestion, ...]:
 def _rows(path: Path) -> Iterator[_Row]:
     content = path.read_text(encoding="utf-8")
     if path.suffix == ".tsv":
-        yield from csv.DictReader(content.splitlines(keepends=True), delimiter="\t")
+        yield from csv.DictReader(io.StringIO(content, newline=""), delimiter="\t")
     elif content.lstrip().startswith("["):
         yield from json.loads(content)
     else:

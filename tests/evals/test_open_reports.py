@@ -87,6 +87,8 @@ def test_public_sets_are_read_as_they_are_published(tmp_path: Path):
     assert fixed.asked.gold == {"u1"}
     assert (frames.text, frames.answers) == ('Is "A"\nB?', ("Paris",))
     assert read(tmp_path / "query.jsonl", {"id": 1, "prompt": "Who?", "topic": "x"})[0].rubric == ()
+    tsv.write_text("\tPrompt\tAnswer\n0\tIs A\u2028B\x85C?\tParis\n")
+    assert [each.text for each in read_open_questions(tsv)] == ["Is A\u2028B\x85C?"]
     with pytest.raises(BadInput, match="is of no set that is known; its columns: a, b"):
         read(tmp_path / "other.jsonl", {"a": 1, "b": 2})
     with pytest.raises(BadInput, match=r"row 1 of .* is not as published"):
@@ -261,6 +263,7 @@ DOCS = [
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.conformance("EVA-03")
 def test_one_command_scores_a_fixed_corpus_without_a_judge_and_continues(tmp_path: Path):
     rows = [

@@ -98,6 +98,19 @@ async def test_changes_of_the_plan_are_stepped_through_with_their_causes(
     ]
 
 
+async def test_links_to_other_tasks_in_the_panel_keep_what_else_is_chosen(
+    serving: HttpService, idle_engine: RunningEngine
+) -> None:
+    await store_job(idle_engine, [*tree(7), tree(7)[0].with_id("T2.1").with_parent("T2")])
+    kept = "&revision=1&phase=2&start=1&row=1"
+
+    page = html.unescape(await shown(serving, f"?task=T2{kept}"))
+
+    panel = page[page.index('<aside id="task"') :]
+    for task in ("T0", "T2.1"):
+        assert f'data-choose="task" href="/jobs/{JOB}?task={task}{kept}">{task}</a>' in panel
+
+
 @pytest.mark.conformance("WEB-05")
 @pytest.mark.parametrize("count", [500, 2000])
 async def test_a_large_plan_is_folded_and_its_page_is_small(
