@@ -13,12 +13,13 @@ TaskPair = frozenset[str]
 """The tasks that contradict each other; a single task contradicts itself."""
 
 _MIN_LETTERS = 3
-_COMMON = frozenset(
-    "about according after all also and are been before being but can did does for from had has have"
-    " her his into its may more most not only other over said says some such than that the their"
-    " them then there these they this those time under until was were what when where which who"
-    " will with would".split()
-)
+_WORDS = """
+about according after all also and are been before being but can did does for from had has
+have her his into its may more most not only other over said says some such than that the
+their them then there these they this those time under until was were what when where which
+who will with would
+"""
+_COMMON = frozenset(_WORDS.split())
 """Words that say nothing of what a contradiction is about."""
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,\u2009\u202f](?=\d{3}(?!\d))")
 

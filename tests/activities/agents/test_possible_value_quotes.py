@@ -56,7 +56,7 @@ def turn() -> AgentTurn:
     )
     order = AgentTaskOrder.model_construct(must_end="")  # type: ignore[call-arg]
     strategy = Strategy(confidence_threshold=0.7)
-    return AgentTurn(cast(ModelCaller, None), order, view, strategy)
+    return AgentTurn(cast("ModelCaller", None), order, view, strategy)
 
 
 def weak_value(outputs: list[Output] | None) -> WeakValue:
