@@ -4,6 +4,7 @@ A run that cannot begin ends with a note, and the schedule goes on: a collection
 an outage ends. Only a revoked key pauses the schedule, and the last of its runs ends it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -51,15 +52,19 @@ class ScheduledRuns:
             return ScheduleReceipt()
         begun = await schedule_run_rows.find_run(self.db, schedule.id, order.run)
         if begun is not None:
+            # The attempt that stored the run may have been interrupted right after.
+            await self._end_after_last_run(temporal, schedule)
             return ScheduleReceipt(job_id=begun.job_id)
         if not await self._may_run(temporal, schedule):
             return ScheduleReceipt()
+        job_id = None
         try:
             job_id = await self._submit(_connected(self, temporal), schedule, order.run)
+        except schedule_run_rows.NoRunLeft:
+            log.info("schedule.no_run_left", schedule_id=schedule.id)
         except (BadInput, NotFound, BadConfiguration) as error:
             log.warning("schedule.run_refused", schedule_id=schedule.id, error=str(error))
             await self._note(schedule, order.run, str(error))
-            job_id = None
         await self._end_after_last_run(temporal, schedule)
         return ScheduleReceipt(job_id=job_id)
 
@@ -93,6 +98,8 @@ class ScheduledRuns:
 
     async def _submit(self, holdfast: Holdfast, schedule: Schedule, run: str) -> str | None:
         key = f"{schedule.id}/{run}"
+        newest_key = await self._newest_key(schedule.key_id)
+        key_id = schedule.key_id if newest_key is None else newest_key.id
 
         async def store_run(write: JobTransaction) -> None:
             await schedule_run_rows.store_run_of_job(write, schedule.id, run)
@@ -106,7 +113,7 @@ class ScheduledRuns:
                 owner=schedule.owner,
                 by=schedule.owner,
                 key=key,
-                key_id=schedule.key_id,
+                key_id=key_id,
                 searches_again=schedule.work.searches_again,
                 prepare=store_run,
             )
@@ -116,10 +123,11 @@ class ScheduledRuns:
         if request.collection:
             collections = await CorpusStore(self.db).collections()
             check_collection(request.collection, collections)
-        return await holdfast.submit(request, key=key, key_id=schedule.key_id, prepare=store_run)
+        return await holdfast.submit(request, key=key, key_id=key_id, prepare=store_run)
 
     async def _note(self, schedule: Schedule, run: str, note: str) -> None:
-        await schedule_run_rows.store_run_without_job(self.db, schedule.id, run, note[:500])
+        with suppress(schedule_run_rows.NoRunLeft):
+            await schedule_run_rows.store_run_without_job(self.db, schedule.id, run, note[:500])
 
     async def _end_after_last_run(self, temporal: "Client", schedule: Schedule) -> None:
         most = schedule.terms.runs

@@ -46,9 +46,11 @@ def upgrade() -> None:
             constraint fk_schedule_runs_schedule_id
                 foreign key (schedule_id) references schedules (id) on delete cascade,
             constraint fk_schedule_runs_job_id
-                foreign key (job_id) references jobs (id) on delete cascade
+                foreign key (job_id) references jobs (id) on delete set null
         );
         create index ix_schedule_runs_job_id on schedule_runs (job_id);
+        comment on column schedule_runs.job_id is
+            'null: the run had no job, or its job was removed';
         comment on column schedule_runs.run is 'the id of the run''s workflow';
     """)
 

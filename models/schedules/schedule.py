@@ -60,7 +60,7 @@ class Schedule(Frozen):
     id: str
     owner: str
     key_id: str = ""
-    """The API key that made the schedule; its quota counts the jobs."""
+    """The API key that made the schedule; the quota of the newest key made from it counts the jobs."""
     question: str
     work: ScheduledWork
     terms: ScheduleTerms
@@ -90,7 +90,7 @@ class ScheduledRun(Frozen):
     run: str
     """Temporal's id of the run, with the time at which it was due."""
     job_id: str | None = None
-    """The job of the run; None: none was needed, or none could be submitted."""
+    """The job of the run; None: none was needed, none could be submitted, or it was removed."""
     begun_at: datetime
     note: str = ""
     """Why there is no job."""

@@ -1,6 +1,6 @@
 """Remove an ended job with everything that only this job needs."""
 
-from sqlalchemy import delete, func, literal, select, union_all
+from sqlalchemy import delete, func, literal, null, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.errors import BadInput, NotFound
@@ -10,14 +10,17 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.core.tables.evidence_tables import evidence, source_checks
 from holdfast.storage.core.tables.job_tables import jobs
+from holdfast.storage.core.tables.schedule_tables import schedule_runs
 from holdfast.storage.evidence.source_removal import (
     RemovedSources,
     remove_unused_sources,
     sources_of_job,
 )
 
-TABLES_OF_JOBS = tuple(table for table in metadata.sorted_tables if "job_id" in table.c)
-"""The rows of these tables go with the row of their job."""
+TABLES_OF_JOBS = tuple(
+    table for table in metadata.sorted_tables if "job_id" in table.c and table is not schedule_runs
+)
+"""The rows of these tables go with the row of their job; a run of a schedule stays and counts."""
 
 
 class RemovedJob(Frozen):
@@ -64,8 +67,13 @@ async def remove_job(db: Database, job_id: str) -> RemovedJob:
 
 
 async def delete_job(connection: AsyncConnection, job_id: str) -> RemovedSources:
-    """Delete the job's row, with which its rows in all tables go, and its own sources."""
+    """Delete the job's row, with which its rows in all tables go, and its own sources.
+
+    The run of a schedule that asked for the job stays, without what it says about the report.
+    """
     read = await sources_of_job(connection, job_id)
+    of_run = update(schedule_runs).where(schedule_runs.c.job_id == job_id)
+    await connection.execute(of_run.values(changes=null()))
     await connection.execute(delete(jobs).where(jobs.c.id == job_id))
     return await remove_unused_sources(connection, read)
 

@@ -9,9 +9,13 @@ from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES
 from holdfast.models.schedules.schedule import ReportChanges, ScheduledRun
 from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.tables.job_tables import jobs, reports
-from holdfast.storage.core.tables.schedule_tables import schedule_runs
+from holdfast.storage.core.tables.schedule_tables import schedule_runs, schedules
 
 _RUNS = select(schedule_runs, jobs.c.status).outerjoin(jobs, jobs.c.id == schedule_runs.c.job_id)
+
+
+class NoRunLeft(Exception):
+    """The schedule has had all its runs."""
 
 
 class ScheduleOfJob(NamedTuple):
@@ -43,21 +47,27 @@ async def load_runs(db: Database, schedule_id: str, limit: int) -> list[Schedule
 
 async def count_runs(db: Database, schedule_id: str) -> int:
     """Return how many runs the schedule has had."""
-    query = select(func.count()).where(schedule_runs.c.schedule_id == schedule_id)
     async with db.reading() as connection:
-        return int((await connection.execute(query)).scalar_one())
+        return await _count(connection, schedule_id)
 
 
 async def store_run_of_job(write: JobTransaction, schedule_id: str, run: str) -> None:
     """Store the run with its job, in the transaction that stores the job.
 
     The row refers to the schedule, so a schedule that was erased meanwhile submits no job.
+
+    Raises:
+        NoRunLeft: the schedule has had all its runs.
     """
     await _insert(write.connection, schedule_id, run, job_id=write.job_id)
 
 
 async def store_run_without_job(db: Database, schedule_id: str, run: str, note: str) -> None:
-    """Store that the run submitted no job, and why."""
+    """Store that the run submitted no job, and why.
+
+    Raises:
+        NoRunLeft: the schedule has had all its runs.
+    """
     async with db.writing() as connection:
         await _insert(connection, schedule_id, run, note=note)
 
@@ -108,9 +118,19 @@ async def _newest_report(
     return (await connection.execute(query)).scalar_one_or_none()
 
 
+async def _count(connection: AsyncConnection, schedule_id: str) -> int:
+    query = select(func.count()).where(schedule_runs.c.schedule_id == schedule_id)
+    return int((await connection.execute(query)).scalar_one())
+
+
 async def _insert(
     connection: AsyncConnection, schedule_id: str, run: str, **values: object
 ) -> None:
+    # Locked, so that of runs which begin at the same time each counts those before.
+    terms = select(schedules.c.runs).where(schedules.c.id == schedule_id).with_for_update()
+    most = (await connection.execute(terms)).scalar_one_or_none()
+    if most is not None and await _count(connection, schedule_id) >= most:
+        raise NoRunLeft
     row = {"schedule_id": schedule_id, "run": run, **values}
     await connection.execute(insert(schedule_runs).values(row))
 
@@ -121,7 +141,7 @@ def _run(row: Row[Any]) -> ScheduledRun:
         run=row.run,
         job_id=row.job_id,
         begun_at=row.begun_at,
-        note=row.note,
+        note=row.note or ("" if row.job_id else "its job was removed"),
         status=row.status,
         changes=changes,
     )

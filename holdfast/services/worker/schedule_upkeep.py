@@ -46,11 +46,22 @@ class ScheduleUpkeep:
     async def compare_all(self) -> None:
         """Create each schedule that Temporal lacks, and pause what PostgreSQL says is paused."""
         for schedule in await open_schedules(self.db):
-            is_paused = await is_paused_in_temporal(self.client, schedule.id)
-            if is_paused is None:
-                await self._create(schedule)
-            elif is_paused is not (schedule.status is ScheduleStatus.PAUSED):
-                await pause_temporal_schedule(self.client, schedule.id, is_paused=not is_paused)
+            try:
+                await self._compare(schedule)
+            except Exception as error:
+                log.warning(
+                    "schedule.not_compared",
+                    schedule_id=schedule.id,
+                    kind=type(error).__name__,
+                    error=str(error),
+                )
+
+    async def _compare(self, schedule: Schedule) -> None:
+        is_paused = await is_paused_in_temporal(self.client, schedule.id)
+        if is_paused is None:
+            await self._create(schedule)
+        elif is_paused is not (schedule.status is ScheduleStatus.PAUSED):
+            await pause_temporal_schedule(self.client, schedule.id, is_paused=not is_paused)
 
     async def _create(self, schedule: Schedule) -> None:
         now = datetime.now(UTC)

@@ -47,7 +47,12 @@ schedule_runs = Table(
         primary_key=True,
     ),
     Column("run", StorableText, primary_key=True, comment="the id of the run's workflow"),
-    Column("job_id", StorableText, ForeignKey("jobs.id", ondelete="CASCADE")),
+    Column(
+        "job_id",
+        StorableText,
+        ForeignKey("jobs.id", ondelete="SET NULL"),
+        comment="null: the run had no job, or its job was removed",
+    ),
     Column("note", StorableText, nullable=False, server_default=EMPTY),
     Column("changes", JSONB(none_as_null=True)),
     time_column("begun_at", is_now=True),

@@ -13,8 +13,10 @@ import pytest
 from sqlalchemy import text
 from temporalio.client import Client
 
+from holdfast.access.api_keys import create_key, rotate_key
 from holdfast.jobs.erasure import erase_owner
-from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.access.access_scopes import Scope
+from holdfast.models.errors import BadInput, NotFound, ServiceDown
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.schedules.overlap_policy import OverlapPolicy
 from holdfast.models.schedules.schedule import ScheduledRun, ScheduleStatus, ScheduleTerms
@@ -31,8 +33,10 @@ from holdfast.schedules.schedule_management import (
 )
 from holdfast.schedules.scheduled_runs import ScheduledRuns
 from holdfast.services.worker.schedule_upkeep import ScheduleUpkeep
+from holdfast.storage.jobs.job_removal import count_rows_of_job, delete_job
 from holdfast.storage.jobs.job_rows import find_job_owner
-from holdfast.storage.schedules.schedule_rows import load_schedules
+from holdfast.storage.schedules.schedule_rows import load_schedules, open_schedules
+from holdfast.storage.schedules.schedule_run_rows import load_runs
 from holdfast.temporal.job_schedules import delete_temporal_schedule, is_paused_in_temporal
 from holdfast.tools.web.http_client.address_rules import AllowedHosts
 from holdfast.tools.web.http_client.http_exchange import HttpClient
@@ -243,7 +247,106 @@ async def test_the_same_run_submits_one_job_and_an_erased_schedule_none(
     assert receipt.rows["schedules"] == 1
     assert gone.job_id is None
     assert await load_schedules(engine.db, None) == []
+    assert await load_runs(engine.db, made.id, 9) == []
     assert await is_paused_in_temporal(engine.temporal, made.id) is None
+
+
+async def begin(engine: RunningEngine, schedule: str, run: str) -> str | None:
+    """Begin the run as a worker does; return its job."""
+    order = RunScheduleOrder(schedule_id=schedule, run=run)
+    runs = ScheduledRuns(engine.holdfast.settings, engine.db)
+    return (await runs.begin(engine.temporal, order)).job_id
+
+
+async def test_a_last_run_that_was_interrupted_ends_its_schedule_when_it_is_tried_again(
+    idle_engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_answer(*_: object) -> None:
+        raise ServiceDown("no answer")
+
+    once = WEEKLY.model_copy(update={"runs": 1})
+    made = await schedule_question(idle_engine.holdfast, REQUEST, once)
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.client.start_workflow", no_answer)
+        with pytest.raises(ServiceDown):
+            await begin(idle_engine, made.id, "first")
+
+    assert await begin(idle_engine, made.id, "first") is not None
+    assert await begin(idle_engine, made.id, "second") is None
+    assert (await show_schedule(idle_engine.holdfast, made.id, None)).status == "ended"
+
+
+async def test_runs_at_the_same_time_are_no_more_than_the_schedule_may_have(
+    idle_engine: RunningEngine,
+) -> None:
+    terms = WEEKLY.model_copy(update={"runs": 2, "overlap": OverlapPolicy.PARALLEL})
+    made = await schedule_question(idle_engine.holdfast, REQUEST, terms)
+
+    begun = await asyncio.gather(*(begin(idle_engine, made.id, f"run-{n}") for n in range(5)))
+
+    runs = await load_runs(idle_engine.db, made.id, 9)
+    assert {each.job_id for each in runs} == {each for each in begun if each is not None}
+    assert len(runs) == 2
+    assert (await show_schedule(idle_engine.holdfast, made.id, None)).status == "ended"
+
+
+async def test_a_run_counts_after_its_job_was_removed(idle_engine: RunningEngine) -> None:
+    twice = WEEKLY.model_copy(update={"runs": 2})
+    made = await schedule_question(idle_engine.holdfast, REQUEST, twice)
+    first = await begin(idle_engine, made.id, "first")
+    assert first is not None
+    changed = """update schedule_runs set changes = '{"in_words": "2 claims are new"}'"""
+    async with idle_engine.db.writing() as connection:
+        await connection.execute(text(changed.replace(":", r"\:")))
+        counted = await count_rows_of_job(connection, first)
+        await delete_job(connection, first)
+
+    assert "schedule_runs" not in counted
+    assert await begin(idle_engine, made.id, "first") is None
+    assert await begin(idle_engine, made.id, "second") is not None
+    assert await begin(idle_engine, made.id, "third") is None
+    removed = (await load_runs(idle_engine.db, made.id, 9))[-1]
+    assert (removed.job_id, removed.note, removed.changes) == (None, "its job was removed", None)
+    assert (await show_schedule(idle_engine.holdfast, made.id, None)).status == "ended"
+
+
+async def test_a_schedule_that_cannot_be_compared_holds_up_no_other(
+    idle_engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        made = await schedule_question(idle_engine.holdfast, REQUEST, WEEKLY)
+        await delete_temporal_schedule(idle_engine.temporal, made.id)
+    broken, other = [each.id for each in await open_schedules(idle_engine.db)]
+
+    async def answers_for_the_other(temporal: Client, schedule: str) -> bool | None:
+        if schedule == broken:
+            raise ServiceDown("no answer")
+        return await is_paused_in_temporal(temporal, schedule)
+
+    of_upkeep = "holdfast.services.worker.schedule_upkeep.is_paused_in_temporal"
+    monkeypatch.setattr(of_upkeep, answers_for_the_other)
+    await ScheduleUpkeep(idle_engine.temporal, idle_engine.db, "queue").compare_all()
+
+    assert await is_paused_in_temporal(idle_engine.temporal, broken) is None
+    assert await is_paused_in_temporal(idle_engine.temporal, other) is False
+    await delete_temporal_schedule(idle_engine.temporal, other)
+
+
+async def test_a_run_counts_towards_the_newest_of_rotated_keys(
+    idle_engine: RunningEngine,
+) -> None:
+    db = idle_engine.db
+    old = await create_key(db, name="laptop", owner="maria", scopes=[Scope.ASK], days=9, by="admin")
+    made = await schedule_question(idle_engine.holdfast, REQUEST, WEEKLY, key_id=old.details.id)
+    new = await rotate_key(db, old.details.id, overlap_hours=0, by="admin")
+
+    job_id = await begin(idle_engine, made.id, "first")
+
+    async with db.reading() as connection:
+        of_job = text("select key_id from jobs where id = :id")
+        key_id = (await connection.execute(of_job, {"id": job_id})).scalar_one()
+    assert key_id == new.details.id
+    await delete_temporal_schedule(idle_engine.temporal, made.id)
 
 
 async def test_a_run_that_cannot_begin_says_why_and_the_schedule_goes_on(
