@@ -28,12 +28,16 @@ class JobEndActivities:
 
     @implements(interfaces.end_job)
     async def end_job(self, order: EndOrder) -> JobOutcome:
+        digest = await changes_since_last_run(self.services.db, order.job_id)
+
         async def record(tx: JobTransaction) -> Recorded[JobOutcome]:
             # A job that was only planned runs its tasks when it is resumed.
             if order.reason is not StopReason.PLANNED:
                 await plan_change_rows.cancel_open_tasks(tx)
-            facts = await changes_since_last_run(self.services.db, tx)
-            await job_rows.store_job_end(tx, order.status, order.reason, order.message, facts)
+            await digest.store(tx)
+            await job_rows.store_job_end(
+                tx, order.status, order.reason, order.message, digest.facts
+            )
             return Recorded(_outcome(order), ReceiptScope.RUN)
 
         outcome = await record_once(

@@ -199,7 +199,7 @@ async def start_fork(
     """
 
     async def begin(write: JobTransaction) -> None:
-        await _write_beginning(holdfast, write, prepared, by)
+        await _write_beginning(write, prepared, by)
         if prepare is not None:
             await prepare(write)
 
@@ -209,9 +209,7 @@ async def start_fork(
     )
 
 
-async def _write_beginning(
-    holdfast: Holdfast, write: JobTransaction, prepared: PreparedFork, by: str
-) -> None:
+async def _write_beginning(write: JobTransaction, prepared: PreparedFork, by: str) -> None:
     """Write the plan, the kept results and the change into the new job.
 
     Raises:
@@ -227,7 +225,7 @@ async def _write_beginning(
     kept, pending = kept_and_pending(prepared.plan, scope)
     # Plan changes, tasks and results are copied by several statements, which must agree.
     await fork_rows.hold_origin(write, origin)
-    present = plan_of(await task_queries.load_tasks(holdfast.db, origin))
+    present = plan_of(await task_queries.load_tasks_within(write.connection, origin))
     if _has_moved(prepared.plan, present, kept):
         raise PlanMoved(f"job {origin} has changed its plan meanwhile; fork it again")
     owners: Mapping[str, str] = {t.id: t.parent for t in prepared.plan.tasks if t.parent}

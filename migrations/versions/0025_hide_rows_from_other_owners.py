@@ -119,7 +119,7 @@ def downgrade() -> None:
             _if_exists(
                 table, f"alter table {table} disable row level security; {_drop_policies(table)}"
             )
-    # The role has only what was granted in this database.
+    # The role has only what was granted in this database, and in one that a dump was restored into.
     op.execute("""
         do $$ declare
             owner_role text := 'holdfast_owner_'
@@ -127,7 +127,11 @@ def downgrade() -> None:
         begin
             if exists (select from pg_roles where rolname = owner_role) then
                 execute format('drop owned by %I', owner_role);
-                execute format('drop role %I', owner_role);
+                begin
+                    execute format('drop role %I', owner_role);
+                exception when dependent_objects_still_exist then
+                    raise notice 'the role % stays: it has rights in another database', owner_role;
+                end;
             end if;
         exception when insufficient_privilege then
             raise notice 'the role % stays: this user may not drop it', owner_role;

@@ -52,6 +52,10 @@ begin
     if not has_schema_privilege(owner_role, current_schema(), 'usage') then
         execute format('grant usage on schema %I to %I', current_schema(), owner_role);
     end if;
+    -- Passages go through a temporary table; some servers take the right from everyone.
+    if not has_database_privilege(owner_role, current_database(), 'temporary') then
+        execute format('grant temporary on database %I to %I', current_database(), owner_role);
+    end if;
 end $$
 """
 """Grants the role, if it is there, the tables that have policies and that this user owns."""

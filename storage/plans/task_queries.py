@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import Row, Select, and_, case, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.jobs.job_state import TaskState
 from holdfast.models.plans.research_plan import (
@@ -42,9 +43,14 @@ def select_opening_task(job_id: str) -> Select[tuple[str]]:
 
 async def load_tasks(db: Database, job_id: str) -> list[StoredTask]:
     """Return every task of the job in order of planning, with entities."""
-    found = _tasks_with_entities(tasks.c.job_id == job_id)
     async with db.reading() as connection:
-        return [_stored_task(row) for row in (await connection.execute(found)).all()]
+        return await load_tasks_within(connection, job_id)
+
+
+async def load_tasks_within(connection: AsyncConnection, job_id: str) -> list[StoredTask]:
+    """`load_tasks` within a transaction."""
+    found = _tasks_with_entities(tasks.c.job_id == job_id)
+    return [_stored_task(row) for row in (await connection.execute(found)).all()]
 
 
 async def load_agent_task(db: Database, job_id: str, task_id: str) -> list[StoredTask]:

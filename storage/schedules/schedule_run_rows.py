@@ -78,16 +78,17 @@ async def newest_report_of_schedule(db: Database, schedule_id: str) -> str | Non
         return await _newest_report(connection, schedule_id)
 
 
-async def find_schedule_of_job(write: JobTransaction) -> ScheduleOfJob | None:
-    """Return the schedule that asked for the transaction's job; None if no schedule did."""
-    mine = select(schedule_runs.c.schedule_id).where(schedule_runs.c.job_id == write.job_id)
-    schedule_id = (await write.connection.execute(mine)).scalar_one_or_none()
-    if schedule_id is None:
-        return None
-    origin = select(jobs.c.fork["job"].astext).where(jobs.c.id == write.job_id)
-    before = (await write.connection.execute(origin)).scalar_one_or_none()
-    if not before:
-        before = await _newest_report(write.connection, schedule_id, but=write.job_id)
+async def find_schedule_of_job(db: Database, job_id: str) -> ScheduleOfJob | None:
+    """Return the schedule that asked for the job; None if no schedule did."""
+    mine = select(schedule_runs.c.schedule_id).where(schedule_runs.c.job_id == job_id)
+    origin = select(jobs.c.fork["job"].astext).where(jobs.c.id == job_id)
+    async with db.reading() as connection:
+        schedule_id = (await connection.execute(mine)).scalar_one_or_none()
+        if schedule_id is None:
+            return None
+        before = (await connection.execute(origin)).scalar_one_or_none()
+        if not before:
+            before = await _newest_report(connection, schedule_id, but=job_id)
     return ScheduleOfJob(schedule_id, before)
 
 

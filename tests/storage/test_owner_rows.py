@@ -315,11 +315,45 @@ async def test_a_copied_database_gets_a_role_of_its_own(database_url: str) -> No
     assert (before, after) == ("postgres", f"holdfast_owner_{number}")
 
 
+async def test_owners_fill_collections_where_not_everyone_may_make_temporary_tables(
+    database_url: str,
+) -> None:
+    with administering(database_url) as connection:
+        database_name = make_url(database_url).database
+        connection.execute(text(f'revoke temporary on database "{database_name}" from public'))
+    migrate_schema(database_url)
+    document = NewDocument("a.md", "A", "A lantern.", "x", 10, [("", 0, 10)])
+    database = Database(database_url)
+
+    async with CorpusStore(database.on_behalf_of("anna")).writing("anna/papers") as writer:
+        await writer.put(document)
+    found = await CorpusStore(database).search("anna/papers", "lantern", limit=5)
+    await database.close()
+
+    assert [each.passage.text for each in found] == ["A lantern."]
+
+
+def test_a_role_with_rights_in_another_database_outlives_the_way_back(database_url: str) -> None:
+    """A dump takes the grants along; the role cannot be dropped while they are there."""
+    role = migrate_schema(database_url)
+    assert role is not None
+    other = str(make_url(database_url).set(database="postgres"))
+    with administering(other) as connection:
+        connection.execute(text(f"grant create on schema public to {role.name}"))
+    try:
+        migrate_schema(database_url, "base")
+
+        assert migrate_schema(database_url) == role
+    finally:
+        with administering(other) as connection:
+            connection.execute(text(f"drop owned by {role.name}"))
+
+
 def test_a_migration_does_not_deadlock_with_a_worker_that_uses_two_tables(
     database_url: str,
 ) -> None:
     migrate_schema(database_url, "base")
-    migrate_schema(database_url, "0024")
+    migrate_schema(database_url, "base")
     with ThreadPoolExecutor(1) as pool, administering(database_url) as worker:
         worker.execute(text("update events set kind = kind"))
         migrating = pool.submit(migrate_schema, database_url)

@@ -1,6 +1,7 @@
 """Tests that a fork runs what its change touches, and answers every other call from the record."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,7 @@ from holdfast.planning.plans.plan_edits import plan_as_yaml
 from holdfast.records.fork_submission import ForkSubmission
 from holdfast.records.job_forking import fork_job, prepare_fork, preview_fork, start_fork
 from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.forks.fork_rows import forks_of
 from holdfast.storage.jobs import job_rows
@@ -196,6 +198,31 @@ async def test_a_fork_of_a_plan_that_moves_meanwhile_is_refused_whole(
         await forking
 
     assert await forks_of(engine.db, first.job_id) == []
+
+
+async def test_forks_that_use_every_connection_of_the_pool_do_not_wait_for_another(
+    engine: RunningEngine, database_url: str
+) -> None:
+    first = await engine.run("Who?")
+    submission = ForkSubmission(tasks=("T3",))
+    prepared = await prepare_fork(engine.holdfast, first.job_id, submission, owner="", by="dana")
+    small = Database(database_url, pool_size=1)  # and one more in a rush
+    holdfast = replace(engine.holdfast, db=small)
+    waiting = text("select count(*) from pg_locks where not granted")
+    # Both wait for the row of the job, each in its transaction.
+    async with engine.db.job(first.job_id) as tx:
+        forks = [asyncio.create_task(start_fork(holdfast, prepared, by="dana")) for _ in range(2)]
+        async with asyncio.timeout(120):
+            while (await tx.connection.execute(waiting)).scalar_one() < len(forks):
+                await asyncio.sleep(0.05)
+
+    async with asyncio.timeout(120):
+        new = [each.job_id for each in await asyncio.gather(*forks)]
+    await small.close()
+
+    assert sorted(await forks_of(engine.db, first.job_id)) == sorted(new)
+    for job_id in new:
+        await engine.holdfast.wait(job_id, LONG)
 
 
 async def test_retracted_evidence_counts_for_nothing_in_the_fork_alone(
