@@ -60,7 +60,7 @@ class Schedule(Frozen):
     id: str
     owner: str
     key_id: str = ""
-    """The API key that made the schedule; the quota of the newest key made from it counts the jobs."""
+    """The API key that made the schedule; the quota of the key rotated from it counts the jobs."""
     question: str
     work: ScheduledWork
     terms: ScheduleTerms
