@@ -41,7 +41,9 @@ def running() -> Iterator[CommandShell]:
     [
         pytest.param(["run", ""], ["the question is empty", "holdfast run"], id="empty"),
         pytest.param(["submit", " \n\t"], ["the question is empty"], id="blank"),
-        pytest.param(["run", "x" * 100_000], ["100,000 characters", "20,000", "--docs"], id="huge"),
+        pytest.param(
+            ["run", "x" * 100_000], ["100,000 characters", "20,000", "a collection"], id="huge"
+        ),
         pytest.param(["run", LATIN1], ["word 2", "not valid UTF-8"], id="not-utf8"),
         pytest.param(
             ["run", QUESTION, "--docs", "nowhere"],
@@ -107,7 +109,7 @@ def test_mistake_is_named_before_anything_is_started(
     [
         pytest.param(b"", ["the question is empty"], id="nothing"),
         pytest.param(b"\x00 \n", ["the question is empty"], id="nul"),
-        pytest.param(b"why? " * 200_000, ["limit is 20,000", "--docs"], id="1-MB"),
+        pytest.param(b"why? " * 200_000, ["limit is 20,000", "a collection"], id="1-MB"),
         pytest.param("é".encode() * 500_000, ["limit is 20,000"], id="1-MB-of-two-bytes"),
         pytest.param(LATIN1, ["standard input", "not valid UTF-8"], id="latin-1"),
         pytest.param(os.urandom(1 << 16) + b"\xff" * (1 << 20), ["UTF-8"], id="binary"),

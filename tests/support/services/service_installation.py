@@ -28,7 +28,7 @@ class ServiceInstallation:
         return await start_services(self.settings, self.said.append, worker=worker)
 
     def processes(self) -> list[psutil.Process]:
-        return [p for p in psutil.process_iter(["cmdline"]) if self._is_ours(p)]
+        return [p for p in psutil.process_iter(["cmdline", "ppid"]) if self._is_ours(p)]
 
     def _is_ours(self, process: psutil.Process) -> bool:
         return any(str(self.home) in word for word in process.info["cmdline"] or [])
