@@ -353,7 +353,7 @@ def test_a_migration_does_not_deadlock_with_a_worker_that_uses_two_tables(
     database_url: str,
 ) -> None:
     migrate_schema(database_url, "base")
-    migrate_schema(database_url, "base")
+    migrate_schema(database_url, "0024")
     with ThreadPoolExecutor(1) as pool, administering(database_url) as worker:
         worker.execute(text("update events set kind = kind"))
         migrating = pool.submit(migrate_schema, database_url)
