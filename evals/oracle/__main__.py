@@ -23,12 +23,17 @@ from holdfast.evals.oracle import fault_costs
 from holdfast.evals.oracle.gold_programs import with_faults
 from holdfast.evals.oracle.joined_questions import compose_all, compose_question
 from holdfast.evals.oracle.oracle_runs import (
+    DATA_FOLDER,
     ORACLE_TASKS,
     OracleRunOptions,
     load_oracle_task,
     run_oracle,
 )
-from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
+from holdfast.evals.presets.comparison_output import (
+    comparison_fields,
+    comparison_svg,
+    comparison_table_lines,
+)
 from holdfast.evals.presets.comparison_summary import (
     FULL_HORIZON,
     SINGLE_STEP,
@@ -38,7 +43,6 @@ from holdfast.evals.presets.comparison_summary import (
 from holdfast.evals.presets.run_records import QuestionRun
 from holdfast.models.errors import HoldfastError
 
-_DATA = Path(__file__).parents[3] / "shared/data"
 _COMPOSITE = "composite"
 
 
@@ -66,7 +70,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("task", choices=(*ORACLE_TASKS, _COMPOSITE))
-    parser.add_argument("--data", type=Path, default=_DATA)
+    parser.add_argument("--data", type=Path, default=DATA_FOLDER)
     parser.add_argument("--presets")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--fail-every", type=int, default=0)
@@ -91,10 +95,7 @@ def _run_single(chosen: argparse.Namespace, out: Path) -> int:
     found, compared = preset_figures(runs), token_ratio(runs)
     title = f"{chosen.task}, oracle, {len(task.golds)} questions"
     (out / "figures.svg").write_text(comparison_svg(found, title), encoding="utf-8")
-    content = {
-        "figures": [each.model_dump(mode="json") for each in found],
-        "ratio": compared.model_dump(mode="json") if compared else None,
-    }
+    content = comparison_fields(found, compared)
     print(
         json.dumps(content) if chosen.json else "\n".join(comparison_table_lines(found, compared))
     )

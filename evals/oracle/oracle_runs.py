@@ -21,6 +21,8 @@ from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
 _ROOT = Path(__file__).parents[2]
+DATA_FOLDER = _ROOT.parent / "shared/data"
+"""Where gold programs are looked for, if nobody names a folder."""
 PLAYED_MODEL = "oracle"
 """The model's name in arms that a player plays."""
 _KOPL = {

@@ -22,6 +22,7 @@ from holdfast.evals.oracle import fault_costs
 from holdfast.evals.oracle.joined_questions import compose_all
 from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.oracle.oracle_runs import (
+    DATA_FOLDER,
     PLAYED_MODEL,
     load_oracle_task,
     run_with_player,
@@ -33,14 +34,13 @@ from holdfast.evals.papers.paper_comparisons import (
     with_fault_rate,
     with_server,
 )
-from holdfast.evals.presets.comparison_output import comparison_table_lines
+from holdfast.evals.presets.comparison_output import comparison_fields, comparison_table_lines
 from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
 from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
 from holdfast.models.errors import BadInput, HoldfastError
 
 _TDP = "tdp"
 _REPEATS = 3
-_DATA = Path(__file__).parents[3] / "shared/data"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +68,9 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--fault-rate", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=1, help="of the faults")
     parser.add_argument("--limit", type=int, default=8)
-    parser.add_argument("--data", type=Path, default=_DATA, help="the folder of gold programs")
+    parser.add_argument(
+        "--data", type=Path, default=DATA_FOLDER, help="the folder of gold programs"
+    )
     parser.add_argument("--model", help="a real model instead of the oracle")
     parser.add_argument("--questions", type=Path, help="questions for the real model")
     parser.add_argument("--judge")
@@ -126,8 +128,7 @@ def _run_oracle(chosen: argparse.Namespace, table: PaperTable) -> int:
             "paper": chosen.paper,
             "fault_rate": chosen.fault_rate,
             "comparison": comparison.hash,
-            "figures": [each.model_dump(mode="json") for each in found],
-            "ratio": ratio.model_dump(mode="json") if ratio else None,
+            **comparison_fields(found, ratio),
         }
         print(json.dumps(content, indent=1, ensure_ascii=False))
     else:

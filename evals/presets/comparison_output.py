@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
+from pydantic import JsonValue
+
 from holdfast.evals.measures.confidence_figures import confidence_lines
 from holdfast.evals.presets.comparison_summary import PresetFigures, TokenRatio
 
@@ -24,6 +26,16 @@ _COLUMNS: tuple[tuple[str, str, str], ...] = (
 )
 _WIDTH, _BAR, _LABEL, _ROW, _PANEL = 920, 200, 90, 18, 300
 _COLOURS = ("#33658a", "#f26419", "#55a630", "#8e5572", "#2f4858", "#f6ae2d", "#86bbd8")
+
+
+def comparison_fields(
+    found: Sequence[PresetFigures], compared: TokenRatio | None
+) -> dict[str, JsonValue]:
+    """The comparison as JSON: the figures of each arm, and the ratio of tokens if there is one."""
+    return {
+        "figures": [each.model_dump(mode="json") for each in found],
+        "ratio": compared.model_dump(mode="json") if compared else None,
+    }
 
 
 def comparison_table_lines(

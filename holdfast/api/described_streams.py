@@ -12,7 +12,7 @@ from holdfast.models.wire.event_kinds import EventKind
 MEDIA_TYPE = "text/event-stream"
 LAST_EVENT = "end"
 _ENTRY = {"$ref": "#/components/schemas/EventView"}
-_ANSWERS = (
+_PARTS = (
     "output_item.added",
     "output_item.done",
     "reasoning_summary_part.added",
@@ -28,7 +28,7 @@ _ANSWERS = (
     "function_call_arguments.done",
 )
 _WHOLE = ("created", "in_progress", "completed", "failed", "incomplete")
-_RESUMED = "It sends a comment every 15 seconds, and no `retry`. "
+_KEPT_OPEN = "It sends a comment every 15 seconds, and no `retry`. "
 
 
 def job_stream() -> dict[str, Any]:
@@ -36,7 +36,7 @@ def job_stream() -> dict[str, Any]:
     words = (
         "Server-Sent Events: one for each entry of the log, with its number as `id`, its kind as "
         f"`event` and the entry as `data`, then `{LAST_EVENT}` without an id. "
-        + _RESUMED
+        + _KEPT_OPEN
         + "A client that was cut off sends the last `id` as `Last-Event-ID` or `?after=`, and gets "
         "exactly the missing events. `x-events` has the schema of each event's data."
     )
@@ -49,12 +49,15 @@ def response_stream() -> dict[str, Any]:
     words = (
         "Server-Sent Events of the OpenAI Responses API: `event` and the member `type` of `data` "
         "are the name, and `sequence_number` counts them. "
-        + _RESUMED
+        + _KEPT_OPEN
         + "`starting_after` goes on after one of them. The last one is `response.completed`, "
         "`response.failed` or `response.incomplete`. `x-events` has what each has in common."
     )
-    names = [f"response.{name}" for name in (*_WHOLE, *_ANSWERS)]
-    events = {name: _response_schema(name, is_whole=name[9:] in _WHOLE) for name in names}
+    events = {
+        f"response.{name}": _response_schema(f"response.{name}", is_whole=is_whole)
+        for names, is_whole in ((_WHOLE, True), (_PARTS, False))
+        for name in names
+    }
     return _stream(words, events)
 
 

@@ -55,11 +55,12 @@ class ScheduledRuns:
             # The attempt that stored the run may have been interrupted right after.
             await self._end_after_last_run(temporal, schedule)
             return ScheduleReceipt(job_id=begun.job_id)
-        if not await self._may_run(temporal, schedule):
+        key = await self._newest_key(schedule.key_id)
+        if not await self._may_run(temporal, schedule, key):
             return ScheduleReceipt()
-        job_id = None
+        job_id, key_id = None, schedule.key_id if key is None else key.id
         try:
-            job_id = await self._submit(_connected(self, temporal), schedule, order.run)
+            job_id = await self._submit(_connected(self, temporal), schedule, order.run, key_id)
         except schedule_run_rows.NoRunLeft:
             log.info("schedule.no_run_left", schedule_id=schedule.id)
         except (BadInput, NotFound, BadConfiguration) as error:
@@ -68,13 +69,12 @@ class ScheduledRuns:
         await self._end_after_last_run(temporal, schedule)
         return ScheduleReceipt(job_id=job_id)
 
-    async def _may_run(self, temporal: "Client", schedule: Schedule) -> bool:
+    async def _may_run(self, temporal: "Client", schedule: Schedule, key: ApiKey | None) -> bool:
         """True if the schedule is active; one whose key no longer counts is paused with a note."""
         if schedule.status is ScheduleStatus.ENDED:
             await delete_temporal_schedule(temporal, schedule.id)
         if schedule.status is not ScheduleStatus.ACTIVE:
             return False
-        key = await self._newest_key(schedule.key_id)
         if key is None or key.state_at(datetime.now(UTC)) == "active":
             return True
         note = f"the key {key.name!r} that made the schedule was revoked or has expired"
@@ -96,10 +96,10 @@ class ScheduledRuns:
             key = made_from[key.id]
         return key
 
-    async def _submit(self, holdfast: Holdfast, schedule: Schedule, run: str) -> str | None:
+    async def _submit(
+        self, holdfast: Holdfast, schedule: Schedule, run: str, key_id: str
+    ) -> str | None:
         key = f"{schedule.id}/{run}"
-        newest_key = await self._newest_key(schedule.key_id)
-        key_id = schedule.key_id if newest_key is None else newest_key.id
 
         async def store_run(write: JobTransaction) -> None:
             await schedule_run_rows.store_run_of_job(write, schedule.id, run)

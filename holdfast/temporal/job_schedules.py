@@ -4,6 +4,8 @@ Temporal knows of a schedule only its id and its times. What is asked, and wheth
 still runs, is read from PostgreSQL when a run is due.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -84,14 +86,9 @@ async def pause_temporal_schedule(temporal: "Client", schedule_id: str, *, is_pa
     Raises:
         ServiceDown: Temporal does not answer.
     """
-    from temporalio.service import RPCError, RPCStatusCode
-
     handle = temporal.get_schedule_handle(schedule_id)
-    try:
+    with _passing_over_lost(schedule_id):
         await (handle.pause() if is_paused else handle.unpause())
-    except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
-            raise _no_answer(schedule_id, error) from error
 
 
 async def trigger_temporal_schedule(temporal: "Client", schedule: Schedule) -> None:
@@ -116,13 +113,8 @@ async def delete_temporal_schedule(temporal: "Client", schedule_id: str) -> None
     Raises:
         ServiceDown: Temporal does not answer.
     """
-    from temporalio.service import RPCError, RPCStatusCode
-
-    try:
+    with _passing_over_lost(schedule_id):
         await temporal.get_schedule_handle(schedule_id).delete()
-    except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
-            raise _no_answer(schedule_id, error) from error
 
 
 async def is_paused_in_temporal(temporal: "Client", schedule_id: str) -> bool | None:
@@ -131,15 +123,10 @@ async def is_paused_in_temporal(temporal: "Client", schedule_id: str) -> bool | 
     Raises:
         ServiceDown: Temporal does not answer.
     """
-    from temporalio.service import RPCError, RPCStatusCode
-
-    try:
+    with _passing_over_lost(schedule_id):
         described = await temporal.get_schedule_handle(schedule_id).describe()
-    except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            return None
-        raise _no_answer(schedule_id, error) from error
-    return described.schedule.state.paused
+        return described.schedule.state.paused
+    return None
 
 
 async def next_run_time(temporal: "Client", schedule_id: str) -> datetime | None:
@@ -185,6 +172,22 @@ def _overlap(policy: OverlapPolicy) -> "ScheduleOverlapPolicy":
         OverlapPolicy.WAIT: ScheduleOverlapPolicy.BUFFER_ONE,
         OverlapPolicy.PARALLEL: ScheduleOverlapPolicy.ALLOW_ALL,
     }[policy]
+
+
+@contextmanager
+def _passing_over_lost(schedule_id: str) -> Iterator[None]:
+    """End the block where Temporal does not have the schedule.
+
+    Raises:
+        ServiceDown: Temporal does not answer.
+    """
+    from temporalio.service import RPCError, RPCStatusCode
+
+    try:
+        yield
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise _no_answer(schedule_id, error) from error
 
 
 def _no_answer(schedule_id: str, error: "RPCError") -> ServiceDown:

@@ -3,14 +3,12 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from temporalio.client import Client
 
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.jobs.job_recovery import LossCause
@@ -27,8 +25,8 @@ from tests.durability.held_answer import HeldAnswer, eventually
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
-from tests.support.jobs.running_engine import RunningEngine, running_engine
-from tests.support.services.restartable_postgres import RestartablePostgres, restartable_postgres
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.restartable_postgres import RestartablePostgres
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -40,24 +38,9 @@ _RECOVERED = "job.recovered"
 """What an undisturbed job does not have."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RestartablePostgres]:
-    with restartable_postgres() as server:
-        yield server
-
-
 @pytest.fixture
-async def engine(
-    server: RestartablePostgres,
-    temporal: Client,
-    tmp_path: Path,
-    model: ScriptedModel,
-    tools: ScriptedTools,
-) -> AsyncIterator[RunningEngine]:
-    async with running_engine(
-        temporal, server.url, tmp_path, model_url=model.url, tools_url=tools.url
-    ) as engine:
-        yield engine
+def engine(engine_on_server: RunningEngine) -> RunningEngine:
+    return engine_on_server
 
 
 async def is_away(engine: RunningEngine) -> bool:

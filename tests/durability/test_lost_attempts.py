@@ -5,24 +5,20 @@ the test gives the attempt up itself, in the way of a supervisor that saw a work
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from temporalio.api.enums.v1 import PendingActivityState
-from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.held_answer import HeldAnswer, eventually
-from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
-from tests.support.jobs.running_engine import RunningEngine, running_engine
-from tests.support.services.restartable_postgres import RestartablePostgres, restartable_postgres
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.services.restartable_postgres import RestartablePostgres
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180), pytest.mark.conformance("BEY-02")]
@@ -32,24 +28,9 @@ _OUTAGE_S = 12.0
 _STARTED = PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RestartablePostgres]:
-    with restartable_postgres() as server:
-        yield server
-
-
 @pytest.fixture
-async def engine(
-    server: RestartablePostgres,
-    temporal: Client,
-    tmp_path: Path,
-    model: ScriptedModel,
-    tools: ScriptedTools,
-) -> AsyncIterator[RunningEngine]:
-    async with running_engine(
-        temporal, server.url, tmp_path, model_url=model.url, tools_url=tools.url
-    ) as engine:
-        yield engine
+def engine(engine_on_server: RunningEngine) -> RunningEngine:
+    return engine_on_server
 
 
 @pytest.fixture

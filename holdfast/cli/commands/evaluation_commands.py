@@ -52,7 +52,11 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
     """
     from holdfast.cli.options.command_settings import load_command_settings
     from holdfast.cli.render.terminal_output import print_progress, print_text
-    from holdfast.evals.presets.comparison_output import comparison_svg, comparison_table_lines
+    from holdfast.evals.presets.comparison_output import (
+        comparison_fields,
+        comparison_svg,
+        comparison_table_lines,
+    )
     from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
     from holdfast.evals.presets.run_records import RunRecords
 
@@ -68,8 +72,7 @@ def evaluate_command(options: EvaluationOptions, *, json_output: bool) -> None:
     figures, ratio = preset_figures(runs), token_ratio(runs)
     content = {
         "comparison": comparison.hash,
-        "figures": [figure.model_dump(mode="json") for figure in figures],
-        "ratio": ratio.model_dump(mode="json") if ratio else None,
+        **comparison_fields(figures, ratio),
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
     (options.out / "figures.json").write_text(f"{text}\n", encoding="utf-8")
