@@ -161,6 +161,17 @@ def test_rules_count_what_opens_stands_and_is_in_the_cited_passage():
     assert (found.sources, found.blocked) == (2, 3)
 
 
+@pytest.mark.conformance("EVA-03")
+def test_a_quote_counts_as_verbatim_only_where_the_stored_source_still_has_it():
+    quote = "lit in 1871"
+    changed = evidence(1, quote).model_copy(update={"source_text": TEXT.replace("1871", "1872")})
+    report = Report(question="When?", answer="1871", citations=(citation(1, quote, 1),))
+
+    found = score_by_rules(report, [changed])
+
+    assert (found.opened, found.verbatim) == (1, 0)
+
+
 class PlayedJudge:
     """Plays the judge, and keeps what it was asked."""
 
