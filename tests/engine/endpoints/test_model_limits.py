@@ -100,6 +100,7 @@ async def test_a_call_holds_its_place_until_it_ends_is_sent_again_or_never_came_
     assert goes.id
 
 
+@pytest.mark.conformance("MOD-03")
 async def test_calls_of_many_workers_at_the_same_moment_take_no_turn_twice(
     db: Database, database_url: str
 ) -> None:
