@@ -15,6 +15,7 @@ async def gather_bounded(works: Iterable[Callable[[], Awaitable[T]]], *, at_once
 
     Raises:
         Exception: the first error.
+        CancelledError: a work ended with it, because Temporal has given the attempt up.
     """
     slots = asyncio.Semaphore(at_once)
     errors: list[Exception] = []
@@ -33,4 +34,10 @@ async def gather_bounded(works: Iterable[Callable[[], Awaitable[T]]], *, at_once
     outcomes = await asyncio.gather(*(one(work) for work in works), return_exceptions=True)
     if errors:
         raise errors[0]
-    return [each for each in outcomes if not isinstance(each, BaseException)]
+    results: list[T] = []
+    for outcome in outcomes:
+        # Left out, a cancelled work would look like one that found nothing.
+        if isinstance(outcome, BaseException):
+            raise outcome
+        results.append(outcome)
+    return results
