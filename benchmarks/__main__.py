@@ -3,9 +3,8 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 
 from benchmarks.api import api_load
 from benchmarks.corpus import corpus_search_time
@@ -15,20 +14,34 @@ from benchmarks.page import page_load
 from benchmarks.records import fork_cost
 from benchmarks.setup.benchmark_figures import MeasuredFigure, figures_as_data, figures_as_table
 from benchmarks.tools import hub_overhead
-from benchmarks.workers import worker_memory
+from benchmarks.workers import throughput, worker_memory
 from holdfast.configuration.json_logs import configure_logs
 
-Measure = Callable[[], Awaitable[list[MeasuredFigure]]]
+Measure = Callable[[argparse.Namespace], Awaitable[list[MeasuredFigure]]]
+
+_BENCHMARKS: Mapping[str, Measure] = {
+    "overhead": lambda asked: task_overhead.measure(asked.rounds),
+    "critical_path": lambda asked: critical_path_time.measure(asked.rounds),
+    "memory": lambda _: worker_memory.measure(),
+    "first_report": lambda asked: first_report_time.measure(asked.rounds),
+    "recovery": lambda asked: kill_recovery.measure(asked.rounds),
+    "growth": lambda _: job_growth.measure(),
+    "fork": lambda _: fork_cost.measure(),
+    "hub": lambda asked: hub_overhead.measure(asked.rounds),
+    "api": lambda _: api_load.measure(),
+    "page": lambda asked: page_load.measure(look=timedelta(minutes=asked.minutes)),
+    "corpus": lambda _: corpus_search_time.measure(),
+    "throughput": lambda asked: throughput.measure(asked.jobs, asked.calls, asked.workers),
+}
 
 
 def main() -> None:
     arguments = _arguments()
     # Before any MCP server is made: the library would set up logging of its own.
     configure_logs("ERROR")
-    known = _benchmarks(arguments.rounds, timedelta(minutes=arguments.minutes))
     results = {}
-    for name in arguments.names or known:
-        figures = asyncio.run(_run(known[name]))
+    for name in arguments.names or _BENCHMARKS:
+        figures = asyncio.run(_run(name, arguments))
         results[name] = figures_as_data(figures)
         if not arguments.json:
             print(f"\n{name}\n{figures_as_table(figures)}", flush=True)
@@ -36,37 +49,27 @@ def main() -> None:
         print(json.dumps(results, indent=1))
 
 
-def _benchmarks(rounds: int, look: timedelta) -> dict[str, Measure]:
-    return {
-        "overhead": partial(task_overhead.measure, rounds),
-        "critical_path": partial(critical_path_time.measure, rounds),
-        "memory": worker_memory.measure,
-        "first_report": partial(first_report_time.measure, rounds),
-        "recovery": partial(kill_recovery.measure, rounds),
-        "growth": job_growth.measure,
-        "fork": fork_cost.measure,
-        "hub": partial(hub_overhead.measure, rounds),
-        "api": api_load.measure,
-        "page": partial(page_load.measure, look=look),
-        "corpus": corpus_search_time.measure,
-    }
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", choices=[[], *_benchmarks(1, page_load.LOOK)]
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *_BENCHMARKS])
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each arm (5)")
     parser.add_argument(
         "--minutes", type=float, default=1, help="how long `page` looks at a running job (1)"
     )
+    sizes: tuple[tuple[str, type, Sequence[float], str], ...] = (
+        ("--jobs", int, throughput.JOBS, "numbers of jobs of 20 tasks"),
+        ("--calls", float, throughput.CALLS_S, "seconds of a call"),
+        ("--workers", int, throughput.WORKERS, "numbers of workers"),
+    )
+    for name, kind, default, what in sizes:
+        text = f"`throughput`: {what} ({' '.join(map(str, default))})"
+        parser.add_argument(name, type=kind, nargs="+", default=default, help=text)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     return parser.parse_args()
 
 
-async def _run(measure: Measure) -> list[MeasuredFigure]:
-    return await measure()
+async def _run(name: str, asked: argparse.Namespace) -> list[MeasuredFigure]:
+    return await _BENCHMARKS[name](asked)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from benchmarks.setup.job_graphs import layered_graph
+from benchmarks.setup.job_graphs import layered_graph, wide_graph
+from benchmarks.setup.statement_counter import count_statements
 from benchmarks.setup.timed_stand_ins import TIMED_TOOL, TimedModel, timed_tool_server
+from benchmarks.workers.worker_processes import statement_file
 from holdfast.activities.runtime.activity_services import ModelRegistry, Services
 from holdfast.configuration.json_logs import configure_logs
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
@@ -31,7 +33,13 @@ async def run_memory_worker(arguments: list[str]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     db = Database(database_url)
-    known = [layered_graph(1, 1, 1), layered_graph(10, 2, 3), layered_graph(2, 2, 3)]
+    known = [
+        layered_graph(1, 1, 1),
+        layered_graph(10, 2, 3),
+        layered_graph(2, 2, 3),
+        layered_graph(10, 2, 10),
+        wide_graph(100, 100),
+    ]
     graphs = {graph.name: graph for graph in known}
     model = TimedModel(graphs, BIG_TOOL if int(big_mb) else TIMED_TOOL)
     command = (sys.executable, "-m", "benchmarks.workers.large_answer_server", big_mb)
@@ -40,9 +48,12 @@ async def run_memory_worker(arguments: list[str]) -> None:
     async with Hub(big, {"timed": timed_tool_server(lambda: float(sleep_s))}) as hub:
         parts = Services(db, ModelRegistry(ExtractiveModel(), model), hub)
         settings = Settings(home=Path(ready).parent, task_queue=queue)
-        async with build_worker(client, parts, settings):
-            _tell_ready(ready)
-            await stop.wait()
+        with count_statements(db.engine) as counted:
+            async with build_worker(client, parts, settings):
+                _tell_ready(ready)
+                await stop.wait()
+        written = statement_file(Path(ready).parent, os.getpid())
+        written.write_text(str(counted.statements))
     await db.close()
 
 

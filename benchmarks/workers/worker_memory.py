@@ -2,18 +2,16 @@
 large answer."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import psutil
 
-from benchmarks.engine.compared_arms import connect_client, submit_graph_job
 from benchmarks.setup.benchmark_figures import MeasuredFigure
 from benchmarks.setup.job_graphs import JobGraph, layered_graph
+from benchmarks.workers.worker_processes import work_graphs, worker_process
 from holdfast.services.servers.temporary_services import TemporaryServices, temporary_services
-from holdfast.storage.core.database import Database
 
 REST_AIM_MB = 200
 JOBS_AIM_MB = 400
@@ -31,11 +29,11 @@ async def measure(
             await asyncio.sleep(1)
             rest = _megabytes(process)
             full = await _peak_while(
-                process, _work(services, queue, [graph] * jobs, must_answer=True)
+                process, work_graphs(services, queue, [graph] * jobs, must_answer=True)
             )
         one = layered_graph(1, 1, 1)
         async with _worker(services, one, sleep_s=0, big_mb=big_mb) as (process, queue):
-            big = await _peak_while(process, _work(services, queue, [one], must_answer=False))
+            big = await _peak_while(process, work_graphs(services, queue, [one], must_answer=False))
     tasks = len(graph.tasks) - 1
     return [
         MeasuredFigure("worker at rest", rest, "MB", REST_AIM_MB),
@@ -44,25 +42,6 @@ async def measure(
             f"a tool answers {big_mb} MB, peak", big, "MB", None, "stdio server, cut at 1 MB"
         ),
     ]
-
-
-async def _work(
-    services: TemporaryServices, queue: str, graphs: list[JobGraph], *, must_answer: bool
-) -> None:
-    """Work the graphs as jobs; too long an answer may fail its task, but not the worker."""
-    client = await connect_client(services)
-    db = Database(services.database_url, pool_size=4)
-    ids = [f"job-{uuid4().hex[:12]}" for _ in graphs]
-    for job_id, graph in zip(ids, graphs, strict=True):
-        await submit_graph_job(client, db, queue, job_id, graph)
-    ends = [client.get_workflow_handle(job_id).result() for job_id in ids]
-    outcomes = await asyncio.gather(*ends, return_exceptions=True)
-    await db.close()
-    unanswered = [
-        each for each in outcomes if isinstance(each, BaseException) or each["reason"] != "answered"
-    ]
-    if must_answer and unanswered:
-        raise RuntimeError(f"{len(unanswered)} jobs were not answered: {unanswered[0]}")
 
 
 async def _peak_while(process: psutil.Process, work: Coroutine[None, None, None]) -> float:
@@ -85,18 +64,6 @@ async def _worker(
 ) -> AsyncIterator[tuple[psutil.Process, str]]:
     """A worker in a process of its own, polling its own queue."""
     queue = f"memory-{uuid4().hex[:6]}"
-    ready = services.home / f"{queue}.ready"
-    arguments = [services.database_url, services.temporal_address, queue, str(ready)]
-    shape = [str(sleep_s), str(big_mb), graph.name]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.workers.memory_worker", *arguments, *shape
-    )
-    try:
-        while not ready.exists():
-            if process.returncode is not None:
-                raise RuntimeError("the worker of the memory benchmark ended while it started")
-            await asyncio.sleep(0.05)
-        yield psutil.Process(process.pid), queue
-    finally:
-        process.terminate()
-        await process.wait()
+    worker = worker_process(services, queue, graph, sleep_s=sleep_s, big_mb=big_mb)
+    async with worker as process:
+        yield process, queue

@@ -20,6 +20,7 @@ class TemporaryServices:
     database_url: str
     temporal_address: str
     temporal_pid: int
+    database_pid: int
 
 
 @contextmanager
@@ -36,7 +37,8 @@ def temporary_services() -> Iterator[TemporaryServices]:
         stack.callback(temporal_server.stop, temporal)
         migrate_schema(postgres_server.url(home))
         address = f"{temporal_server.HOST}:{ports.frontend}"
-        yield TemporaryServices(home, postgres_server.url(home), address, temporal.pid)
+        url = postgres_server.url(home)
+        yield TemporaryServices(home, url, address, temporal.pid, database.pid)
 
 
 def _free_port() -> int:
