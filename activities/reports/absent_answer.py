@@ -15,13 +15,16 @@ from holdfast.models.evidence.evidence import (
     Report,
     ReportStatement,
 )
+from holdfast.models.jobs.follow_up import without_context
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.reports.possible_values import possible_values
 from holdfast.planning.text.quote_location import best_sentences
+from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_description import document_count
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -57,7 +60,7 @@ async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
     return Report(
         question=request.question,
         answer=None,
-        summary=(ReportStatement(text=_summary(count)),),
+        summary=tuple(ReportStatement(text=each) for each in _summary(request, count)),
         gaps=unfinished_task_gaps(inputs.plan),
         nearest=tuple(map(_nearest_passage, nearest)),
     )
@@ -83,6 +86,8 @@ async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> R
 
 
 def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[str]:
+    if _declined(request):
+        yield "Ask a language model (`--model`), or ask the built-in model for the values alone."
     if possible:
         surest = possible[0].confidence
         yield (
@@ -95,10 +100,20 @@ def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[
         yield "Give the job a collection of documents, or a tool that can search."
 
 
-def _summary(documents: int) -> str:
-    if not documents:
-        return "Not found: nothing that was read answers the question."
-    return f"Not found in your {'document' if documents == 1 else f'{documents:,} documents'}."
+def _summary(request: JobRequest, documents: int) -> Iterator[str]:
+    if documents:
+        yield f"Not found in your {'document' if documents == 1 else f'{documents:,} documents'}."
+    else:
+        yield "Not found: nothing that was read answers the question."
+    if declined := _declined(request):
+        yield declined
+
+
+def _declined(request: JobRequest) -> str:
+    """Return why the built-in model answers no such question; empty if it does or did not play."""
+    if request.model != EXTRACTIVE_MODEL:
+        return ""
+    return why_declined(without_context(request.question))
 
 
 def _passages(hits: Sequence[tuple[SourcePassage, float]]) -> list[SourcePassage]:

@@ -45,9 +45,12 @@ _LEAST_FOREIGN = 2
 def why_declined(question: str) -> str:
     """Return why the rules do not answer the question; empty if they do."""
     if _CALCULATES.search(question):
-        return "It asks for a calculation; the built-in model quotes values, and calculates none."
+        return (
+            "The question asks for a calculation; "
+            "the built-in model quotes values, and calculates none."
+        )
     if is_foreign(question):
-        return "It does not seem to be in English; the built-in model reads only English."
+        return "The question does not seem to be in English; the built-in model reads only English."
     return ""
 
 

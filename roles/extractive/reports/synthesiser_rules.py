@@ -37,11 +37,12 @@ def synthesise(task: SynthesiserTask) -> SynthesiserAnswer:
     told = _framed(answer, task.question) if answer else NO_ANSWER
     gaps = [*task.gaps, *_left_open(task)]
     declined = why_declined(task.question)
-    if not answer and (task.concludes or declined):
-        gaps.append(declined or "The results do not come to one short answer.")
+    if not answer and task.concludes and not declined:
+        gaps.append("The results do not come to one short answer.")
+    why = [Statement(text=declined)] if declined and not answer else []
     quotes = _quotes(task)
     return SynthesiserAnswer(
-        summary=[Statement(text=told, evidence=bearing), *_basis(bearing, task)],
+        summary=[Statement(text=told, evidence=bearing), *why, *_basis(bearing, task)],
         findings=quotes[:MOST_FINDINGS],
         analysis=quotes[MOST_FINDINGS:],
         conclusions=_conclusions(told, bearing, task) if bearing else [],

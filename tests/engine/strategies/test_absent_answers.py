@@ -75,7 +75,10 @@ async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
 
     assert report.answer is None
     assert report.confidence is None
-    assert "calculates none" in to_markdown(report)
+    assert [each.text for each in report.summary][-1] == (
+        "The question asks for a calculation; the built-in model quotes values, and calculates none."
+    )
+    assert report.advice[0].startswith("Ask a language model")
 
 
 async def test_a_search_without_hits_says_so_and_asks_no_extractor(
