@@ -18,6 +18,19 @@ pytestmark = pytest.mark.slow
 KEY = "sk-own-4711"
 
 
+class Reranking(HostedApp):
+    """Orders texts in Cohere's form; with a status, it refuses."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        super().__init__(Starlette(routes=[Route("/v2/rerank", self._order, methods=["POST"])]))
+
+    async def _order(self, request: Request) -> Response:
+        texts = (await request.json())["documents"]
+        scores = [{"index": place, "relevance_score": 0.5} for place, _ in enumerate(texts)]
+        return JSONResponse({"results": scores}, self.status)
+
+
 class ModelLists(HostedApp):
     """Lists its models to those who send its key; counts who asks."""
 
@@ -98,6 +111,21 @@ def test_a_wrong_key_a_missing_key_and_a_wrong_address_are_told_apart(
     status, detail, remedy = found["model away"]
     assert (status, remedy) == ("failed", "check `url` in [models.away]")
     assert detail.startswith("http://127.0.0.1:9/v1 does not answer")
+
+
+def test_the_reranking_endpoint_is_asked_for_an_order(here: CommandShell) -> None:
+    with Reranking() as server:
+        toml = f'[rerank]\nmodel = "rank"\nurl = "{server.address}/v2"\n'
+
+        good = checked(here, toml)
+        of_another_form = checked(here, toml + 'form = "tei"\n')
+        server.status = 401
+        refused = checked(here, toml)
+        where = f"rank at {server.address}/v2"
+
+    assert good["rerank"] == ("ok", f"{where} orders passages", "")
+    assert of_another_form["rerank"][0] == refused["rerank"][0] == "failed"
+    assert "`key_env` in [rerank]" in refused["rerank"][1]
 
 
 @pytest.mark.conformance("MOD-01")

@@ -1,4 +1,4 @@
-"""Ask each configured endpoint of models, and the one of embeddings, for `holdfast doctor`."""
+"""Ask the configured endpoints of models, of embeddings and of reranking for `holdfast doctor`."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -49,6 +49,7 @@ def configured_endpoint_checks(settings: Settings) -> Mapping[str, _EndpointChec
     # Imported here: `holdfast doctor` has to say it if these modules are at fault.
     from holdfast.configuration.embedding_settings import read_embeddings
     from holdfast.configuration.known_models import known_models
+    from holdfast.configuration.rerank_settings import read_rerank
 
     known = known_models(settings)
     names: dict[tuple[str, str | None], list[str]] = {}
@@ -62,6 +63,8 @@ def configured_endpoint_checks(settings: Settings) -> Mapping[str, _EndpointChec
     }
     if read_embeddings(settings.config_file) is not None:
         checks["embeddings"] = _check_embeddings
+    if read_rerank(settings.config_file) is not None:
+        checks["rerank"] = _check_rerank
     return checks
 
 
@@ -96,6 +99,23 @@ async def _check_embeddings(settings: Settings, _: Endpoints | None) -> CheckOut
         except HoldfastError as error:
             return CheckOutcome(False, str(error))
     return CheckOutcome(True, f"{where} gives vectors of dimension {len(vector.values)}")
+
+
+async def _check_rerank(settings: Settings, _: Endpoints | None) -> CheckOutcome:
+    """Let it order two words."""
+    from holdfast.configuration.rerank_settings import open_reranker
+
+    async with open_reranker(settings.config_file) as reranker:
+        assert reranker is not None, "the table is there"
+        where = f"{reranker.config.model} at {address_without_secrets(reranker.config.url)}"
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                await reranker.order("word", ["word", "other"])
+        except TimeoutError:
+            return _out_of_time(where)
+        except HoldfastError as error:
+            return CheckOutcome(False, str(error))
+    return CheckOutcome(True, f"{where} orders passages")
 
 
 async def _ask(endpoint: _ModelEndpoint) -> CheckOutcome:
