@@ -27,9 +27,11 @@ from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import Lo
 from holdfast.activities.runtime.interceptors.recovery_interceptor import RecoveryInterceptor
 from holdfast.activities.runtime.interceptors.stall_interceptor import StallInterceptor
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
+from holdfast.activities.runtime.text_similarity import TextSimilarity
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
+from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.configuration.json_logs import configure_logs, hide_secrets
 from holdfast.configuration.known_models import check_agent_models
 from holdfast.configuration.known_secrets import known_secrets
@@ -97,7 +99,9 @@ async def open_services(settings: Settings, database_url: str) -> AsyncIterator[
         await stack.enter_async_context(hub)
         calibrations = read_calibrations(settings.config_file)
         runs = ScheduledRuns(settings, db)
-        yield Services(db, models, hub, agents, calibrations, runs.begin)
+        embedder = await stack.enter_async_context(open_embedder(settings))
+        similarity = TextSimilarity(embedder) if embedder else None
+        yield Services(db, models, hub, agents, calibrations, runs.begin, similarity)
 
 
 def build_worker(

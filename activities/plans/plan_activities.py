@@ -145,7 +145,9 @@ class PlanActivities:
             agents=agents if is_graph else (),
             concludes=ground.needs_final,
             guidance=await guidance_of(self.services.db, order.job_id),
-            examples=await examples_for(self.services.db, order.job_id, request, ground.tools),
+            examples=await examples_for(
+                self.services.db, order.job_id, request, ground.tools, self.services.similarity
+            ),
         )
         dialogue: DialogueResult[AgentPlanDraft] | DialogueResult[PlanDraft]
         found = await load_opening_findings(self.services.db, order.job_id, known)

@@ -1,7 +1,9 @@
 """Choose plans of earlier jobs as examples for the planner, within a token limit."""
 
 from collections.abc import Collection
+from functools import partial
 
+from holdfast.activities.runtime.text_similarity import TextSimilarity
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.research_plan import Plan, TaskKind
 from holdfast.models.strategies.job_strategy import Grain, Strategy
@@ -19,15 +21,24 @@ _CANDIDATES = 4
 
 
 async def examples_for(
-    db: Database, job_id: str, request: JobRequest, tools: Collection[str]
+    db: Database,
+    job_id: str,
+    request: JobRequest,
+    tools: Collection[str],
+    similarity: TextSimilarity | None = None,
 ) -> tuple[PlanExample, ...]:
-    """Return examples for a job that may use these tools, the most similar question first."""
+    """Return examples for a job that may use these tools, the most similar question first.
+
+    Similar by meaning where a model can tell, otherwise by the rare words that are shared. Without
+    earlier jobs the model is not asked, and not loaded.
+    """
     wanted = request.strategy.demonstrations
     if wanted == 0:
         return ()
     left = MAX_TOKENS_OF_ALL_EXAMPLES
     examples: list[PlanExample] = []
-    for found in await find_similar_plans(db, job_id, request, wanted * _CANDIDATES):
+    by_meaning = partial(similarity.by_nearness, request.question) if similarity else None
+    for found in await find_similar_plans(db, job_id, request, wanted * _CANDIDATES, by_meaning):
         if not _matches_grain(found.plan, request.strategy):
             continue
         example = PlanExample.of(found.question, found.plan)

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from temporalio.client import Client
 
 from holdfast.activities.runtime.shared_results import SharedResults
+from holdfast.activities.runtime.text_similarity import TextSimilarity
 from holdfast.models.budget.token_prices import PriceList
 from holdfast.models.calls.job_setting import JobSetting
 from holdfast.models.calls.model_config import ModelConfig
@@ -123,6 +124,8 @@ class Services:
     agents: AgentCatalogue = field(default_factory=built_in_agents)
     calibrations: CalibrationTables = field(default_factory=built_in_calibration)
     run_schedule: RunSchedule | None = None
+    similarity: TextSimilarity | None = None
+    """None without an embedding model."""
     requests: RequestCache = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,12 +7,13 @@ from pydantic import JsonValue
 
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.task_outcome import TaskOutcome
+from holdfast.activities.runtime.text_similarity import TextSimilarity
 from holdfast.models.errors import ToolFailed
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.wire import call_places
-from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary
+from holdfast.planning.text.nearest_values import NEAREST_COUNT, Vocabulary, fuse_rankings
 from holdfast.roles.tasks.matcher import MATCHER, MatcherAnswer, MatcherTask
 from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.vocabularies.server_vocabularies import KnownParameter
@@ -61,6 +62,7 @@ class ArgumentGrounder:
     hub: Hub
     facts: Mapping[str, str]
     tool: str
+    similarity: TextSimilarity | None = None
     found: list[Substitution] = field(default_factory=list)
 
     async def ground(self, arguments: Mapping[str, JsonValue]) -> GroundedArguments:
@@ -92,19 +94,33 @@ class ArgumentGrounder:
         if given in vocabulary:
             return given
         if not self.model_caller.strategy.robust_tools:
-            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary, most=1))
+            near = vocabulary.nearest(given, 1)
+            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary, near))
         used = vocabulary.same(given)
         if used is not None:
             return used
-        used = await self._ask_matcher(name, parameter, given)
+        near = await self._nearest(vocabulary, given)
+        used = await self._ask_matcher(name, parameter, given, near)
         if used is None:
-            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary))
+            raise ToolFailed(_unknown_argument_message(self.tool, name, given, vocabulary, near))
         self.found.append(Substitution(parameter=name, given=given, used=used))
         return used
 
-    async def _ask_matcher(self, name: str, parameter: KnownParameter, given: str) -> str | None:
+    async def _nearest(self, vocabulary: Vocabulary, given: str) -> tuple[str, ...]:
+        """Return the ten nearest values: by spelling, and by meaning where a model can tell."""
+        spelt = vocabulary.nearest(given)
+        if self.similarity is None or len(vocabulary.values) <= NEAREST_COUNT:
+            return spelt
+        places = await self.similarity.by_nearness(given, vocabulary.values)
+        if places is None:
+            return spelt
+        meant = [vocabulary.values[place] for place in places[:NEAREST_COUNT]]
+        return tuple(fuse_rankings(spelt, meant)[:NEAREST_COUNT])
+
+    async def _ask_matcher(
+        self, name: str, parameter: KnownParameter, given: str, candidates: Sequence[str]
+    ) -> str | None:
         """Return the nearest value that the matcher confirms, or None."""
-        candidates = parameter.vocabulary.nearest(given)
         if not candidates:
             return None
         task = MatcherTask(
@@ -112,7 +128,7 @@ class ArgumentGrounder:
             tool=self.tool,
             parameter=name,
             description=parameter.description,
-            candidates=candidates,
+            candidates=tuple(candidates),
         )
 
         def check(answer: MatcherAnswer) -> Sequence[str]:
@@ -126,10 +142,9 @@ class ArgumentGrounder:
 
 
 def _unknown_argument_message(
-    tool: str, name: str, given: str, vocabulary: Vocabulary, most: int = NEAREST_COUNT
+    tool: str, name: str, given: str, vocabulary: Vocabulary, near: Sequence[str]
 ) -> str:
-    """Return why the tool is not called; the known values follow the first line."""
-    near = vocabulary.nearest(given, most)
+    """Return why the tool is not called; the nearest values follow the first line."""
     begin = f"{tool} was not called: it knows no {name} {shorten_text(given, _SHOWN)!r}."
     if not near:
         first = ", ".join(repr(each[:200]) for each in vocabulary.values[:10])

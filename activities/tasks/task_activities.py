@@ -100,7 +100,7 @@ class TaskActivities:
             if begun.task.parent:
                 await self._refuse_repeated_tool(order, begun, request)
             hub = self.services.hub.for_job(request)
-            tool_task = ToolTaskContext(hub, model_caller, request, order)
+            tool_task = ToolTaskContext(hub, model_caller, request, order, self.services.similarity)
             return await run_tool_task(tool_task, begun.task, inputs, context)
         except Lasting as error:
             return outcome_of_error(error, component)

@@ -13,6 +13,7 @@ from holdfast.activities.runtime.task_outcome import (
     invalid_answer_failure,
     outcome_of_error,
 )
+from holdfast.activities.runtime.text_similarity import TextSimilarity
 from holdfast.activities.runtime.tool_call import ToolCaller, ToolCallResult
 from holdfast.activities.tasks.argument_grounding import ArgumentGrounder, GroundedArguments
 from holdfast.models.calls.tool_signatures import SourcePassage, ToolAnswer
@@ -56,6 +57,7 @@ class ToolTaskContext:
     model_caller: ModelCaller
     request: JobRequest
     order: TaskOrder
+    similarity: TextSimilarity | None = None
 
 
 async def run_tool_task(
@@ -71,7 +73,7 @@ async def run_tool_task(
     """
     written = {item.name: item.value for item in inputs}
     grounded = await ArgumentGrounder(
-        work.model_caller, work.hub, _call_facts(work), task.tool
+        work.model_caller, work.hub, _call_facts(work), task.tool, work.similarity
     ).ground(written)
     try:
         called = await _call(work, task, grounded)

@@ -1,7 +1,7 @@
 """Find the names or the allowed values of a parameter that are spelled most like a given text.
 
 Similarity is of spelling, measured by rapidfuzz; no model, no vectors. Ten of 100,000 values are
-found in some tens of milliseconds.
+found in some tens of milliseconds. `fuse_rankings` adds a ranking by meaning.
 """
 
 import unicodedata
@@ -31,6 +31,18 @@ def nearest_names(
     compared = [each[:_MAX_COMPARED] for each in names]
     nearest = _most_similar(name[:_MAX_COMPARED], compared, limit, min_similarity)
     return [names[index] for index, _ in nearest]
+
+
+def fuse_rankings(*rankings: Sequence[str]) -> list[str]:
+    """The texts of several rankings in one, best first; a text that two of them have gains.
+
+    Reciprocal rank fusion with the k of 60 of Cormack, Clarke and Buettcher (2009).
+    """
+    scores = defaultdict[str, float](float)
+    for ranking in rankings:
+        for place, text in enumerate(ranking, start=1):
+            scores[text] += 1 / (60 + place)
+    return sorted(scores, key=lambda text: -scores[text])
 
 
 class Vocabulary:

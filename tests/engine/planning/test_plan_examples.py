@@ -1,5 +1,7 @@
 """Tests for example plans of earlier questions in the planner's task (HZN-08)."""
 
+from collections.abc import Sequence
+
 import pytest
 from sqlalchemy import create_engine, text
 
@@ -8,6 +10,9 @@ from holdfast.activities.plans.planner_examples import (
     MAX_TOKENS_PER_EXAMPLE,
     examples_for,
 )
+from holdfast.activities.runtime.text_similarity import TextSimilarity
+from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
+from holdfast.models.corpus.search_criteria import QueryVector
 from holdfast.models.plans.plan_drafts import PlanDraft
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.roles.extractive.planning.planner_rules import plan_by_rules as plan_by_rules
@@ -122,6 +127,48 @@ async def test_no_example_is_too_long_or_needs_a_tool_that_is_gone(engine: Runni
     found = await examples_for(engine.db, "new", earlier_request(QUESTION, demonstrations=1), TOOLS)
 
     assert [example.question for example in found] == ["Who kept the tower by night?"]
+
+
+class Synonyms:
+    """Knows that a keeper guards, and nothing else; counts how often it is asked."""
+
+    config = EmbeddingsConfig(model="synonyms", batch_size=8)
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def query(self, text: str) -> QueryVector:
+        self.asked += 1
+        return QueryVector(model="synonyms", values=self._vector(text))
+
+    async def passages(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        self.asked += 1
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> tuple[float, ...]:
+        is_of_guards = any(word in text for word in ("guard", "kept"))
+        return (1.0, 0.0) if is_of_guards else (0.0, 1.0)
+
+
+@pytest.mark.conformance("HZN-08")
+async def test_examples_are_chosen_by_meaning_where_a_model_tells(engine: RunningEngine) -> None:
+    model = Synonyms()
+    similarity = TextSimilarity(model)
+    earlier = {"near": "Whose guard was it?", "far": "When did the northern tower fall?"}
+    asked = (engine.db, "new", earlier_request(QUESTION, demonstrations=1), TOOLS)
+
+    nothing = await examples_for(*asked, similarity)
+    asked_without_jobs = model.asked
+    for name, question in earlier.items():
+        await store_ended_job(engine.db, name, earlier_request(question), TWO_STEPS)
+        hidden = earlier_request("Whose guard were they?", owner="eve")
+        await store_ended_job(engine.db, f"hidden-{name}", hidden, TWO_STEPS)
+    by_words = await examples_for(*asked)
+    by_meaning = await examples_for(*asked, similarity)
+
+    assert (nothing, asked_without_jobs) == ((), 0), "no model is loaded for nothing"
+    assert [each.question for each in by_words] == [earlier["far"]]
+    assert [each.question for each in by_meaning] == [earlier["near"]]
 
 
 async def test_all_examples_together_stay_within_their_tokens(engine: RunningEngine) -> None:

@@ -14,6 +14,7 @@ from temporalio.client import Client
 from holdfast.models.plans.research_plan import ExpectedEntity, Task, TaskInput, TaskKind
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.planning.text.nearest_values import Vocabulary
 from holdfast.roles.agents.stepper import STEPPER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.roles.tasks.matcher import MATCHER
@@ -34,6 +35,8 @@ command = ['{sys.executable}', '{KB}']
 [servers.kb.vocabulary]
 "concept.name" = {{tool = "concepts"}}
 """
+CONCEPTS = ("sovereign state", *(f"kind {letter}" for letter in "abcdefghijklmnop"))
+"""The names that the server knows; only the first is no kind by name."""
 
 
 @pytest.fixture
@@ -147,6 +150,32 @@ async def test_what_means_none_of_the_values_goes_back_with_the_ten_nearest_unca
     first, second = told.splitlines()
     assert first == "kb.concept was not called: it knows no name 'kinds of a'."
     assert second == "Nearest to it are: " + ", ".join(map(repr, given["candidates"]))
+
+
+@pytest.mark.conformance("HZN-07")
+async def test_a_synonym_is_among_the_nearest_where_a_model_knows_meanings(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    players: ScriptedRoles,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOLDFAST_LOCAL_EMBEDDINGS", "true")
+    players.plan = plan(
+        call("T1", "concept", "name", "independent country"), final_task("T2", "T1")
+    )
+    players.parts["matcher"] = chosen("sovereign state")
+
+    async with running_engine(
+        temporal, database_url, tmp_path, model_url=model.url, toml=SERVER
+    ) as engine:
+        job = await engine.run("Which are there?")
+
+    assert (job.status, job.answer) == ("done", "all of sovereign state")
+    (given,) = players.tasks(MATCHER)
+    assert len(given["candidates"]) == 10
+    assert set(Vocabulary(CONCEPTS).nearest("independent country")) < set(given["candidates"])
 
 
 @pytest.mark.conformance("HZN-07")
