@@ -96,7 +96,8 @@ def _reply(oracle: RolePlayer, body: Mapping[str, Any]) -> JSONResponse:
     try:
         task = role.task.model_validate_json(asked).model_dump(mode="json")
         text = json.dumps(oracle.play(role.name, task), ensure_ascii=False)
-    except LookupError as error:
+    except Exception as error:
+        # Whatever the fault of the player is: a 500 would be tried again for hours.
         return JSONResponse({"error": {"message": f"the oracle: {error!r}"}}, 400)
     counted = {
         "prompt_tokens": sum(estimate_tokens(each["content"]) + _PER_MESSAGE for each in turns),

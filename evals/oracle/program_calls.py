@@ -107,7 +107,8 @@ def _made(
     written = program_call(gold, at, ids, gold.wrong if is_right else ())
     arguments = {each["name"]: each["value"] for each in written["inputs"]}
     tool, _, said = step["action"].partition("(")
-    return bool(tool == wanted.tool and json.loads(said.removesuffix(")")) == arguments)
+    # Behind the arguments there may be a note: on a repeated call, or on a replaced argument.
+    return bool(tool == wanted.tool and json.JSONDecoder().raw_decode(said)[0] == arguments)
 
 
 def mended_calls(gold: GoldProgram, listed: Iterable[RoleTask]) -> frozenset[int]:

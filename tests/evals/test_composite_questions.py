@@ -108,6 +108,14 @@ def test_the_graph_has_a_task_for_each_part_and_one_that_concludes(golds: list[G
     assert [each["depends_on"] for each in drafted["tasks"]] == [[], [], ["T1", "T2"]]
 
 
+def test_a_call_counts_as_made_whatever_note_stands_behind_it(golds: list[GoldProgram]):
+    """The engine notes that a call was made before, or that it replaced an argument."""
+    note = " -- kopl.Find was called with these arguments before (1 times)"
+    step = {"id": "T1.1", "status": "done", "action": f'kopl.Find({{"name": "Ada"}}){note}'}
+
+    assert program_progress(golds[0], [step]).done == {0: step}
+
+
 def test_a_fault_is_mended_where_it_was_refused_and_nowhere_else(golds: list[GoldProgram]):
     """Of two parts with the same wrong call only the one that was made counts as refused."""
     (gold,) = with_faults(golds[:1], 1)
