@@ -54,8 +54,8 @@ fuzz: $(VENV)/.tests  ## fuzz the API, API_SECONDS=1200, and the readers of fore
 bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/performance.md
 	$(BIN)/python -m benchmarks
 
-eval: $(VENV)/.tests  ## measure the built-in model; DATA=file in HotpotQA's format
-	$(BIN)/python -m holdfast.evals.citations $(DATA)
+eval: $(VENV)/.tests  ## renew the small tables of docs/evaluation.md; DATA=file in HotpotQA's format
+	$(BIN)/python -m holdfast.evals $(DATA)
 
 peers: $(VENV)/.tests $(VENV)/peer-agents/.made  ## compare with other agents over MODEL=name at OPENAI_BASE_URL
 	$(BIN)/python -m holdfast.evals.peers --model $(MODEL)

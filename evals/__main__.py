@@ -1,0 +1,114 @@
+"""Renew the small tables of docs/evaluation.md: run their commands, and keep what they print.
+
+    python -m holdfast.evals [FILE] [--only NAME] [--out build/evals]
+
+FILE has questions in HotpotQA's or MuSiQue's format. Needs no model and no key. Each table is kept
+in a file of --out that begins with its command, commit, data and date. A table whose data are
+missing is left out, and named.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from holdfast.evals.measures.question_files import DEFAULT_FILE
+from holdfast.evals.oracle.oracle_runs import DATA_FOLDER
+
+_ROOT = Path(__file__).parents[1]
+_PREFIX = "holdfast.evals."
+
+
+@dataclass(frozen=True)
+class SmallTable:
+    """One table, and the module that makes it."""
+
+    name: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    data: Path | None = None
+    """What has to be there; None for tables that bring their own cases."""
+
+    @property
+    def command(self) -> str:
+        return " ".join(["python -m", _PREFIX + self.module, *self.arguments])
+
+
+def small_tables(questions: Path) -> tuple[SmallTable, ...]:
+    """The tables in the order of the page; those over `questions` come first."""
+    programs = DATA_FOLDER / "kopl_mini"
+    return (
+        SmallTable("citations", "citations", (str(questions),), questions),
+        SmallTable("confidence", "extractive_offline", (str(questions),), questions),
+        SmallTable("coordination", "coordination"),
+        SmallTable("oracle", "oracle", ("kopl-lab",), programs),
+        SmallTable("proof", "proof"),
+        SmallTable("tokens", "tokens"),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tables one after the other; the exit code is 1 if one failed."""
+    chosen = _arguments(arguments)
+    tables = small_tables(chosen.file)
+    names = [each.name for each in tables]
+    if chosen.only and chosen.only not in names:
+        print(f"there is no table {chosen.only!r}; tables: {', '.join(names)}", file=sys.stderr)
+        return 2
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    wanted = [each for each in tables if chosen.only in (None, each.name)]
+    return 0 if all([_renew(each, chosen.out) for each in wanted]) else 1  # noqa: C419 - runs all
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m holdfast.evals",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, nargs="?", default=DEFAULT_FILE)
+    parser.add_argument("--only", metavar="NAME", help="one table")
+    parser.add_argument("--out", type=Path, default=Path("build/evals"))
+    return parser.parse_args(arguments)
+
+
+def _renew(table: SmallTable, out: Path) -> bool:
+    """Run one table and print it; False if its command failed."""
+    print(f"## {table.name}\n", flush=True)
+    if table.data is not None and not table.data.exists():
+        print(f"left out: there is no {table.data.name}; docs/evaluation.md says where it is\n")
+        return True
+    began = time.monotonic()
+    command = [sys.executable, "-m", _PREFIX + table.module, *table.arguments]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    heading = [
+        f"command: {table.command}",
+        f"commit: {_commit()}",
+        f"data: {table.data.name if table.data else 'of the repository'}",
+        f"date: {datetime.now(UTC).date().isoformat()}, {time.monotonic() - began:.0f} s",
+    ]
+    text = "\n".join([*heading, "", ran.stdout])
+    (out / f"{table.name}.txt").write_text(text, encoding="utf-8")
+    print(text, flush=True)
+    if ran.returncode:
+        print(f"{table.command} ended with {ran.returncode}", file=sys.stderr)
+    return ran.returncode == 0
+
+
+def _commit() -> str:
+    """The commit of the checkout, and whether files differ from it; unknown without git."""
+    described = subprocess.run(
+        ["git", "-C", str(_ROOT), "describe", "--always", "--dirty=, with changes"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return described.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
