@@ -1,4 +1,8 @@
-"""Poll the event log of each followed job and share new entries among all readers.
+"""Poll the event logs of all followed jobs and share new entries among all readers.
+
+One query looks at all followed jobs, so its cost grows neither with the readers nor much with the
+jobs, and it can be asked often. PostgreSQL's NOTIFY would take one lock of the whole server at each
+commit of a task, and its LISTEN does not work behind a pooler of transactions.
 
 No reader has a queue. A reader knows its position and takes the next entries when it is ready: from
 the shared newest entries, or from PostgreSQL if it is further behind. So a slow reader costs no
@@ -15,9 +19,16 @@ from holdfast.models.errors import StorageAway
 from holdfast.models.views.job_views import EventView
 from holdfast.storage.core.database import Database
 from holdfast.storage.views.job_queries import events_after
-from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
+from holdfast.storage.views.status_and_last_event import (
+    JobProgress,
+    load_job_progress,
+    load_progress_of_jobs,
+)
 
-POLL_INTERVAL = timedelta(seconds=1)
+POLL_INTERVAL = timedelta(milliseconds=200)
+"""Half of this is the median time after which a reader has an entry."""
+_OUTAGE_INTERVAL_S = 1.0
+"""How long the poller waits longer after PostgreSQL did not answer."""
 _SHARED_ENTRIES = 200
 """How many of the newest entries all readers of a job share, and the size of one query."""
 
@@ -58,14 +69,12 @@ class FollowedJob:
         """Wait until the state changes."""
         await self._changed.wait()
 
-    async def look(self) -> None:
-        """Poll the job once, and read its new entries once for all readers.
+    async def adopt(self, seen: JobProgress) -> None:
+        """Adopt a newer state, and read its new entries once for all readers.
 
         Raises:
-            NotFound: the job no longer exists.
             StorageAway: PostgreSQL does not answer.
         """
-        seen = await load_job_progress(self.db, self.job_id)
         newest = self.newest[-1].seq if self.newest else self.standing.last_event
         if seen.last_event <= newest:
             self.record_standing(seen)
@@ -89,7 +98,7 @@ class EventFeed:
         self._db = db
         self._look_every_s = look_every.total_seconds()
         self._watches: dict[str, FollowedJob] = {}
-        self._looking: dict[str, asyncio.Task[None]] = {}
+        self._polling: asyncio.Task[None] | None = None
         self._is_closed = False
 
     @property
@@ -151,7 +160,8 @@ class EventFeed:
         if watch is None or watch.is_over:
             watch = FollowedJob(self._db, job_id, seen, is_over=self._is_closed)
             self._watches[job_id] = watch
-            self._looking[job_id] = asyncio.create_task(self._look(watch))
+            if self._polling is None and not self._is_closed:
+                self._polling = asyncio.create_task(self._poll())
         # The caller may have reopened the job a moment ago, before following it.
         watch.record_standing(seen)
         watch.readers += 1
@@ -161,14 +171,35 @@ class EventFeed:
             watch.readers -= 1
             if watch.readers == 0 and self._watches.get(job_id) is watch:
                 del self._watches[job_id]
-                self._looking.pop(job_id).cancel()
+                if not self._watches and self._polling is not None:
+                    self._polling.cancel()
+                    self._polling = None
 
-    async def _look(self, watch: FollowedJob) -> None:
+    async def _poll(self) -> None:
         try:
-            while not watch.is_over:
+            while True:
                 await asyncio.sleep(self._look_every_s)
-                with suppress(StorageAway):
-                    await watch.look()
+                try:
+                    await self._look()
+                except StorageAway:
+                    await asyncio.sleep(_OUTAGE_INTERVAL_S)
         finally:
-            # Whatever ended the polling, such as a deleted job, no reader may wait for ever.
-            watch.end()
+            # Whatever ended the polling, no reader may wait for ever.
+            if asyncio.current_task() is self._polling:
+                self._polling = None
+                for watch in self._watches.values():
+                    watch.end()
+
+    async def _look(self) -> None:
+        """Poll all followed jobs once.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        watches = tuple(self._watches.values())
+        seen = await load_progress_of_jobs(self._db, [each.job_id for each in watches])
+        for watch in watches:
+            if watch.job_id in seen:
+                await watch.adopt(seen[watch.job_id])
+            else:
+                watch.end()  # The job was deleted.

@@ -1,4 +1,6 @@
-"""Read a job's status and the number of its last event in one cheap query."""
+"""Read the status of jobs and the numbers of their last events in one cheap query."""
+
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import select
 
@@ -27,9 +29,28 @@ async def load_job_progress(db: Database, job_id: str) -> JobProgress:
         NotFound: there is no job of that id.
         StorageAway: PostgreSQL does not answer.
     """
-    query = select(jobs.c.status, jobs.c.stop_reason, jobs.c.last_event).where(jobs.c.id == job_id)
-    async with db.reading() as connection:
-        row = (await connection.execute(query)).mappings().one_or_none()
-    if row is None:
+    found = await load_progress_of_jobs(db, [job_id])
+    if job_id not in found:
         raise refused_write_error(job_id, None, None)
-    return JobProgress.model_validate(dict(row))
+    return found[job_id]
+
+
+async def load_progress_of_jobs(
+    db: Database, job_ids: Collection[str]
+) -> Mapping[str, JobProgress]:
+    """Return the progress of those of the jobs that exist, by the job's id.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    query = select(jobs.c.id, jobs.c.status, jobs.c.stop_reason, jobs.c.last_event).where(
+        jobs.c.id.in_(job_ids)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    return {
+        each.id: JobProgress(
+            status=each.status, stop_reason=each.stop_reason, last_event=each.last_event
+        )
+        for each in rows
+    }

@@ -163,7 +163,9 @@ def _addresses(job_id: str, **shown: object) -> Callable[..., str]:
     """A function that gives the address of this page with something else chosen."""
 
     def address(**changes: object) -> str:
-        values = {name: value for name, value in (shown | changes).items() if value}
+        # Change 0 of the plan is one that can be shown.
+        chosen = (shown | changes).items()
+        values = {name: value for name, value in chosen if value not in (None, "")}
         query = f"?{urlencode(values)}" if values else ""
         return f"/jobs/{quote(job_id, safe='')}{query}"
 

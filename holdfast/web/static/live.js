@@ -1,6 +1,7 @@
 // Keep a job's page up to date: follow its event stream, fetch the page again, and replace what
 // changed. Without this module the page shows the same when it is loaded again.
 
+const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
@@ -62,18 +63,28 @@ function say(text) {
 
 let pending = 0;
 let isLoading = false;
-// A large page is fetched less often: at most half of the time goes into fetching it.
-let pause = EVENT_PAUSE_MS;
+let isWanted = false;
 let wasEnded = false;
+// A large page is fetched less often: at most half of the time goes into fetching it. The first
+// event after a pause is shown at once; those that follow wait for the next fetch together.
+let pause = EVENT_PAUSE_MS;
+let loadedAt = -Infinity;
 
-function refreshSoon(after = pause) {
-  pending ||= setTimeout(refresh, after);
+function refreshSoon(after = 0) {
+  if (isLoading) {
+    isWanted = true;
+    return;
+  }
+  const least = document.hidden ? LONGEST_PAUSE_MS : pause;
+  const wait = Math.max(SETTLE_MS, after, loadedAt + least - performance.now());
+  pending ||= setTimeout(refresh, wait);
 }
 
 async function refresh() {
   pending = 0;
-  if (isLoading) return refreshSoon();
   isLoading = true;
+  isWanted = false;
+  let again = null;
   const began = performance.now();
   try {
     const fresh = adopt(await load(location.href));
@@ -85,9 +96,11 @@ async function refresh() {
     say("");
   } catch {
     say("The server does not answer. The job goes on; this page tries again every 2 seconds.");
-    refreshSoon(AWAY_MS);
+    again = AWAY_MS;
   } finally {
     isLoading = false;
+    loadedAt = performance.now();
+    if (again !== null || isWanted) refreshSoon(again ?? 0);
   }
 }
 
@@ -115,6 +128,8 @@ if (watched) {
   setInterval(() => { if (!wasEnded && !document.hidden) refreshSoon(); }, LOOK_MS);
   const wake = () => {
     if (document.hidden) return;
+    clearTimeout(pending);
+    pending = 0;
     refreshSoon();
     if (!wasEnded && source?.readyState === EventSource.CLOSED) follow();
   };

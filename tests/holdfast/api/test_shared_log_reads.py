@@ -86,6 +86,33 @@ async def test_readers_who_have_all_wait_with_one_look_for_all(db: Database) -> 
     assert following.readers == {}
 
 
+async def test_one_query_looks_at_all_followed_jobs(db: Database) -> None:
+    other = "job-other"
+    strategy = preset("kpi-chain").strategy
+    request = JobRequest(question="Who?", preset="kpi-chain", model="none", strategy=strategy)
+    await job_rows.submit_job(db, other, request, None)
+    following = EventFeed(db, look_every=EVERY)
+    looks: list[str] = []
+    listening = (db.engine.sync_engine, "before_cursor_execute", lambda *a: looks.append(str(a[3])))
+    seen = {name: await load_job_progress(db, name) for name in (JOB, other)}
+
+    async def ended(name: str) -> bool:
+        return [each async for each in following.entries(name, 1, seen[name])][-1:] != []
+
+    readers = [asyncio.create_task(ended(name)) for name in (JOB, other)]
+    await until(lambda: following.readers == {JOB: 1, other: 1})
+    event.listen(*listening)
+    await until(lambda: len(looks) > 3)
+    event.remove(*listening)
+    # The first look may have begun before the second reader came.
+    assert all(JOB in each and other in each for each in looks[1:])
+    await end(db)
+
+    assert await readers[0]
+    assert following.readers == {other: 1}
+    readers[1].cancel()
+
+
 async def test_a_slow_reader_is_told_all_though_much_more_came_than_is_kept(db: Database) -> None:
     following = EventFeed(db, look_every=EVERY)
     slow = following.entries(JOB, 0, await load_job_progress(db, JOB))

@@ -143,6 +143,10 @@ async def test_a_chosen_task_shows_its_promises_and_the_plan_keeps_still(
     await expect(panel).to_contain_text("found a")
     await expect(reader.page).to_have_url(re.compile("task=T1"))
     assert await reader.page.locator("#box-T2").bounding_box() == before
+    # A task that is chosen at the plan's first change leaves that change chosen.
+    await reader.goto(f"/jobs/{job_id}?revision=0")
+    await reader.page.locator("#box-T1").click()
+    await expect(reader.page).to_have_url(re.compile(r"task=T1&revision=0"))
 
 
 @pytest.mark.conformance("WEB-07")
