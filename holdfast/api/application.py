@@ -19,6 +19,7 @@ from holdfast.api.problem_documents import (
 )
 from holdfast.api.request_limits import RequestLimits
 from holdfast.api.response_headers import ProtectiveHeaders
+from holdfast.api.root_path import RootPath
 from holdfast.api.route_methods import note_methods
 from holdfast.api.routes import (
     access_routes,
@@ -64,8 +65,14 @@ _ROUTERS = (
 )
 
 
-def build_application(context: ApiContext, names: frozenset[str] | None) -> FastAPI:
-    """Build the application; with `names`, it serves only requests to these host names."""
+def build_application(
+    context: ApiContext, names: frozenset[str] | None, root_path: str = ""
+) -> FastAPI:
+    """Build the application.
+
+    With `names`, it serves only requests to these host names; with `root_path`, its links begin
+    with this path.
+    """
     app = FastAPI(
         title="Holdfast",
         version=version("holdfast"),
@@ -73,6 +80,7 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
         # Their pages load scripts from elsewhere; `/openapi.json` describes the same.
         docs_url=None,
         redoc_url=None,
+        servers=[{"url": root_path}] if root_path else None,
         generate_unique_id_function=lambda route: route.name,
         responses={"default": PROBLEM_RESPONSE},
         exception_handlers={
@@ -95,4 +103,6 @@ def build_application(context: ApiContext, names: frozenset[str] | None) -> Fast
     app.add_middleware(ProtectiveHeaders)
     if names is not None:
         app.add_middleware(HostNameFilter, names=names)
+    if root_path:
+        app.add_middleware(RootPath, root_path=root_path)
     return app

@@ -26,7 +26,7 @@ from holdfast.api.stream_slots import StreamSlots
 from holdfast.client import Holdfast
 from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.corpus.uploads.upload_queue import UploadQueue
-from holdfast.models.access.http_config import HttpConfig
+from holdfast.models.access.http_config import HttpConfig, checked_root_path
 from holdfast.models.errors import BadInput
 from holdfast.observability.metrics_text import MetricsPage
 
@@ -125,15 +125,19 @@ def build_server(
     reads_within: timedelta = READER_TIMEOUT,
     faces: Sequence[Callable[[FastAPI], None]] = (),
     certificate: Certificate | None = None,
+    root_path: str | None = None,
 ) -> tuple[ApiServer, EventFeed]:
     """Build a server of this installation; start it with `serve(sockets=[listening])`.
 
-    Each of `faces` adds its routes to those of the API.
+    Each of `faces` adds its routes to those of the API. Without `root_path`, that of the table
+    `[http]` counts.
 
     Raises:
         BadConfiguration: the table `[http]` or `[oidc]` is wrong.
+        BadInput: the root path is wrong, or is the path of a page or route.
     """
     http = read_http(holdfast.settings.config_file)
+    root = http.root_path if root_path is None else checked_root_path(root_path)
     following = EventFeed(holdfast.db, look_every=look_every)
     provider = read_oidc(holdfast.settings.config_file)
     token = make_token(holdfast.settings.home)
@@ -150,7 +154,7 @@ def build_server(
         StreamSlots(http.streams, http.streams_per_key),
         MetricsPage(holdfast.db),
     )
-    app = build_application(context, _allowed_host_names(listening, http))
+    app = build_application(context, _allowed_host_names(listening, http), root)
     for add_face in faces:
         add_face(app)
     config = uvicorn.Config(

@@ -18,6 +18,7 @@ _OIDC_EXAMPLES = {
 _HTTP_EXAMPLES = {
     "names": 'names = ["research.example.org"]',
     "trusted_proxies": 'trusted_proxies = ["127.0.0.1", "10.0.0.0/8"]',
+    "root_path": 'root_path = "/holdfast"',
     "streams": "streams = 1000",
     "streams_per_key": "streams_per_key = 100",
 }

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.api.access.callers import Caller
 from holdfast.api.api_context import ApiContext
+from holdfast.api.root_path import root_path_in
 from holdfast.mcp_server.caller_access import KnownCaller
 from holdfast.mcp_server.server_assembly import build_mcp_server
 from holdfast.models.errors import HoldfastError
@@ -77,7 +78,7 @@ class McpEndpoint:
         state = scope.setdefault("state", {})
         state["rate_limit"] = self.context.rates.count(caller.key_id)
         host = headers.get("host", "")
-        page = f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}" if host else ""
+        page = f"{scope.get('scheme', 'http')}://{host}{root_path_in(scope)}" if host else ""
         state["mcp_caller"] = _SentCaller(caller, page)
         await self._started()
         await self._manager.handle_request(scope, receive, send)

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.owned_collections import OwnedCollections
+from holdfast.api.root_path import root_path_of
 from holdfast.jobs.job_expectation import expectation_of_request
 from holdfast.jobs.job_lookup import newest_jobs
 from holdfast.jobs.job_submission import (
@@ -147,5 +148,7 @@ async def list_jobs(
     lines = await newest_jobs(session.holdfast, which)
     if len(lines) == limit:
         next_part = request.url.include_query_params(after=lines[-1].job_id)
-        response.headers["Link"] = f'<{next_part.path}?{next_part.query}>; rel="next"'
+        response.headers["Link"] = (
+            f'<{root_path_of(request)}{next_part.path}?{next_part.query}>; rel="next"'
+        )
     return lines

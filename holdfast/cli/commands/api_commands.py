@@ -25,6 +25,7 @@ def serve_command(
     port: int,
     certificate: Path | None,
     certificate_key: Path | None,
+    root_path: str | None,
     *,
     json_output: bool,
 ) -> None:
@@ -32,7 +33,7 @@ def serve_command(
     files = _certificate(certificate, certificate_key)
     listening = listening_socket(host, port)
     try:
-        asyncio.run(_run_server(listening, files, json_output=json_output))
+        asyncio.run(_run_server(listening, files, root_path, json_output=json_output))
     finally:
         listening.close()
 
@@ -48,11 +49,17 @@ def _certificate(file: Path | None, key: Path | None) -> Certificate | None:
 
 
 async def _run_server(
-    listening: socket.socket, certificate: Certificate | None, *, json_output: bool
+    listening: socket.socket,
+    certificate: Certificate | None,
+    root_path: str | None,
+    *,
+    json_output: bool,
 ) -> None:
     async with open_installation(needs_temporal=False) as holdfast:
         faces = (add_page, add_mcp)
-        serving, _ = build_server(holdfast, listening, faces=faces, certificate=certificate)
+        serving, _ = build_server(
+            holdfast, listening, faces=faces, certificate=certificate, root_path=root_path
+        )
         address = address_of(listening, is_encrypted=certificate is not None)
         if certificate is None and not is_loopback(listening):
             print_progress(

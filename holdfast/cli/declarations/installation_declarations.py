@@ -46,12 +46,16 @@ def serve(
     certificate_key: Annotated[
         Path | None, typer.Option(help="A PEM file with the certificate's key.", exists=True)
     ] = None,
+    root_path: Annotated[
+        str | None,
+        typer.Option(help="The path under which a proxy serves this server, such as /holdfast."),
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Serve the page and the HTTP API: submit, follow, steer and read jobs."""
     from holdfast.cli.commands.api_commands import serve_command
 
-    serve_command(host, port, certificate, certificate_key, json_output=json_output)
+    serve_command(host, port, certificate, certificate_key, root_path, json_output=json_output)
 
 
 def open_page(

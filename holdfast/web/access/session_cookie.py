@@ -24,15 +24,16 @@ def cookie_name(installation_token: str) -> str:
 
 
 def set_session(
-    response: Response, installation_token: str, subject: str, *, is_encrypted: bool
+    response: Response, installation_token: str, subject: str, *, path: str, is_encrypted: bool
 ) -> None:
-    """Sign the browser in that gets the response."""
+    """Sign the browser in that gets the response; it sends the cookie to this path alone."""
     lifetime_s = int(SESSION_LIFETIME.total_seconds())
     expiry = int(time.time()) + lifetime_s
     response.set_cookie(
         cookie_name(installation_token),
         f"{subject}.{expiry}.{_signature(installation_token, subject, expiry)}",
         max_age=lifetime_s,
+        path=path,
         httponly=True,
         samesite="strict",
         secure=is_encrypted,

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from holdfast.api.root_path import root_path_of
 from holdfast.models.text.terminal_text import single_line
 from holdfast.web.rendering import words
 
@@ -28,6 +30,7 @@ _COMPRESSED_FROM_BYTES = 4_000
 _COMPRESSION = 4
 """Takes 3 ms for a page of 200 KB; the highest level saves a tenth more in five times as long."""
 _HASH_CHARACTERS = 12
+_OWN_ADDRESS = re.compile(r'\s(?:href|src|action|formaction|data-events)="(?=/(?!/))')
 
 
 def page(request: Request, template: str, *, code: int = 200, **values: object) -> HTMLResponse:
@@ -37,13 +40,22 @@ def page(request: Request, template: str, *, code: int = 200, **values: object) 
         .get_template(f"{template}.html.jinja")
         .render(path=request.url.path, **values)
     )
-    content = text.encode()
+    content = _under_root(text, root_path_of(request)).encode()
     headers = _HEADERS
     # No secret of a browser stands in a page, so its compressed length tells nothing of one.
     if len(content) >= _COMPRESSED_FROM_BYTES and accepts_gzip(request):
         content = gzip.compress(content, _COMPRESSION, mtime=0)
         headers = {**_HEADERS, "Content-Encoding": "gzip"}
     return HTMLResponse(content, code, headers=headers)
+
+
+def _under_root(text: str, root_path: str) -> str:
+    """The page with the root path before each address of this server.
+
+    Templates have paths without it, so none can forget it. A text of a model or a person cannot
+    look like an attribute, because its quotation marks are escaped.
+    """
+    return _OWN_ADDRESS.sub(rf"\g<0>{root_path}", text) if root_path else text
 
 
 def accepts_gzip(request: Request) -> bool:

@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse
 from holdfast.api.access.access_errors import KeyMissing
 from holdfast.api.access.oidc_tokens import is_jwt
 from holdfast.api.api_context import context_of
+from holdfast.api.root_path import root_path_of
 from holdfast.web.access.page_links import redeem_link_token
 from holdfast.web.access.page_session import SignInNeeded, signed_in_caller
 from holdfast.web.access.request_origin import check_origin
@@ -58,15 +59,23 @@ async def sign_out(request: Request) -> Response:
     """Forget the browser."""
     check_origin(request)
     response = RedirectResponse("/", 303)
-    response.delete_cookie(cookie_name(context_of(request).authentication.token))
+    token = context_of(request).authentication.token
+    response.delete_cookie(cookie_name(token), path=_cookie_path(request))
     return response
 
 
 def _signed_in(request: Request, subject: str, to: str) -> Response:
     response = RedirectResponse(_own_path(to), 303, headers={"Referrer-Policy": "no-referrer"})
     token = context_of(request).authentication.token
-    set_session(response, token, subject, is_encrypted=request.url.scheme == "https")
+    is_encrypted = request.url.scheme == "https"
+    path = _cookie_path(request)
+    set_session(response, token, subject, path=path, is_encrypted=is_encrypted)
     return response
+
+
+def _cookie_path(request: Request) -> str:
+    """Without the other services of a proxy's host; without a slash, which a link may lack."""
+    return root_path_of(request) or "/"
 
 
 def _own_path(to: str) -> str:

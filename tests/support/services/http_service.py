@@ -51,6 +51,7 @@ class HttpService:
     port: int = 0
     """0: a free one."""
     certificate: Certificate | None = None
+    root_path: str | None = None
     _server: ApiServer = field(init=False)
     _thread: threading.Thread = field(init=False)
     following: EventFeed = field(init=False)
@@ -101,6 +102,7 @@ class HttpService:
                 reads_within=self.reads_within,
                 faces=(add_page, add_mcp),
                 certificate=self.certificate,
+                root_path=self.root_path,
             )
             is_there.set()
             await self._server.serve(sockets=[self._listening])
