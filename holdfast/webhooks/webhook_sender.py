@@ -82,7 +82,8 @@ class WebhookSender:
     async def _posted(self, client: HttpClient, due: DueDelivery) -> str:
         """Send the message; return why it was not taken, or an empty text."""
         body = message_body(due)
-        headers = signed_headers(due.secret, message_id(due), int(time.time()), body)
+        known = [secret for secret in (due.secret, due.replaced_secret) if secret]
+        headers = signed_headers(known, message_id(due), int(time.time()), body)
         request = HttpRequest(
             webhook_target(due.url, self.allowed),
             method="POST",

@@ -25,7 +25,7 @@ class Webhook(Frozen):
 
 
 class CreatedWebhook(Frozen):
-    """A new webhook with the secret that its signatures are made with; nothing shows it again."""
+    """A webhook with its new secret, with which messages are signed; nothing shows it again."""
 
     secret: str
     details: Webhook
@@ -62,3 +62,5 @@ class DueDelivery(Frozen):
     """With the one that begins now."""
     url: str
     secret: str
+    replaced_secret: str | None = None
+    """The secret before the last rotation, while its overlap lasts."""

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 
 from holdfast.models.access.webhooks import DueDelivery, WebhookDelivery
 from holdfast.storage.core.database import Database
@@ -30,6 +30,9 @@ async def claim_due_deliveries(
             *(_COLUMNS[name] for name in DueDelivery.model_fields if name in _COLUMNS),
             webhooks.c.url,
             webhooks.c.secret,
+            case(
+                (webhooks.c.replaced_secret_ends_at > func.now(), webhooks.c.replaced_secret)
+            ).label("replaced_secret"),
         )
     )
     async with db.writing() as connection:

@@ -1,8 +1,9 @@
 """Store, list and remove webhooks."""
 
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select
+from sqlalchemy import Row, delete, func, insert, select, update
 
 from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import TEST_EVENT, Webhook
@@ -17,7 +18,7 @@ async def store_webhook(db: Database, webhook: Webhook, secret: str, *, most: in
     Raises:
         BadInput: the owner has `most` webhooks already.
     """
-    row = webhook.model_dump(exclude={"created_at", "events"})
+    row = webhook.model_dump(exclude={"events"})
     row["events"] = [event.value for event in webhook.events]
     owned = select(func.count()).where(webhooks.c.owner == webhook.owner)
     async with db.writing() as connection:
@@ -44,6 +45,29 @@ async def remove_stored_webhook(db: Database, webhook_id: str, owner: str | None
     statement = delete(webhooks).where(webhooks.c.id == webhook_id)
     if owner is not None:
         statement = statement.where(webhooks.c.owner == owner)
+    async with db.writing() as connection:
+        row = (await connection.execute(statement.returning(webhooks))).one_or_none()
+    if row is None:
+        raise _missing_webhook(webhook_id)
+    return _webhook(row)
+
+
+async def replace_secret(
+    db: Database, webhook_id: str, owner: str | None, secret: str, *, overlap: timedelta
+) -> Webhook:
+    """Sign with the new secret from now on, and with the old one as well during the overlap.
+
+    Raises:
+        NotFound: there is no such webhook.
+    """
+    statement = update(webhooks).where(webhooks.c.id == webhook_id)
+    if owner is not None:
+        statement = statement.where(webhooks.c.owner == owner)
+    statement = statement.values(
+        secret=secret,
+        replaced_secret=webhooks.c.secret if overlap else None,
+        replaced_secret_ends_at=func.now() + overlap if overlap else None,
+    )
     async with db.writing() as connection:
         row = (await connection.execute(statement.returning(webhooks))).one_or_none()
     if row is None:

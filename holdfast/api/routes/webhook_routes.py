@@ -21,7 +21,7 @@ from holdfast.storage.access.webhook_rows import (
     remove_stored_webhook,
     store_test_delivery,
 )
-from holdfast.webhooks.webhook_management import add_webhook
+from holdfast.webhooks.webhook_management import MAX_OVERLAP_HOURS, add_webhook, rotate_secret
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
@@ -35,6 +35,14 @@ class NewWebhookBody(Frozen):
     )
     job: str | None = Field(
         default=None, max_length=200, description="The only job; by default every job of the owner."
+    )
+
+
+class SecretRotationBody(Frozen):
+    """How a webhook gets another secret."""
+
+    overlap_hours: int = Field(
+        default=24, ge=0, le=MAX_OVERLAP_HOURS, description="How long the old secret signs, too."
     )
 
 
@@ -81,6 +89,16 @@ async def send_test_message(session: Asker, webhook: str) -> TestMessage:
     """Have a message of the type `webhook.test` sent."""
     owner = session.caller.visible_owner
     return TestMessage(delivery=await store_test_delivery(session.holdfast.db, webhook, owner))
+
+
+@router.post("/{webhook}/rotate")
+async def rotate_webhook_secret(
+    session: Asker, webhook: str, body: SecretRotationBody
+) -> CreatedWebhook:
+    """Give the webhook another secret; during the overlap both secrets sign each message."""
+    owner = session.caller.visible_owner
+    hours = body.overlap_hours
+    return await rotate_secret(session.holdfast.db, webhook, owner, overlap_hours=hours)
 
 
 @router.delete("/{webhook}")

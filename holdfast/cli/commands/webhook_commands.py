@@ -10,7 +10,7 @@ from holdfast.cli.render.terminal_output import console, print_json, print_progr
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
 from holdfast.models.access.webhook_events import WebhookEvent
-from holdfast.models.access.webhooks import WebhookDelivery
+from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery
 from holdfast.models.errors import ServiceDown
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.storage.access.webhook_rows import (
@@ -18,7 +18,7 @@ from holdfast.storage.access.webhook_rows import (
     remove_stored_webhook,
     store_test_delivery,
 )
-from holdfast.webhooks.webhook_management import add_webhook
+from holdfast.webhooks.webhook_management import add_webhook, rotate_secret
 
 _LOOK_EVERY_S = 0.2
 
@@ -55,12 +55,24 @@ def add_webhook_command(
             job_id=job,
         )
     )
+    _print_secret(created, json_output=json_output)
+
+
+def rotate_secret_command(webhook_id: str, overlap_hours: int, *, json_output: bool) -> None:
+    """Give a webhook another secret and print it."""
+    rotated = run_with_client(
+        lambda holdfast: rotate_secret(holdfast.db, webhook_id, None, overlap_hours=overlap_hours)
+    )
+    _print_secret(rotated, json_output=json_output)
+
+
+def _print_secret(webhook: CreatedWebhook, *, json_output: bool) -> None:
     if json_output:
-        print_json(created)
+        print_json(webhook)
     else:
-        print_text(created.secret)
+        print_text(webhook.secret)
     print_progress(
-        f"webhook {created.details.id}; store the secret now, because it is not shown again"
+        f"webhook {webhook.details.id}; store the secret now, because it is not shown again"
     )
 
 

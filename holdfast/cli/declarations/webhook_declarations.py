@@ -1,4 +1,4 @@
-"""Declare the commands `webhooks list`, `add`, `remove` and `test`."""
+"""Declare the commands `webhooks list`, `add`, `rotate`, `remove` and `test`."""
 
 from typing import Annotated
 
@@ -8,7 +8,8 @@ from holdfast.cli.declarations.option_types import JsonOption
 from holdfast.models.access.webhook_events import WebhookEvent
 
 app = typer.Typer(
-    help="Addresses that are told when a job ends, pauses or asks: list, add, remove, test.",
+    help="Addresses that are told when a job ends, pauses or asks: list, add, rotate, remove and "
+    "test.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -41,6 +42,20 @@ def add(
     from holdfast.cli.commands.webhook_commands import add_webhook_command
 
     add_webhook_command(url, event or (), job, owner, json_output=json_output)
+
+
+@app.command()
+def rotate(
+    webhook: WebhookArgument,
+    overlap_hours: Annotated[
+        int, typer.Option(min=0, max=720, help="How long the old secret signs as well.")
+    ] = 24,
+    json_output: JsonOption = False,
+) -> None:
+    """Give a webhook another secret, and print it once."""
+    from holdfast.cli.commands.webhook_commands import rotate_secret_command
+
+    rotate_secret_command(webhook, overlap_hours, json_output=json_output)
 
 
 @app.command()

@@ -124,6 +124,14 @@ class AsyncInstallation(AsyncSession):
         """Send a message to the webhook's address once."""
         return await self._post(JsonObject, f"/webhooks/{webhook_id}/test")
 
+    async def rotate_webhook(self, webhook_id: str, *, overlap_hours: int = 24) -> JsonObject:
+        """Give the webhook another secret, which only this answer has.
+
+        The old secret signs as well for `overlap_hours`.
+        """
+        body: JsonObject = {"overlap_hours": overlap_hours}
+        return await self._post(JsonObject, f"/webhooks/{webhook_id}/rotate", body)
+
     async def remove_webhook(self, webhook_id: str) -> JsonObject:
         """Send nothing more to the webhook's address."""
         return await self._delete(JsonObject, f"/webhooks/{webhook_id}")

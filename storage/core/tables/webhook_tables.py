@@ -38,6 +38,12 @@ webhooks = Table(
         comment="signs what is sent, so a hash is not enough",
     ),
     time_column("created_at", is_now=True),
+    Column(
+        "replaced_secret",
+        StorableText,
+        comment="signs next to the secret until replaced_secret_ends_at",
+    ),
+    time_column("replaced_secret_ends_at"),
 )
 
 webhook_deliveries = Table(

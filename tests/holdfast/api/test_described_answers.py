@@ -32,6 +32,7 @@ ROUTES = {
     "webhooks list": "GET /v1/webhooks",
     "webhooks add": "POST /v1/webhooks",
     "webhooks remove": "DELETE /v1/webhooks/{webhook}",
+    "webhooks rotate": "POST /v1/webhooks/{webhook}/rotate",
     "webhooks test": "POST /v1/webhooks/{webhook}/test",
     "run": "POST /v1/jobs",
     "submit": "POST /v1/jobs",

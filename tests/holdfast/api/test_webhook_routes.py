@@ -30,20 +30,24 @@ async def test_an_owner_sees_only_its_own_webhooks(idle_engine: RunningEngine) -
             foreign = [
                 await otto.get(f"{address}/deliveries"),
                 await otto.post(f"{address}/test"),
+                await otto.post(f"{address}/rotate", json={}),
                 await otto.delete(address),
             ]
             listed = (await otto.get("/webhooks")).json()
             tested = await maria.post(f"{address}/test")
             sent = (await maria.get(f"{address}/deliveries")).json()
             shown = (await maria.get("/webhooks")).text
+            rotated = (await maria.post(f"{address}/rotate", json={"overlap_hours": 2})).json()
             removed = await maria.delete(address)
             left = (await maria.get("/webhooks")).json()
 
-    assert [answer.status_code for answer in foreign] == [404, 404, 404]
+    assert [answer.status_code for answer in foreign] == [404] * 4
     assert listed == []
     assert (tested.status_code, [each["event"] for each in sent]) == (202, ["webhook.test"])
     assert made["secret"].startswith("whsec_")
     assert made["secret"] not in shown
+    assert rotated["details"] == made["details"]
+    assert rotated["secret"] not in ("", made["secret"])
     assert (removed.status_code, left) == (200, [])
 
 

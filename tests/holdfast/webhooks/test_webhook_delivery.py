@@ -1,12 +1,7 @@
 """Tests for the sending of webhooks: signed, from an outbox, again after each failure."""
 
-import asyncio
 import json
-import os
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -23,26 +18,15 @@ from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.storage.access.webhook_rows import store_test_delivery
 from holdfast.tools.web.http_client.address_rules import AllowedHosts
 from holdfast.tools.web.http_client.http_exchange import HttpClient
-from holdfast.webhooks.webhook_management import add_webhook
+from holdfast.webhooks.webhook_management import add_webhook, rotate_secret
 from holdfast.webhooks.webhook_sender import WebhookSender
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
-from tests.support.services.webhook_receiver import WebhookReceiver
+from tests.support.services.webhook_receiver import ReceivedMessage, WebhookReceiver
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance("API-04")]
-
-SENDER = """
-import asyncio, sys
-from datetime import timedelta
-from holdfast.storage.core.database import Database
-from holdfast.tools.web.http_client.address_rules import AllowedHosts
-from holdfast.webhooks.webhook_sender import WebhookSender
-url, host = sys.argv[1:]
-sender = WebhookSender(Database(url), AllowedHosts.of((host,)), lease=timedelta(seconds=1))
-asyncio.run(sender.repeat())
-"""
 
 
 @pytest.fixture
@@ -70,12 +54,6 @@ async def sent_once(sender: WebhookSender) -> None:
 
 async def deliveries(engine: RunningEngine, created: CreatedWebhook) -> list[WebhookDelivery]:
     return await load_deliveries(engine.db, created.details.id, limit=100)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 async def test_the_openai_client_accepts_the_message_of_a_job_that_ended(
@@ -125,41 +103,6 @@ async def test_the_outbox_has_each_event_if_and_only_if_the_log_has_it(
     stored = [each.event for each in reversed(await deliveries(idle_engine, every))]
     assert stored == ["job.paused", "job.asks", "job.done", "job.failed", "job.failed", "job.asks"]
     assert [each.event for each in await deliveries(idle_engine, asks)] == ["job.asks"]
-
-
-async def test_a_killed_worker_has_its_message_sent_again_under_the_same_id(
-    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
-) -> None:
-    is_read, goes_on = threading.Event(), threading.Event()
-
-    def answer() -> int:
-        is_read.set()
-        goes_on.wait(30)
-        return 200
-
-    receiver.answer = answer
-    created = await added(idle_engine, receiver, tmp_path)
-    await store_test_delivery(idle_engine.db, created.details.id, None)
-    url = idle_engine.holdfast.endpoints.database_url
-    command = (sys.executable, "-c", SENDER, url, receiver.host)
-    killed = await asyncio.create_subprocess_exec(*command)
-    await asyncio.to_thread(is_read.wait, 30)
-    os.kill(killed.pid, signal.SIGKILL)
-    await killed.wait()
-    goes_on.set()
-
-    sending = asyncio.create_task(sender_to(idle_engine, receiver.host).repeat())
-    await until(lambda: len(receiver.messages) == 2)
-    async with asyncio.timeout(10):
-        while (await deliveries(idle_engine, created))[0].delivered_at is None:
-            await asyncio.sleep(0.02)
-    sending.cancel()
-
-    first, second = receiver.messages
-    assert first.headers["webhook-id"] == second.headers["webhook-id"]
-    assert first.body == second.body
-    [delivery] = await deliveries(idle_engine, created)
-    assert (delivery.attempts, delivery.next_attempt_at) == (2, None)
 
 
 async def test_a_receiver_that_was_away_gets_the_message_once(
@@ -221,6 +164,39 @@ async def test_a_private_address_is_reached_only_while_the_operator_names_it(
     [delivery] = await deliveries(idle_engine, created)
     assert "[webhooks]" in delivery.last_error
     assert receiver.messages == []
+
+
+async def test_both_secrets_sign_until_the_overlap_of_a_rotation_ends(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+) -> None:
+    created = await added(idle_engine, receiver, tmp_path)
+    webhook = created.details.id
+    with pytest.raises(BadInput, match="0 to 720"):
+        await rotate_secret(idle_engine.db, webhook, None, overlap_hours=721)
+    rotated = await rotate_secret(idle_engine.db, webhook, None, overlap_hours=1)
+    sender = sender_to(idle_engine, receiver.host)
+
+    async def accepted() -> list[bool]:
+        """Whether a receiver with the old and one with the new secret takes the next message."""
+        await store_test_delivery(idle_engine.db, webhook, None)
+        await sent_once(sender)
+        return [_is_accepted(receiver.messages[-1], each.secret) for each in (created, rotated)]
+
+    during = await accepted()
+    with psycopg.connect(_plain(idle_engine)) as connection:
+        connection.execute("update webhooks set replaced_secret_ends_at = now()")
+    after = await accepted()
+
+    assert (during, after) == ([True, True], [False, True])
+
+
+def _is_accepted(message: ReceivedMessage, secret: str) -> bool:
+    client = openai.OpenAI(api_key="none", webhook_secret=secret)
+    try:
+        client.webhooks.unwrap(message.body, message.headers)
+    except openai.InvalidWebhookSignatureError:
+        return False
+    return True
 
 
 def _plain(engine: RunningEngine) -> str:
