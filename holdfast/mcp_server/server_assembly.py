@@ -10,6 +10,7 @@ from holdfast.mcp_server.job_tasks import JobTasks
 from holdfast.mcp_server.research_server import ResearchServer
 from holdfast.mcp_server.tools.control_tools import add_control_tools
 from holdfast.mcp_server.tools.reading_tools import add_reading_tools
+from holdfast.mcp_server.tools.schedule_tools import add_schedule_tools
 from holdfast.mcp_server.tools.start_and_wait_tools import add_start_and_wait_tools
 
 
@@ -26,5 +27,6 @@ def build_mcp_server(access: CallerAccess) -> ResearchServer:
     add_start_and_wait_tools(server, calls, HostQuestions())
     add_control_tools(server, calls)
     add_reading_tools(server, calls)
+    add_schedule_tools(server, calls)
     add_job_resources(server, calls)
     return server

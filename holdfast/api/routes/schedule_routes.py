@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from holdfast.api.api_context import Asker, Reader, check_visible_job
+from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.routes.job_submission_routes import checked_job_request
 from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_submission import JobSubmission
@@ -73,6 +73,17 @@ class NewScheduleBody(Frozen):
 @router.post("", status_code=201)
 async def create_schedule(session: Asker, body: NewScheduleBody) -> ScheduleView:
     """Ask a question, or update a report, at certain times."""
+    return await created_schedule(session, body)
+
+
+async def created_schedule(session: CallerView, body: NewScheduleBody) -> ScheduleView:
+    """Add a schedule for the caller.
+
+    Raises:
+        BadInput: the times, the question or the job cannot be used.
+        NotFound: the caller sees no such job or collection.
+        ServiceDown: Temporal does not answer.
+    """
     terms = ScheduleTerms(
         times=body.times,
         time_zone=body.time_zone,

@@ -23,6 +23,7 @@ JOB_TOOLS: dict[str, dict[str, Any]] = {
     "research_report": {},
     "research_source": {"mark": 1},
 }
+SCHEDULE_TOOLS = {"research_schedule", "research_schedules", "research_change_schedule"}
 
 
 async def new_key(serving: HttpService, owner: str, *scopes: str) -> str:
@@ -48,9 +49,35 @@ async def test_no_tool_or_resource_shows_another_owners_job(
             with pytest.raises(Exception, match="there is no job"):
                 await client.read_resource(f"holdfast://jobs/{job}/{part}")
 
-    assert tools == {"research_start", *JOB_TOOLS}
+    assert tools == {"research_start", *JOB_TOOLS, *SCHEDULE_TOOLS}
     assert all(f"there is no job '{job}'" in each for each in refusals), refusals
     assert not any("found a" in each for each in refusals)
+
+
+@pytest.mark.conformance("MCP-01", "REC-06")
+async def test_a_host_schedules_a_question_that_other_owners_do_not_see(
+    serving: HttpService,
+) -> None:
+    asked = {**QUESTION, "times": "daily 08:00", "time_zone": "Europe/Berlin"}
+    async with mcp_host(serving, key=await new_key(serving, "maria")) as client:
+        made = await answer_of(client, "research_schedule", **asked)
+        which = {"schedule": made["id"]}
+        paused = await answer_of(client, "research_change_schedule", **which, change="pause")
+        neither = await refusal_of(client, "research_schedule", times="daily 08:00")
+        [listed] = (await answer_of(client, "research_schedules"))["schedules"]
+    async with mcp_host(serving, key=await new_key(serving, "otto")) as client:
+        seen = await answer_of(client, "research_schedules")
+        ended = await refusal_of(client, "research_change_schedule", **which, change="end")
+    async with mcp_host(serving, key=await new_key(serving, "maria", "read")) as client:
+        unscoped = await refusal_of(client, "research_change_schedule", **which, change="end")
+
+    assert (made["owner"], made["question"], made["status"]) == ("maria", "Who?", "active")
+    assert made["next_run"]
+    assert paused["schedule"]["status"] == listed["status"] == "paused"
+    assert "give either" in neither
+    assert seen["schedules"] == []
+    assert "there is no schedule" in ended
+    assert "no scope 'ask'" in unscoped
 
 
 async def test_a_key_does_only_what_its_scopes_allow(
