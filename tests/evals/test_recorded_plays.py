@@ -20,7 +20,7 @@ FILES = sorted(PLAYS.glob("*.jsonl"))
 def test_there_are_plays() -> None:
     plays = [file.stem.split("-")[0] for file in FILES]
 
-    assert set(plays) >= {"kpi", "tdp", "vmao"}
+    assert set(plays) >= {"kpi", "research", "tdp", "vmao"}
     assert plays.count("loop") >= 2
 
 

@@ -20,6 +20,7 @@ _LIBRARIES = (
     "anyio.streams.stapled",
     "concurrent.futures.thread",
     "importlib.readers",
+    "jsonschema",  # by the MCP client, at the first answer of a tool
     "rapidfuzz",
     "rich.logging",
     "temporalio.contrib.pydantic",

@@ -9,6 +9,8 @@ from tests.support.services.bare_environment import bare_environment
 
 OPENS_SERVICES = """
 import asyncio, json, sys
+from mcp import Client
+from mcp.server import MCPServer
 from holdfast.services.supervisor.preloaded_modules import preload_modules
 from holdfast.services.supervisor.process_signals import is_safe_to_fork
 from holdfast.settings import load_settings
@@ -16,7 +18,14 @@ from holdfast.worker import open_services
 
 async def open_all():
     async with open_services(settings, "postgresql+psycopg://nobody@/none?host=/nowhere"):
-        pass
+        async with Client(server) as client:
+            await client.call_tool("double", {"number": 1})
+
+server = MCPServer("numbers")
+
+@server.tool()
+def double(number: int) -> int:
+    return 2 * number
 
 settings = load_settings()
 preload_modules(settings)
@@ -27,7 +36,9 @@ print(json.dumps({"can_fork": can_fork, "later": later}))
 """
 
 
-def test_a_worker_opens_its_services_without_loading_a_module(tmp_path: Path) -> None:
+def test_a_worker_opens_its_services_and_calls_a_tool_without_loading_a_module(
+    tmp_path: Path,
+) -> None:
     config = tmp_path / "holdfast.toml"
     config.write_text('[servers.far]\nurl = "http://127.0.0.1:9/mcp"\n')
     environment = bare_environment() | {
