@@ -54,6 +54,7 @@ def _after_asking(text: str, at: int, head: str) -> NestedDescription | None:
             continue
         if not _has_name(found.group(2)):
             continue
+        inner = _without_back_reference(inner)
         if not _says_something(outer) or _OPEN_ENDED.search(outer):
             inner, rest = _at_last_name(inner)
             outer = f"{outer} {rest}".strip(" ?.,")
@@ -62,6 +63,18 @@ def _after_asking(text: str, at: int, head: str) -> NestedDescription | None:
     return None
 
 
+def _without_back_reference(inner: str) -> str:
+    """`designer of X in the post that he took up`: the clause with the pronoun describes no X."""
+    found = _BACK_REFERENCE.search(inner)
+    if found is None or not _has_name(inner[: found.start()]):
+        return inner
+    return inner[: found.start()]
+
+
+_BACK_REFERENCE = re.compile(
+    r" (?:in|as|at|on|to|from|of|for) (?:the|an?) (?:[a-z][\w’-]* ){1,4}?"
+    r"(?:(?:that|which|whom|where|when) )?(?:he|she|they)\b"
+)
 _OPEN_ENDED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can)$", re.IGNORECASE)
 """`In what year did [the man who ...] leave?`: what is asked goes on after the description."""
 _PASSIVE = re.compile(r"\s*(?:is|are|was|were|had|has)(?: \w+ed| \w+en| made| built| held| set)\b")

@@ -194,3 +194,11 @@ def test_a_title_is_told_once(title: str, shown: str) -> None:
         synthesise(SynthesiserTask(question="?", answer="x", evidence=(item,))).findings[0].text
         == shown
     )
+
+
+def test_a_clause_that_refers_back_by_a_pronoun_describes_no_link() -> None:
+    question = parse_question(
+        "Who followed the founder of Harlow Mills as the head of the bank that she had led?"
+    )
+
+    assert (question.inner, question.outer) == ("founder of Harlow Mills", "Who followed")
