@@ -1,12 +1,13 @@
-"""Ask the plain questions of `plain.toml` of the forty documents, and say which are answered right.
+"""Ask plain questions of the forty documents, and say which are answered right.
 
-    python -m holdfast.evals.customer.plain_questions [--preset research] [--model extractive]
+    python -m holdfast.evals.customer.plain_questions [plain|later|held-out] [--preset research]
 
 Uses the services of this computer and starts them if need be; the documents become the collection
 `customer`. One line a question: right, wrong or open, the stated confidence, the answer.
 """
 
 import argparse
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.python_client import Client
 
 FOLDER = Path(__file__).parent
+FILES = {"plain": "plain.toml", "later": "plain-later.toml", "held-out": "plain-held-out.toml"}
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 COLLECTION = "customer"
 
 
@@ -39,8 +42,11 @@ class PlainAnswer(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """True if the answer says what a right one says."""
-        return bool(self.answer) and is_right_answer(self.answer, self.asked.answers)
+        """True if the answer says what a right one says, with the same numbers in digits."""
+        return bool(self.answer) and any(
+            is_right_answer(self.answer, (each,)) and _numbers(self.answer) == _numbers(each)
+            for each in self.asked.answers
+        )
 
     @property
     def rated(self) -> RatedAnswer | None:
@@ -57,20 +63,24 @@ class PlainAnswer(NamedTuple):
         return f"{mark:5}  {sure:4}  {self.route or '':9}  {self.asked.question}  {self.answer}"
 
 
-def plain_questions() -> tuple[PlainQuestion, ...]:
-    """Return the questions of `plain.toml`."""
-    rows = tomllib.loads((FOLDER / "plain.toml").read_text("utf-8"))["question"]
+def _numbers(text: str) -> list[str]:
+    return sorted(each.replace(",", "") for each in _NUMBER.findall(text))
+
+
+def plain_questions(which: str = "plain") -> tuple[PlainQuestion, ...]:
+    """Return the questions of one of the `FILES`."""
+    rows = tomllib.loads((FOLDER / FILES[which]).read_text("utf-8"))["question"]
     return tuple(
         PlainQuestion(row["question"], tuple(row["answers"]), tuple(row["pages"])) for row in rows
     )
 
 
-def ask(client: Client, preset: str, model: str) -> Iterator[PlainAnswer]:
+def ask(client: Client, which: str, preset: str, model: str) -> Iterator[PlainAnswer]:
     """Yield each question's answer, in order; all jobs are submitted at once."""
     client.wait_for_upload(client.add_documents(COLLECTION, FOLDER / "documents").id)
     asked = [
         (each, client.submit(each.question, preset=preset, model=model, collection=COLLECTION))
-        for each in plain_questions()
+        for each in plain_questions(which)
     ]
     for question, job in asked:
         ended = client.wait(job.job_id)
@@ -89,12 +99,13 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("which", nargs="?", choices=FILES, default="plain", help="the questions")
     parser.add_argument("--preset", default="research")
     parser.add_argument("--model", default=EXTRACTIVE_MODEL)
     chosen = parser.parse_args()
     right = wrong = total = 0
     with Client.local() as client:
-        for each in ask(client, chosen.preset, chosen.model):
+        for each in ask(client, chosen.which, chosen.preset, chosen.model):
             print(each.line, flush=True)
             total += 1
             right += each.is_right

@@ -1,11 +1,13 @@
 """Extractor by rules: rank sentences, score value candidates, return the best value."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.roles.extractive.extraction.amount_wording import with_counted_noun
 from holdfast.roles.extractive.extraction.candidate_scoring import (
     ScoredCandidate,
     confidence,
@@ -13,6 +15,7 @@ from holdfast.roles.extractive.extraction.candidate_scoring import (
 )
 from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
 from holdfast.roles.extractive.extraction.extraction_summary import extraction_summary
+from holdfast.roles.extractive.extraction.plain_statements import PLAIN_CONFIDENCE, plain_value
 from holdfast.roles.extractive.extraction.response_passages import (
     ParsedResponse,
     ResponsePassage,
@@ -108,10 +111,21 @@ def _best(
     cell = best_cell(reading, wanted)
     if cell is not None:
         return BestValue(cell, CELL_CONFIDENCE)
+    plain = plain_value(reading, wanted)
+    if plain is not None:
+        return BestValue(_worded(plain, wanted), PLAIN_CONFIDENCE)
     every = _fitting(places, wanted, reading)
     if not every or fits_nothing(every[0]):
         return None
-    return BestValue(every[0], _confidence_of_first(every, wanted, reading), _other_values(every))
+    sure = _confidence_of_first(every, wanted, reading)
+    return BestValue(_worded(every[0], wanted), sure, _other_values(every))
+
+
+def _worded(found: ScoredCandidate, wanted: EntityQuery) -> ScoredCandidate:
+    if wanted.kind is not ValueKind.NUMBER:
+        return found
+    value = with_counted_noun(found.value, found.place.sentence.text, wanted)
+    return replace(found, value=value)
 
 
 def _fitting(

@@ -24,6 +24,8 @@ CELL_CONFIDENCE = 0.9
 
 _LABELLED = re.compile(r"^[^:;|.]{1,60}: [^;]*(?:; [^:;|.]{1,60}: [^;]*)+$")
 _RULE = re.compile(r"^[|\s:-]+$")
+_UNIT_OF_COLUMN = re.compile(r" in \w+(?: \w+)?$")
+"""`cost in pounds` is asked for as `cost`; the quoted row says the unit."""
 _LEAST_CELLS = 2
 _MOST_ROWS = 500
 _KINDS = {
@@ -93,7 +95,7 @@ def _fitting_cells(reading: ParsedResponse, wanted: EntityQuery) -> Iterator[_Ce
             if not named or not named <= asked:
                 continue
             for label, value in others:
-                column = frozenset(stems(label))
+                column = frozenset(stems(_UNIT_OF_COLUMN.sub("", label)))
                 if column and column <= asked | wanted.noun and _is_of_kind(value, wanted.kind):
                     yield _Cell(len(column) + len(named), value, row, passage)
 

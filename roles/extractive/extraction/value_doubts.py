@@ -22,7 +22,8 @@ _SAYS_KIN = _KIN | {stem(each) for each in ("married", "marriage", "born", "wed"
 _PRIZES = frozenset(
     stem(each) for each in ("prize", "award", "medal", "honour", "honor", "trophy", "cup", "order")
 )
-_SAID_PLAINLY = ("height", "width", "depth", "thickness", "length")
+SAID_PLAINLY = ("height", "width", "depth", "thickness", "length")
+"""Measures whose word must stand next to the amount."""
 
 
 def is_doubtful(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse) -> bool:
@@ -48,7 +49,7 @@ def _is_no_prize(best: ScoredCandidate, wanted: EntityQuery) -> bool:
 
 def is_another_measure(best: ScoredCandidate, wanted: EntityQuery) -> bool:
     """`five kilometres south` is no height: a measure needs its word next to it."""
-    if wanted.measure not in _SAID_PLAINLY:
+    if wanted.measure not in SAID_PLAINLY:
         return False
     text = best.place.sentence.text
     at = text.find(best.value)

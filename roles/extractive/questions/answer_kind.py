@@ -56,6 +56,13 @@ _PAYS = re.compile(
 )
 
 
+_PAYS_LAST = re.compile(
+    r"\b(cost|pay|charge|owe|earn)\b(?=\W*$|\s+(?:per|a|an|each|every|for|in|from|since)\b)",
+    re.IGNORECASE,
+)
+"""`What does X pay per week?` asks for an amount."""
+
+
 def find_question_word(text: str) -> re.Match[str] | None:
     """The question word; not a word that joins a clause, as in `the man who`."""
     every = list(QUESTION_WORD.finditer(text))
@@ -78,7 +85,8 @@ def _is_asking(text: str, found: re.Match[str]) -> bool:
 
 def _asked_noun(rest: str) -> tuple[ValueKind, str]:
     if re.match(r"\s*(?:does|do|did)\b", rest, re.IGNORECASE):
-        return ValueKind.ANY, ""
+        paid = _PAYS_LAST.search(rest)
+        return (ValueKind.NUMBER, paid.group(1).lower()) if paid else (ValueKind.ANY, "")
     rest = re.sub(r"^\s*(?:is|are|was|were|'s)\s+(?:the|an?)?\s*", " ", rest, flags=re.IGNORECASE)
     rest = re.sub(
         r"^\s*(?:the\s+)?(?:(?:full|given|birth|last|first|real|stage)\s+)?"
@@ -97,7 +105,8 @@ def _asked_noun(rest: str) -> tuple[ValueKind, str]:
 
 _ENDING = """
 is are was were did does do has had have of in on at by for from with that which who whom where
-when to and or a an per would will can could as whose part if about also between
+when to and or a an per would will can could may might must shall should as whose
+part if about also between
 """
 _PHRASE_ENDS = frozenset(_ENDING.split())
 

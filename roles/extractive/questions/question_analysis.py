@@ -7,7 +7,7 @@ from enum import StrEnum
 from holdfast.roles.extractive.questions.answer_kind import QUESTION_WORD, answer_kind_and_noun
 from holdfast.roles.extractive.questions.comparison_pairs import find_pair
 from holdfast.roles.extractive.questions.nested_descriptions import find_nested
-from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
 from holdfast.roles.extractive.text.words_and_sentences import stem, words
 
 LONGEST_QUESTION = 2_000
@@ -68,6 +68,8 @@ def parse_question(text: str) -> ParsedQuestion:
     if _YES_NO.match(text) and not QUESTION_WORD.search(text):
         return ParsedQuestion(text, QuestionShape.CHECK, ValueKind.ANY, "", second_question=also)
     inner, inner_noun, outer = find_nested(text, noun)
+    if kind in _OF_MATTERS and _is_matter(inner, inner_noun):
+        inner = inner_noun = outer = ""
     shape = QuestionShape.CHAIN if inner else QuestionShape.DIRECT
     return ParsedQuestion(
         text,
@@ -79,6 +81,20 @@ def parse_question(text: str) -> ParsedQuestion:
         outer=outer,
         second_question=also,
     )
+
+
+def _is_matter(inner: str, inner_noun: str) -> bool:
+    """True of `contract with X`: a matter that has no name which a first search could find."""
+    if not inner_noun or kind_of_noun(inner_noun.split()[-1]) not in (None, ValueKind.NUMBER):
+        return False
+    return _BY_PREPOSITION.match(inner.removeprefix(inner_noun)) is not None
+
+
+_OF_MATTERS = (ValueKind.NUMBER, ValueKind.DATE, ValueKind.YEAR, ValueKind.PERSON)
+"""What the document of a matter says itself."""
+_BY_PREPOSITION = re.compile(
+    r"\W*(?:with|for|of|on|in|at|about|between)\b(?!.*\b(?:that|which|who|whose|whom|where)\b)"
+)
 
 
 def _split_second_question(text: str) -> tuple[str, str]:

@@ -35,7 +35,7 @@ _COMPARED = {
 }
 _PAID = """
 price cost rent fee salary budget revenue turnover profit penalty pay pays paid charge charges owe
-owes claim claims compensation tariff excess
+owes claim claims compensation tariff excess earn earns estimate
 """
 _MONEY = frozenset(_PAID.split())
 _CURRENCY = re.compile(r"[$€£¥]\s?\d|\b(?:pence|pounds?|euros?|dollars?|cents?)$", re.IGNORECASE)
@@ -54,6 +54,7 @@ _UNITS = {
     "depth": _LENGTH,
     "thickness": _LENGTH,
     "duration": _TIME,
+    "notice": _TIME,
     "age": rf"(?:{_TIME}|old)",
     "weight": _WEIGHT,
 }

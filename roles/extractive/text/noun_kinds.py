@@ -58,7 +58,7 @@ _NOUNS = {
     ValueKind.NUMBER: "number population amount age percentage percent price cost length height "
     "distance budget size rate count total temperature weight depth duration speed score "
     "capacity elevation area width thickness density voltage pressure frequency penalty fee "
-    "salary ratio revenue turnover profit limit compensation tariff excess",
+    "salary ratio revenue turnover profit limit compensation tariff excess estimate share notice",
     ValueKind.QUALITY: "profession occupation genre nationality type kind language religion "
     "career instrument sport style degree field discipline ethnicity color colour "
     "material breed species common",

@@ -88,7 +88,7 @@ def _times_and_amounts(text: str) -> Iterator[ValueCandidate]:
             continue
         yield each
         unit = _UNIT.match(text, each.end)
-        if unit and unit.group(1).lower() not in STOPWORDS:
+        if unit and unit.group(1).lower() not in (*STOPWORDS, "per"):
             yield ValueCandidate(
                 text[each.start : unit.end()], ValueKind.NUMBER, each.start, unit.end()
             )
