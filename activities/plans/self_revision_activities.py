@@ -17,20 +17,29 @@ from holdfast.models.jobs.activity_orders import ReviseOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import PlanReceipt
 from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
 from holdfast.models.plans.shown_plan import shown_plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.strategies.job_strategy import Monitoring
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
 from holdfast.planning.plans.plan_validation import PlanRules
-from holdfast.roles.planning.reviser import REVISER, Refined, ReviserAnswer, ReviserTask
+from holdfast.roles.planning.reviser import (
+    REVISER,
+    FailedAgentTask,
+    Refined,
+    ReviserAnswer,
+    ReviserTask,
+)
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.jobs.job_control_rows import guidance_of
-from holdfast.storage.plans import plan_change_rows, task_queries
+from holdfast.storage.plans import agent_task_rows, plan_change_rows, task_queries
 from holdfast.storage.plans.agent_task_rows import CONTRADICTION_NOTE
+from holdfast.storage.plans.task_queries import CONSIDERED_NOTE, GIVEN_UP_NOTE
 
 
 @dataclass(frozen=True)
@@ -53,42 +62,100 @@ class SelfRevisionActivities:
         tools = await services.hub.for_job(request).signatures()
         agents = services.agents.usable_agents(tools)
         guidance = await guidance_of(services.db, order.job_id)
-        inputs = _RevisionInputs(request, tasks, whole, agents, guidance)
+        failed = _failures_to_repair(request, tasks, order.under_way)
+        inputs = _RevisionInputs(request, tasks, whole, agents, guidance, failed)
         model_caller = ModelCaller.of(services, order, request, key)
         try:
             answer, faults = await inputs.ask(model_caller)
         except Lasting as error:
             answer, faults = None, (str(error),)
         if answer is None:
-            return partial(_record_refusal, order, faults, model_caller.tokens)
-        change = revision_change(
-            inputs.plan, proposal_from_answer(inputs.plan, answer), answer.explanation
-        )
-        return partial(_record_revision, order, inputs, change, model_caller.tokens)
+            return partial(_record_refusal, order, inputs, faults, model_caller.tokens)
+        proposal = inputs.proposal(answer)
+        change = revision_change(inputs.plan, proposal, answer.explanation)
+        left_out = proposal.left_out
+        return partial(_record_revision, order, inputs, change, left_out, model_caller.tokens)
 
 
 async def _record_refusal(
-    order: ReviseOrder, faults: Sequence[str], tokens: int, tx: JobTransaction
+    order: ReviseOrder,
+    inputs: "_RevisionInputs",
+    faults: Sequence[str],
+    tokens: int,
+    tx: JobTransaction,
 ) -> Recorded[PlanReceipt]:
     """Change nothing: a plan that was good enough to run goes on."""
-    await tx.set(results_considered=order.results_considered)
+    considered = await _record_considered(order, inputs, tx)
     why = cut_message("; ".join(faults), MessageLimit.ENTRY)
     tx.event(EventKind.PLAN_CHANGE_REFUSED, results_considered=order.results_considered, reason=why)
-    return Recorded(PlanReceipt(tokens=tokens))
+    return Recorded(PlanReceipt(considered=considered, tokens=tokens))
+
+
+async def _record_considered(
+    order: ReviseOrder, inputs: "_RevisionInputs", tx: JobTransaction
+) -> tuple[str, ...]:
+    """Record which results were seen; only a revision after each batch asks for their names."""
+    await tx.set(results_considered=order.results_considered)
+    if inputs.request.strategy.monitoring is not Monitoring.BATCH:
+        return ()
+    seen = tuple(
+        each.task.id
+        for each in inputs.tasks
+        if each.task.status.has_run
+        and not (each.task.parent or each.notes.get(CONSIDERED_NOTE))
+        and each.task.id not in order.under_way
+    )
+    for name in seen:
+        await agent_task_rows.add_agent_notes(tx, name, {CONSIDERED_NOTE: True})
+    return seen
 
 
 async def _record_revision(
     order: ReviseOrder,
     inputs: "_RevisionInputs",
     change: PlanChange,
+    left_out: Sequence[str],
     tokens: int,
     tx: JobTransaction,
 ) -> Recorded[PlanReceipt]:
-    await tx.set(results_considered=order.results_considered)
-    if not change.has_changes:
-        return Recorded(PlanReceipt(tokens=tokens))
-    number = await plan_change_rows.store_change(tx, inputs.whole, change)
-    return Recorded(plan_receipt(number, change, inputs.tasks, tokens=tokens))
+    considered = await _record_considered(order, inputs, tx)
+    receipt = PlanReceipt(tokens=tokens)
+    if change.has_changes:
+        number = await plan_change_rows.store_change(tx, inputs.whole, change)
+        receipt = plan_receipt(number, change, inputs.tasks, tokens=tokens)
+    for name in left_out:
+        await _give_up(tx, change.apply_to(inputs.whole), name, change.explanation)
+    return Recorded(
+        receipt.model_copy(update={"given_up": tuple(left_out), "considered": considered})
+    )
+
+
+async def _give_up(tx: JobTransaction, plan: Plan, name: str, explanation: str) -> None:
+    change = PlanChange(cause=PlanChangeCause.REVISED, failed_task=name, explanation=explanation)
+    await plan_change_rows.store_change(tx, plan, change)
+    await agent_task_rows.add_agent_notes(tx, name, {GIVEN_UP_NOTE: True})
+
+
+def _failures_to_repair(
+    request: JobRequest, tasks: Sequence[StoredTask], under_way: Sequence[str]
+) -> tuple[FailedAgentTask, ...]:
+    """The failed tasks of the plan, where the strategy leaves them to the reviser.
+
+    What the workflow still believes under way, and what was retried for the verifier, is not among
+    them.
+    """
+    strategy = request.strategy
+    if not strategy.revises_failures:
+        return ()
+    return tuple(
+        FailedAgentTask(id=each.task.id, why=each.failure.message if each.failure else "")
+        for each in tasks
+        if each.task.status is TaskStatus.FAILED
+        and not (each.task.parent or each.task.is_opening)
+        and not task_queries.is_given_up(each.notes)
+        and not (strategy.verify and each.attempt > 1)
+        and each.task.id not in under_way
+    )
 
 
 @dataclass(frozen=True)
@@ -100,6 +167,7 @@ class _RevisionInputs:
     whole: Plan
     agents: tuple[AgentBrief, ...]
     guidance: tuple[str, ...]
+    failed: tuple[FailedAgentTask, ...]
     plan: Plan = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +196,7 @@ class _RevisionInputs:
                 for each in self.tasks
                 if each.notes.get(CONTRADICTION_NOTE)
             ),
+            failed=self.failed,
             agents=self.agents,
             used_ids=tuple(task.id for task in self.plan.tasks),
             guidance=self.guidance,
@@ -135,7 +204,7 @@ class _RevisionInputs:
 
         def check(answer: ReviserAnswer) -> Sequence[str]:
             try:
-                proposal = proposal_from_answer(self.plan, answer)
+                proposal = self.proposal(answer)
             except ValidationError as error:
                 return [str(error).splitlines()[0]]
             return revision_faults(self.plan, proposal, self.ground)
@@ -145,18 +214,18 @@ class _RevisionInputs:
         )
         return dialogue.answer, dialogue.faults
 
+    def proposal(self, answer: ReviserAnswer) -> RevisionProposal:
+        """Return the reviser's answer as a proposal.
 
-def proposal_from_answer(plan: Plan, answer: ReviserAnswer) -> RevisionProposal:
-    """Return the reviser's answer as a proposal.
-
-    Raises:
-        pydantic.ValidationError: a value is out of its range.
-    """
-    return RevisionProposal(
-        refined=tuple(_refined_task(plan, each) for each in answer.refine),
-        added=tuple(each.to_task() for each in answer.add),
-        removed=tuple(answer.remove),
-    )
+        Raises:
+            pydantic.ValidationError: a value is out of its range.
+        """
+        return RevisionProposal(
+            refined=tuple(_refined_task(self.plan, each) for each in answer.refine),
+            added=tuple(each.to_task() for each in answer.add),
+            removed=tuple(answer.remove),
+            failed=tuple(each.id for each in self.failed),
+        )
 
 
 def _refined_task(plan: Plan, wanted: Refined) -> Task:

@@ -46,6 +46,8 @@ class TaskState(Frozen):
     """True if this loop is done and proved nothing, so that there is nothing to report from it."""
     is_given_up: bool = False
     """True if the replanner expects nothing of another attempt at this failed task."""
+    is_considered: bool = False
+    """True if a revision after its batch has seen the result."""
 
     @classmethod
     def of(
@@ -60,6 +62,7 @@ class TaskState(Frozen):
         is_answered: bool = False,
         is_empty: bool = False,
         is_given_up: bool = False,
+        is_considered: bool = False,
     ) -> Self:
         """Return the state of `task`."""
         return cls(
@@ -80,10 +83,14 @@ class TaskState(Frozen):
             is_answered=is_answered,
             is_empty=is_empty,
             is_given_up=is_given_up,
+            is_considered=is_considered,
         )
 
     def given_up(self) -> Self:
         return self.model_copy(update={"is_given_up": True})
+
+    def considered(self) -> Self:
+        return self.model_copy(update={"is_considered": True})
 
     def superseded(self) -> Self:
         return self.with_status(TaskStatus.SUPERSEDED)
@@ -343,6 +350,10 @@ class PlanReceipt(Receipt):
     superseded: tuple[str, ...] = ()
     changed: tuple[TaskState, ...] = ()
     """Unfinished tasks that changed: refined, reconnected, or retried."""
+    given_up: tuple[str, ...] = ()
+    """Failed tasks that a revision left out of the plan."""
+    considered: tuple[str, ...] = ()
+    """Results that a revision saw for the first time, where each batch is followed by one."""
     questions: tuple[OpenQuestion, ...] = ()
     halt: Halt | None = None
     tokens: int = 0

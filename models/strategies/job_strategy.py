@@ -52,10 +52,18 @@ class Horizon(StrEnum):
 
 
 class Monitoring(StrEnum):
-    """When unfinished tasks are revised: after a contradiction, or after each result."""
+    """When unfinished tasks are revised: after a contradiction, each result, or each batch."""
 
     LAZY = "lazy"
     EAGER = "eager"
+    BATCH = "batch"
+
+
+class Repair(StrEnum):
+    """Who repairs the plan when an agent task fails."""
+
+    REPLANNER = "replanner"
+    REVISER = "reviser"
 
 
 class Supervision(StrEnum):
@@ -87,6 +95,10 @@ class Strategy(Frozen):
     horizon: Horizon = Horizon.FULL
     """`step`: the whole question is one agent task, resolved call by call (a ReAct loop)."""
     monitoring: Monitoring = Monitoring.LAZY
+    """`batch`: tasks that were ready together end, the plan is revised, then others start."""
+    repaired_by: Repair = Repair.REPLANNER
+    """`reviser`: failed agent tasks are repaired by self-revision (TDP); the replanner repairs them
+    only where the reviser found no valid revision, or has none left."""
     verify: bool = False
     """True: results are verified, gaps filled, and stop conditions decide the end."""
     agent_horizon: Horizon = Horizon.FULL
@@ -262,6 +274,12 @@ class Strategy(Frozen):
     def has_fixed_plan(self) -> bool:
         """True if the strategy has a fixed plan, without planner and replanner."""
         return bool(self.agents)
+
+    @property
+    def revises_failures(self) -> bool:
+        """True if self-revision repairs the plan after an agent task failed."""
+        is_graph = self.grain is Grain.AGENTS and not self.has_fixed_plan
+        return is_graph and self.repaired_by is Repair.REVISER
 
     @property
     def agents(self) -> tuple[str, ...]:

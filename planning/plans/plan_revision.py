@@ -23,11 +23,18 @@ class RevisionProposal(Frozen):
     """Tasks of the plan as they are to be."""
     added: tuple[Task, ...] = ()
     removed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    """Failed tasks that the revision repairs: it may remove them, and nothing may need them."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Failed tasks that the revision neither removes nor needs: the plan goes on without."""
+        return tuple(name for name in self.failed if name not in self.removed)
 
 
 def revision_change(plan: Plan, proposal: RevisionProposal, explanation: str = "") -> PlanChange:
     """Return the change that makes the plan as proposed; tasks that have begun stay as they are."""
-    removed = tuple(n for n in proposal.removed if n in plan.by_id and _is_open(plan.by_id[n]))
+    removed = tuple(name for name in proposal.removed if _is_removable(name, plan, proposal))
     refined = {task.id: task for task in proposal.refined}
     changed: list[FieldChange] = []
     for task in plan.tasks:
@@ -58,7 +65,8 @@ def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -
     live = {task.id: task for task in after.live}
     fresh = {task.id for task in proposal.added}
     kept = {name: task for name, task in live.items() if name not in fresh}
-    has_final = any(task.is_final for task in kept.values())
+    lost = frozenset(proposal.failed)
+    has_final = any(task.is_final for name, task in kept.items() if name not in lost)
     if proposal.added:
         stands_on = PlanRules(
             tools=ground.tools,
@@ -76,6 +84,7 @@ def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -
         for need in task.depends_on
         if need not in live
     ]
+    faults += _faults_of_lost_needs(plan, proposal, after)
     found = find_cycle(known_dependencies(Plan(tasks=tuple(live.values()))))
     if found:
         faults.append(f"task {found[0]!r}: its dependencies form a cycle: {' -> '.join(found)}")
@@ -87,8 +96,22 @@ def _faults_of_begun_tasks(plan: Plan, proposal: RevisionProposal) -> Iterator[s
         task = plan.by_id.get(name)
         if task is None:
             yield f"task {name!r}: the plan has no such task"
-        elif not _is_open(task):
+        elif not _is_open(task) and not (name in proposal.removed and name in proposal.failed):
             yield f"task {name!r}: it is {task.status.value}, and only what is pending may change"
+
+
+def _faults_of_lost_needs(plan: Plan, proposal: RevisionProposal, after: Plan) -> Iterator[str]:
+    """Tasks that were to wait for a failed one and were not told what they wait for instead."""
+    refined = {task.id: task for task in proposal.refined}
+    for task in after.live:
+        wanted = refined.get(task.id) or plan.by_id.get(task.id, task)
+        needs = (*wanted.depends_on, *task.depends_on)
+        lost = [name for name in needs if name in proposal.failed]
+        if lost and _is_open(task):
+            yield (
+                f"task {task.id!r}: depends on {lost[0]!r}, which failed; let it depend on what "
+                f"replaces {lost[0]!r} or on nothing of it, or remove it"
+            )
 
 
 def _faults_of_empty_tasks(proposal: RevisionProposal) -> Iterator[str]:
@@ -108,6 +131,11 @@ def _without_removed(task: Task, removed: tuple[str, ...], plan: Plan) -> Task:
         ]
     once = tuple(dict.fromkeys(needs))
     return task if once == task.depends_on else task.with_dependencies(once)
+
+
+def _is_removable(name: str, plan: Plan, proposal: RevisionProposal) -> bool:
+    task = plan.by_id.get(name)
+    return task is not None and (_is_open(task) or name in proposal.failed)
 
 
 def _is_open(task: Task) -> bool:

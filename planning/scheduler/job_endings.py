@@ -9,6 +9,7 @@ from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
 from holdfast.planning.scheduler.ready_tasks import ready_tasks
+from holdfast.planning.scheduler.revision_timing import is_left_to_revision
 
 PLANNED_ONLY = EndJob(
     status=JobStatus.DONE,
@@ -83,6 +84,10 @@ def reached_limit(state: JobState) -> EndJob | None:
     if failed_steps(state) > strategy.max_replans:
         return _step_failure_ending(state)
     lost = [task for task in failed_tasks(state) if not task.parent]
+    if strategy.revises_failures:
+        # A revision is due or under way, or it left the task out and the plan needs it no more.
+        is_open = not (state.is_revising or is_left_to_revision(state))
+        lost = [task for task in lost if is_open and not task.is_given_up]
     if not lost or strategy.on_exhausted is OnExhausted.CONTINUE:
         return None
     if state.total_replans >= strategy.max_replans and not strategy.has_fixed_plan:

@@ -18,7 +18,7 @@ from holdfast.models.jobs.job_state import (
 )
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import QuestionKind
-from holdfast.models.strategies.job_strategy import Monitoring, ReplanScope
+from holdfast.models.strategies.job_strategy import ReplanScope
 from holdfast.planning.scheduler import job_endings
 from holdfast.planning.scheduler.agent_scheduling import (
     conclude_blocked_agent,
@@ -27,6 +27,12 @@ from holdfast.planning.scheduler.agent_scheduling import (
     is_running_agent,
 )
 from holdfast.planning.scheduler.ready_tasks import ready_tasks
+from holdfast.planning.scheduler.revision_timing import (
+    is_batch_at_work,
+    is_left_to_revision,
+    is_of_next_batch,
+    results_to_consider,
+)
 
 JOB_QUESTION_KINDS = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
 """Kinds of questions for which the whole job waits."""
@@ -35,7 +41,8 @@ JOB_QUESTION_KINDS = (QuestionKind.APPROVAL, QuestionKind.BUDGET)
 def decide(state: JobState) -> tuple[Action, ...]:
     """Return the actions to start now, in order; none means: wait for running actions.
 
-    Independent tasks go on while a failed one is replanned, and a freed slot is refilled at once.
+    Independent tasks go on while a failed one is replanned, and a freed slot is refilled at once,
+    unless the plan is revised after each batch.
     When a limit is reached, nothing new starts, running actions finish, and the job ends after a
     report of its results. A paused job starts nothing, nor does a job that waits for the approval
     of its plan or for the answer to its budget question.
@@ -101,7 +108,7 @@ def ending_without_tasks(state: JobState) -> EndJob | None:
     if stop is not None or state.is_busy:
         return stop
     replans = list(_replans(state))
-    has_work = bool(replans) or any(_task_starts(state, replans))
+    has_work = bool(replans) or any(_task_starts(state, replans)) or any(_revision(state, replans))
     return None if has_work else job_endings.stuck_ending(state)
 
 
@@ -142,7 +149,8 @@ def _agent_starts(
         return
     at_work = sum(is_running_agent(t) and not is_agent_waiting(t, state) for t in state.plan_tasks)
     free = max(0, state.strategy.slots - at_work)
-    agent_tasks = [task for task in able if task.kind is TaskKind.AGENT]
+    agents = (task for task in able if task.kind is TaskKind.AGENT)
+    agent_tasks = [task for task in agents if not is_of_next_batch(task, state)]
     yield from (StartTask(task_id=task.id) for task in agent_tasks[:free])
 
 
@@ -182,10 +190,12 @@ def _busy_agents(
 def _replans(state: JobState) -> Iterator[Replan]:
     """Return a replan of the first failed task of each scope, while the job has replans left.
 
-    A scope changes once at a time: the plan itself is not replanned during a revision.
+    A scope changes once at a time: the plan itself is not replanned during a revision, nor before
+    one that may repair the failure.
     """
     left = state.strategy.max_replans - state.total_replans
-    taken = set(state.replanning) | ({""} if state.is_revising else set())
+    is_taken = state.is_revising or is_left_to_revision(state)
+    taken = set(state.replanning) | ({""} if is_taken else set())
     for task in job_endings.failed_tasks(state):
         if left <= 0:
             return
@@ -202,20 +212,11 @@ def _revision(state: JobState, replans: Iterable[Replan]) -> Iterator[Revise]:
     No revision starts while the plan itself is replanned, or is about to be.
     """
     replanned = set(state.replanning) | {state.tasks[each.task_id].parent for each in replans}
-    if state.is_revising or "" in replanned or state.strategy.has_fixed_plan:
+    if state.is_revising or "" in replanned or is_batch_at_work(state):
         return
-    if state.revisions >= state.strategy.max_revisions:
-        return
-    settled = sum(_calls_for_revision(task, state) for task in state.plan_tasks)
-    is_waiting = any(task.status is TaskStatus.PENDING for task in state.plan_tasks)
-    if is_waiting and settled > state.results_considered:
+    settled = results_to_consider(state)
+    if settled is not None:
         yield Revise(results_considered=settled)
-
-
-def _calls_for_revision(task: TaskState, state: JobState) -> bool:
-    if not task.status.has_run or task.kind is not TaskKind.AGENT or task.is_opening:
-        return False
-    return state.strategy.monitoring is Monitoring.EAGER or task.contradicts_plan
 
 
 def _is_plan_being_replaced(state: JobState, actions: list[Action]) -> bool:

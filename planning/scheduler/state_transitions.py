@@ -139,7 +139,11 @@ def apply_plan_receipt(state: JobState, action: Action, receipt: PlanReceipt) ->
         case BeginLoop():
             return replace(changed, is_planning=False)
         case Revise(results_considered=considered):
-            return replace(changed, is_revising=False, results_considered=considered)
+            left = [changed.tasks[name].given_up() for name in receipt.given_up]
+            changed = with_tasks(changed, left)
+            seen = [changed.tasks[name].considered() for name in receipt.considered]
+            revised = with_tasks(changed, seen)
+            return replace(revised, is_revising=False, results_considered=considered)
         case FillGaps(round=round_):
             is_empty = receipt.halt is None and not (receipt.added or receipt.changed)
             stop = StopCondition.NOTHING_LEFT if is_empty else state.rounds.stop

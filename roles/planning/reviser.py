@@ -12,6 +12,13 @@ from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
 
 
+class FailedAgentTask(Frozen):
+    """A sub-question that failed."""
+
+    id: str
+    why: str
+
+
 class ReviserTask(Frozen):
     """What the reviser is given."""
 
@@ -22,6 +29,9 @@ class ReviserTask(Frozen):
     changeable: tuple[str, ...] = Field(description="sub-questions that have not begun")
     contradictions: tuple[str, ...] = Field(
         default=(), description="what was found that the plan had not assumed"
+    )
+    failed: tuple[FailedAgentTask, ...] = Field(
+        default=(), description="sub-questions that failed, and what exactly went wrong"
     )
     agents: FromRelease[tuple[AgentBrief, ...]] = ()
     used_ids: tuple[str, ...] = ()
@@ -62,9 +72,14 @@ as little as is needed:
 - `remove`: sub-questions that are pointless now. What depended on one must be refined to depend
   on others. Only those in `changeable` may be refined or removed. The graph must stay free of
   cycles. If the plan holds, answer with three empty lists.
+- `failed` are sub-questions that failed, with the reason. Find the cause. If the question needs
+  what one was to find, `add` what finds it in another way (other words, another agent, smaller
+  questions), `remove` the failed one, and refine with `depends_on`, or remove, what depended on it.
+  A failed one that the question can do without stays; nothing may depend on it. If the one that
+  yields `final_answer` failed, the last of `add` yields it.
 - Follow `guidance`: it is from the person who asked.
 """,
-    foreign_fields=("plan", "contradictions"),
+    foreign_fields=("plan", "contradictions", "failed"),
     task=ReviserTask,
     answer=ReviserAnswer,
 )

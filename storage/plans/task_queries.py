@@ -32,6 +32,9 @@ ANSWERED_NOTE = "is_answered"
 GIVEN_UP_NOTE = "is_given_up"
 """In the notes of a failed task: true if the replanner expects nothing of another attempt."""
 
+CONSIDERED_NOTE = "is_considered"
+"""In the notes of an agent task: true if a revision after its batch has seen the result."""
+
 
 def select_opening_task(job_id: str) -> Select[tuple[str]]:
     """Return the query for the id of the cited loop that the job began with; one row or none."""
@@ -182,4 +185,5 @@ def _state(row: Row[Any]) -> TaskState:
         is_answered=bool((row.notes or {}).get(ANSWERED_NOTE)),
         is_empty=is_done_opening and row.confidence is None,
         is_given_up=is_given_up(row.notes),
+        is_considered=bool((row.notes or {}).get(CONSIDERED_NOTE)),
     )

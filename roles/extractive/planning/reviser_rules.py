@@ -2,7 +2,12 @@
 
 from collections.abc import Mapping
 
-from holdfast.models.plans.research_plan import FINDINGS_ENTITY, Task
+from holdfast.models.plans.plan_drafts import DraftNode
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY, Plan, Task
+from holdfast.models.strategies.job_strategy import ReplanScope
+from holdfast.models.tasks.replanner_input import ReplannerTask
+from holdfast.planning.plans.plan_continuation import replaced_tasks
+from holdfast.roles.extractive.planning.agent_plan_rules import replan_agent_tasks
 from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
 from holdfast.roles.extractive.planning.search_agenda import with_found_values
 from holdfast.roles.planning.reviser import Refined, ReviserAnswer, ReviserTask
@@ -13,7 +18,9 @@ _LONGEST = 80
 
 
 def revise(task: ReviserTask) -> ReviserAnswer:
-    """The found values written into unfinished agent tasks; else no change."""
+    """Replace what failed; else write found values into unfinished agent tasks."""
+    if task.failed:
+        return _repaired(task)
     by_id = {each.id: each for each in task.plan}
     refined = []
     for name in task.changeable:
@@ -28,6 +35,31 @@ def revise(task: ReviserTask) -> ReviserAnswer:
             refined.append(Refined(id=name, description=after))
     why = "What was found makes these more exact." if refined else "The plan holds."
     return ReviserAnswer(explanation=why, refine=refined)
+
+
+def _repaired(task: ReviserTask) -> ReviserAnswer:
+    """What failed, and what needs it, replaced as the replanner does."""
+    plan, gone, added = Plan(tasks=task.plan), dict[str, None](), list[DraftNode]()
+    for each in task.failed:
+        if each.id in gone:
+            continue
+        replaced = replaced_tasks(plan, each.id, ReplanScope.DEPENDENTS)
+        gone |= dict.fromkeys(replaced)
+        draft = replan_agent_tasks(
+            ReplannerTask(
+                tools=(),
+                agents=task.agents,
+                question=task.question,
+                current_plan=task.plan,
+                failed_task_id=each.id,
+                feedback=each.why,
+                replaced=replaced,
+                used_ids=(*task.used_ids, *(node.id for node in added)),
+            )
+        )
+        added += draft.tasks
+    why = "What failed is tried in another way."
+    return ReviserAnswer(explanation=why, add=added, remove=list(gone))
 
 
 def _found(node: Task, by_id: Mapping[str, Task]) -> list[str]:

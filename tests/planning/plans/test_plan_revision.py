@@ -1,5 +1,7 @@
 """Tests for revisions of a plan: only tasks that have not begun change, and the graph stays valid."""
 
+from typing import TypeVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +12,15 @@ from holdfast.planning.plans.plan_revision import RevisionProposal, revision_cha
 from holdfast.planning.plans.plan_validation import PlanRules
 from tests.support.jobs.plan_builders import agent_task, plan
 
+PartT = TypeVar("PartT", Task, RevisionProposal)
 AGENTS = frozenset({"generalist"})
 OPEN_ENDED = PlanRules(tools={}, needs_final=False, agents=AGENTS)
 CONCLUDING = PlanRules(tools={}, agents=AGENTS)
 STATUSES = (TaskStatus.PENDING, TaskStatus.RUNNING, TaskStatus.DONE, TaskStatus.FAILED)
 
 
-def other(task: Task, **changes: object) -> Task:
-    return task.model_copy(update=changes)
+def other(part: PartT, **changes: object) -> PartT:
+    return part.model_copy(update=changes)
 
 
 @pytest.mark.conformance("TDP-06")
@@ -62,6 +65,30 @@ def test_what_would_break_the_graph_is_named_with_its_task(
     )
 
     assert fault in revision_faults(known, proposal, CONCLUDING)
+
+
+@pytest.mark.conformance("TDP-09")
+def test_what_failed_may_be_removed_and_nothing_may_need_it() -> None:
+    known = plan(
+        agent_task("T1", status=TaskStatus.FAILED),
+        agent_task("T2", "T1"),
+        agent_task("T3", "T2", yields="final_answer"),
+    )
+    again = agent_task("T1a", about="In other words?")
+    moved = other(known.by_id["T2"], depends_on=("T1a",))
+    repair = RevisionProposal(refined=(moved,), added=(again,), removed=("T1",), failed=("T1",))
+    unmoved = other(repair, refined=())
+    needing = "task 'T2': depends on 'T1', which failed"
+
+    assert revision_faults(known, repair, CONCLUDING) == []
+    assert revision_change(known, repair).superseded == ("T1",)
+    assert repair.left_out == ()
+    for lacking in (unmoved, RevisionProposal(failed=("T1",))):
+        assert revision_faults(known, lacking, CONCLUDING)[0].startswith(needing)
+    ended = plan(agent_task("T1", yields="final_answer", status=TaskStatus.FAILED))
+    assert revision_faults(ended, RevisionProposal(failed=("T1",)), CONCLUDING) == [
+        "no task that is left yields the final answer"
+    ]
 
 
 @pytest.mark.conformance("TDP-06")

@@ -26,7 +26,13 @@ from holdfast.models.jobs.job_state import (
 )
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import OpenQuestion, QuestionKind
-from holdfast.models.strategies.job_strategy import OnExhausted, ReplanScope, Strategy
+from holdfast.models.strategies.job_strategy import (
+    Grain,
+    Monitoring,
+    OnExhausted,
+    ReplanScope,
+    Strategy,
+)
 from holdfast.planning.scheduler import state_transitions as changes
 from holdfast.planning.scheduler.next_actions import decide
 from holdfast.planning.strategies.strategy_presets import preset
@@ -370,7 +376,7 @@ def agent(task_id: str, *after: str, status: TaskStatus = TaskStatus.PENDING) ->
 
 @pytest.mark.conformance("TDP-06")
 def test_the_plan_itself_is_changed_by_one_at_a_time() -> None:
-    strategy = preset("tdp").strategy
+    strategy = Strategy(grain=Grain.AGENTS, monitoring=Monitoring.EAGER)
     state = JobState(strategy=strategy, has_plan=True)
     failed = agent("A", status=TaskStatus.FAILED)
     state = changes.with_tasks(state, (failed, agent("B", "A"), agent("C", "B")))
@@ -398,6 +404,50 @@ def test_a_result_calls_for_a_revision_if_the_job_looks_eagerly_or_the_result_co
     actions = decide(changes.with_tasks(state, (found, agent("B", "A"))))
 
     assert any(isinstance(each, Revise) for each in actions) is revises
+
+
+@pytest.mark.conformance("TDP-09")
+def test_one_revision_follows_each_batch_and_sees_its_failures() -> None:
+    """T1 and T2 begin together; T3 is ready when T1 is done, and waits for the revision."""
+    strategy = preset("tdp").strategy
+    first = (agent("T1", status=TaskStatus.RUNNING), agent("T2", status=TaskStatus.RUNNING))
+    state = JobState(strategy=strategy, has_plan=True)
+    state = changes.with_tasks(state, (*first, agent("T3", "T1"), agent("T4", "T2", "T3")))
+    ends = (
+        TaskReceipt(task_id="T1", attempt=1, status=TaskStatus.DONE),
+        TaskReceipt(task_id="T2", attempt=1, status=TaskStatus.FAILED, preview="nobody knows"),
+    )
+
+    half = changes.apply_task_receipt(state, ends[0])
+    whole = changes.apply_task_receipt(half, ends[1])
+    (revision,) = decide(whole)
+
+    assert not any(isinstance(each, StartTask | Revise) for each in decide(half))
+    of_batch = decide(changes.with_tasks(half, (agent("T5"),)))
+    assert StartTask(task_id="T5") in of_batch, "it was ready with T1 and had no slot"
+    assert StartTask(task_id="T3") not in of_batch
+    assert revision == Revise(results_considered=2)
+    under_way = changes.start_action(whole, revision)
+    assert decide(under_way) == ()
+    repaired = PlanReceipt(
+        change_number=2, added=(agent("T2a"),), superseded=("T2",), considered=("T1", "T2")
+    )
+    after = changes.apply_plan_receipt(under_way, revision, repaired)
+    assert decide(after) == (StartTask(task_id="T3"), StartTask(task_id="T2a"))
+    refused = changes.apply_plan_receipt(under_way, revision, PlanReceipt())
+    assert decide(refused) == (Replan(task_id="T2"), StartTask(task_id="T3"))
+    left_out = changes.apply_plan_receipt(under_way, revision, PlanReceipt(given_up=("T2",)))
+    assert decide(left_out) == (StartTask(task_id="T3"),)
+
+
+@pytest.mark.conformance("TDP-09")
+def test_a_batch_does_not_wait_for_an_agent_that_waits_for_a_person() -> None:
+    state = JobState(strategy=preset("tdp").strategy, has_plan=True)
+    asking = (agent("T1", status=TaskStatus.DONE), agent("T2", status=TaskStatus.RUNNING))
+    question = OpenQuestion(id=1, kind=QuestionKind.QUESTION, task_id="T2")
+    state = replace(changes.with_tasks(state, (*asking, agent("T3", "T1"))), questions=(question,))
+
+    assert decide(state) == (Revise(results_considered=1),)
 
 
 def test_a_task_that_was_added_before_is_not_set_back_by_being_named_again() -> None:

@@ -40,6 +40,7 @@ from holdfast.models.strategies.job_strategy import (
     Horizon,
     Monitoring,
     OnExhausted,
+    Repair,
     ReplanScope,
     Strategy,
     Supervision,
@@ -66,6 +67,7 @@ def strategies() -> st.SearchStrategy[Strategy]:
         grain=st.just(Grain.AGENTS),
         agent_horizon=st.sampled_from(Horizon),
         monitoring=st.sampled_from(Monitoring),
+        repaired_by=st.sampled_from(Repair),
         supervise=st.sampled_from(Supervision),
         begins_with=st.sampled_from(Beginning),
         agent_method=st.sampled_from(AgentMethod),
@@ -234,6 +236,8 @@ class World:
         return PlanReceipt(change_number=2, added=(new,), superseded=tuple(sorted(gone)))
 
     def revision(self) -> PlanReceipt:
+        if self.state.strategy.revises_failures and self.says():
+            return self.repair()
         pending = [t for t in self.state.plan_tasks if t.status is TaskStatus.PENDING]
         if not pending or self.says():
             return PlanReceipt()
@@ -242,6 +246,17 @@ class World:
         return PlanReceipt(
             change_number=2, changed=(refined,), added=self.new_tasks(1, final=False)
         )
+
+    def repair(self) -> PlanReceipt:
+        """Each failed task is replaced with what needs it, or the plan goes on without it."""
+        lost = [
+            t.id
+            for t in self.state.plan_tasks
+            if t.status is TaskStatus.FAILED and not t.is_given_up and not t.is_opening
+        ]
+        if not lost or self.says(3):
+            return PlanReceipt(given_up=tuple(lost))
+        return self.continuation(lost[0])
 
     def gaps(self) -> PlanReceipt:
         over = [t for t in self.state.plan_tasks if t.status in _OVER and not t.is_opening]

@@ -1,0 +1,107 @@
+"""Tests for self-revision after a batch of agent tasks: what failed is repaired by the reviser."""
+
+from typing import Any
+
+import pytest
+
+from holdfast.jobs.job_lookup import report_of
+from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
+from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER
+from holdfast.roles.planning.reviser import REVISER
+from holdfast.storage.plans import plan_change_rows
+from tests.support.endpoints.scripted_model import ReceivedRequest
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import agent_task, plan
+from tests.support.jobs.running_engine import RunningEngine
+from tests.support.tools.scripted_tools import ScriptedTools
+
+pytestmark = pytest.mark.slow
+WITH_TRAIN = "[Put together [Which hotel?] [Which train back?]]"
+
+
+@pytest.fixture
+def trip(players: ScriptedRoles, tools: ScriptedTools) -> ScriptedRoles:
+    """Two sub-questions that begin together, the first of which fails, and their conclusion."""
+    players.plan = plan(
+        agent_task("T1", about="Which flight back?"),
+        agent_task("T2", about="Which hotel?"),
+        agent_task("T3", "T1", "T2", about="Put together", yields="final_answer"),
+    )
+    usual = players._assessor
+
+    def assess(asked: ReceivedRequest) -> object:
+        is_flight = asked.task["specification"] == "Which flight back?"
+        return {"status": "failed", "reason": "none flies"} if is_flight else usual(asked)
+
+    players.parts["assessor"] = assess
+    tools.answers = lambda argument: f"[{argument}]"
+    return players
+
+
+@pytest.mark.conformance("TDP-09")
+async def test_one_revision_after_a_batch_repairs_what_failed_and_the_plan_goes_on_from_it(
+    engine: RunningEngine, trip: ScriptedRoles
+) -> None:
+    node = {"id": "T1a", "description": "Which train back?", "agent": "generalist"}
+    repair: dict[str, Any] = {
+        "explanation": "by train",
+        "add": [node],
+        "remove": ["T1"],
+        "refine": [{"id": "T3", "description": "Put together", "depends_on": ["T1a", "T2"]}],
+    }
+    revisions = [repair]
+    trip.parts["reviser"] = lambda asked: revisions.pop() if revisions else {}
+
+    job = await engine.run("A trip?", preset_name="tdp")
+
+    assert (job.status, job.answer, job.replans) == ("done", WITH_TRAIN, 0)
+    first, second = trip.tasks(REVISER)
+    assert [each["id"] for each in first["failed"]] == ["T1"]
+    assert "none flies" in first["failed"][0]["why"]
+    assert {each["id"]: each["status"] for each in first["plan"]}["T2"] == "done"
+    assert "failed" not in second, "what was repaired is no failure any more"
+    assert {each["id"] for each in second["plan"]} == {"T1a", "T2", "T3"}, "the repair is kept"
+    assert trip.count(AGENT_TASK_PLANNER) == 1
+    statuses = {task.id: task.status for task in job.tasks}
+    assert (statuses["T1"], statuses["T1a"], statuses["T3"]) == ("superseded", "done", "done")
+    (change,) = [
+        each
+        for each in await plan_change_rows.load_plan_changes(engine.db, job.job_id)
+        if each.cause == "revised"
+    ]
+    assert (change.added, change.superseded) == (("T1a",), ("T1",))
+
+
+@pytest.mark.conformance("TDP-09")
+async def test_a_failure_that_the_plan_can_do_without_is_left_out_and_named(
+    engine: RunningEngine, trip: ScriptedRoles
+) -> None:
+    go_on = {"refine": [{"id": "T3", "description": "Put together", "depends_on": ["T2"]}]}
+    trip.parts["reviser"] = lambda asked: go_on if asked.task.get("failed") else {}
+
+    job = await engine.run("A trip?", preset_name="tdp")
+
+    assert (job.status, job.answer, job.replans) == ("done", "[Put together [Which hotel?]]", 0)
+    assert {task.id: task.status for task in job.tasks}["T1"] == "failed"
+    report = await report_of(engine.holdfast, job.job_id)
+    assert any("Which flight back?" in each for each in report.gaps), report.gaps
+
+
+@pytest.mark.conformance("TDP-09")
+async def test_a_failure_that_no_valid_revision_repairs_goes_to_the_replanner(
+    engine: RunningEngine, trip: ScriptedRoles
+) -> None:
+    trip.parts["reviser"] = lambda asked: {}
+    trip.continuations = [
+        plan(
+            agent_task("T1a", about="Which train back?"),
+            agent_task("T3a", "T1a", "T2", about="Put together", yields="final_answer"),
+        )
+    ]
+
+    job = await engine.run("A trip?", preset_name="tdp", plan_tries="1")
+
+    assert (job.status, job.answer, job.replans) == ("done", WITH_TRAIN, 1)
+    told = trip.asked["reviser"][1].turns[-1]["content"]
+    assert "task 'T3': depends on 'T1', which failed" in told
+    assert [task["failed_task_id"] for task in trip.tasks(AGENT_TASK_REPLANNER)] == ["T1"]
