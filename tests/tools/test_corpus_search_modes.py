@@ -372,7 +372,9 @@ async def test_a_search_tells_which_words_are_nowhere(
 ) -> None:
     model = embedders(endpoint.url)
     async with _hub(corpus, model) as hub:
-        by_words = await _search(hub, "Did Zanzibar pay the Keepers with zanzibar gold in 1904?")
+        by_words = await _search(
+            hub, "Did Zanzibar still pay the Keepers much zanzibar gold in 1904?"
+        )
         long = await _search(hub, " ".join(f"x{n}{'y' * 60}" for n in range(20)))
         await embed_collection(corpus.database, "c", model)
         by_both = await _search(hub, "lamp Zanzibar")

@@ -16,6 +16,11 @@ _NO_EMBEDDINGS = (
 )
 _MOST_WORDS = 8
 _LONGEST_WORD = 40
+_WORDS_OF_GRAMMAR = """
+also ever many may might much must per shall still upon whether within would yet
+"""
+_SAYING_NOTHING = frozenset(_WORDS_OF_GRAMMAR.split())
+"""Words whose absence tells nobody how to ask better; the text search leaves out the commonest."""
 
 
 class CorpusPassage(ToolPassage):
@@ -185,7 +190,8 @@ class CorpusRetrieval:
 
         How many passages have one of the words would say little: nearly all have one.
         """
-        words = await self.store.absent_words(collection, query)
+        absent = await self.store.absent_words(collection, query)
+        words = [each for each in absent if each.casefold() not in _SAYING_NOTHING]
         shown = [f"“{word[:_LONGEST_WORD]}”" for word in words[:_MOST_WORDS]]
         more = ["..."] if len(words) > _MOST_WORDS else []
         return f"no passage has {', '.join([*shown, *more])}" if words else ""
