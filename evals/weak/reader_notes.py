@@ -9,7 +9,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.loop.loop_functions import ANSWER, SEARCH
 
 NOTES = Path(__file__).parent / "notes.json"
-"""From the exchanges of `evals/peers/recorded/research-2026-11-23.json`; the quotes are MuSiQue's
+"""From the exchanges of a run of `research` of 2026-11-23 by hand; the quotes are MuSiQue's
 (CC BY 4.0), HotpotQA's (CC BY-SA 4.0), and those of `docs/`."""
 
 

@@ -18,7 +18,7 @@ from holdfast.models.loop.loop_results import NumberedPassage
 from holdfast.planning.loop.answer_proof import ProofGround
 
 ROOT = Path(__file__).parents[2]
-RECORDED = Path("evals/weak/recorded/2026-11-23.json")
+RECORDED = Path("evals/weak/recorded/2026-11-27.json")
 DRAWS = 40
 LAMP = "The Harrow Lamp was designed by Imogen Pell in 1874."
 PELL = "Imogen Pell was an engineer born in Selby Marsh."
