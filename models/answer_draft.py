@@ -42,6 +42,8 @@ _SURELY_PERCENT = 10
 """Up to here a number may be one of ten points instead of a hundred."""
 _SURELY_ONE = {"name", "value", "confidence"}
 """Nobody asks for three values of these names: an object with them is one value."""
+_AROUND_WORDS = " \t\n.,;:!*`\"'"
+_MARK = re.compile(r"\s*[\[(#]\s*(\d{1,9})\s*[\])]?\s*")
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -104,6 +106,8 @@ def _reader_of(field: FieldInfo) -> Callable[[object], object] | None:
     words = _words_of(field.annotation)
     if words:
         return partial(_as_word, {word.casefold(): word for word in words})
+    if field.annotation in (int, int | None):
+        return _as_number
     if get_origin(field.annotation) is not list:
         return None
     (element,) = get_args(field.annotation)
@@ -119,8 +123,16 @@ def _words_of(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - any type
 
 
 def _as_word(words: Mapping[str, str], content: object) -> object:
-    """The word in its own case."""
-    return words.get(content.strip().casefold(), content) if isinstance(content, str) else content
+    """The word in its own case, without a stop or quotes around it."""
+    if not isinstance(content, str):
+        return content
+    return words.get(content.strip(_AROUND_WORDS).casefold(), content)
+
+
+def _as_number(content: object) -> object:
+    """The number that a mark such as `[2]` names."""
+    mark = _MARK.fullmatch(content) if isinstance(content, str) else None
+    return int(mark[1]) if mark else content
 
 
 def _as_list(element: Any, may_be_empty: bool, content: object) -> object:  # noqa: ANN401 - any type
@@ -131,10 +143,12 @@ def _as_list(element: Any, may_be_empty: bool, content: object) -> object:  # no
         return [content]
     if not isinstance(content, dict) or not _is_draft(element):
         return content
-    is_one = content.keys() <= element.model_fields.keys()
+    fields = _field_by_letters(element)
+    given = {fields.get(_letters(str(name)[:_LONGEST_NAME]), name) for name in content}
+    is_one = given <= element.model_fields.keys()
     if not {"name", "value"} <= element.model_fields.keys():
         return [content] if is_one else content
-    if is_one and content.keys() >= _SURELY_ONE:
+    if is_one and given >= _SURELY_ONE:
         return [content]
     if is_one:
         return content  # one element, or parameters of these names

@@ -5,6 +5,7 @@ draft is narrower than `models.plans.research_plan.Task`. The names of KPI-Chain
 read as well.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import (
@@ -21,6 +22,7 @@ from holdfast.models.plans.research_plan import (
     FINDINGS_ENTITY,
     FIRST_QUERIES,
     MAX_TASKS,
+    OPENING_TASK,
     EntityType,
     ExpectedEntity,
     Plan,
@@ -28,6 +30,7 @@ from holdfast.models.plans.research_plan import (
     TaskInput,
     TaskKind,
 )
+from holdfast.models.text.meant_ids import meant_id
 from holdfast.models.text.reference_marks import has_reference
 
 _TaskT = TypeVar("_TaskT")
@@ -155,7 +158,7 @@ class PlanDraft(Draft):
 
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""
-        return Plan(tasks=tuple(task.to_task() for task in self.tasks))
+        return _plan_of([task.to_task() for task in self.tasks])
 
 
 class ContinuationDraft(PlanDraft):
@@ -230,7 +233,7 @@ class AgentPlanDraft(Draft):
 
     def to_plan(self) -> Plan:
         """The plan it stands for; every task is pending."""
-        return Plan(tasks=tuple(task.to_task() for task in self.tasks))
+        return _plan_of([task.to_task() for task in self.tasks])
 
 
 class AgentContinuationDraft(AgentPlanDraft):
@@ -239,6 +242,13 @@ class AgentContinuationDraft(AgentPlanDraft):
     keep: list[str] = Field(
         default_factory=list, description="ids in `replaced` of sub-questions that stay as they are"
     )
+
+
+def _plan_of(tasks: Sequence[Task]) -> Plan:
+    """The plan of these tasks; `t1` among the dependencies is T1 if there is no other t1."""
+    ids = [OPENING_TASK, *(task.id for task in tasks)]
+    needs = ({"depends_on": tuple(meant_id(each, ids) for each in t.depends_on)} for t in tasks)
+    return Plan(tasks=tuple(t.model_copy(update=new) for t, new in zip(tasks, needs, strict=True)))
 
 
 def task_input(draft: DraftInput) -> TaskInput:

@@ -10,6 +10,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
 _AROUND_IDS = re.compile(r"[\[\]()\s,;]+")
+_ID = re.compile(r"E\d+")
 MOST_FINDINGS = 8
 
 
@@ -57,10 +58,11 @@ class OpposedClaims(Frozen):
 
 
 def _bare_ids(value: object) -> object:
-    """The ids without brackets; several in one text are read as several."""
+    """The ids without brackets; several in one text are read as several, and `e1` as E1."""
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         return value
-    return [name for each in value for name in _AROUND_IDS.split(each) if name]
+    bare = (name for each in value for name in _AROUND_IDS.split(each) if name)
+    return [name.upper() if _ID.fullmatch(name.upper()) else name for name in bare]
 
 
 EvidenceIds = Annotated[list[str], BeforeValidator(_bare_ids)]

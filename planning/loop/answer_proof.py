@@ -32,8 +32,10 @@ _LONGEST_HINT = 250
 _ARTICLE = len(" the ")
 """Characters before a quote: it may begin behind the article of its first name."""
 _NUMBER = re.compile(r"\d{1,6}")
-_MARK = re.compile(r" ?\[\d{1,6}(?:[,;] ?\d{1,6}){0,11}\]")
-"""The numbers of passages, written into a sentence."""
+_MARK = re.compile(
+    r" ?\[\d{1,6}(?:[,;] ?\d{1,6}){0,11}\]| ?\(\d{1,6}(?:[,;] ?\d{1,6}){0,11}\)(?=[.!?]?\s*$)"
+)
+"""The numbers of passages, written into a sentence; in round brackets, only at its end."""
 _QUOTE_MARKS = "\"'“”‘’«» "
 
 

@@ -7,6 +7,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import Task
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_finding import TaskFinding
+from holdfast.models.text.meant_ids import meant_id
 from holdfast.models.verification.verification_verdicts import (
     Completeness,
     Contradiction,
@@ -164,13 +165,18 @@ def verdicts_by_result(answer: VerifierAnswer, task: VerifierTask) -> Mapping[st
     """The verdicts by the id of their result; one alone may leave the id out."""
     if len(task.results) == len(answer.verdicts) == 1:
         return {task.results[0].id: answer.verdicts[0]}
-    return {each.id: each for each in answer.verdicts}
+    return dict(zip(_judged_ids(answer, task), answer.verdicts, strict=True))
+
+
+def _judged_ids(answer: VerifierAnswer, task: VerifierTask) -> list[str]:
+    known = [each.id for each in task.results]
+    return [meant_id(each.id, known) for each in answer.verdicts]
 
 
 def verdict_faults(answer: VerifierAnswer, task: VerifierTask) -> list[str]:
     """The faults of the verdicts, in words that the verifier can act on."""
     verdicts = verdicts_by_result(answer, task)
-    given = [each.id for each in answer.verdicts]
+    given = _judged_ids(answer, task)
     known = {each.id for each in task.results} | {each.id for each in task.others}
     found = [
         f"there is not one verdict on {each.id}"

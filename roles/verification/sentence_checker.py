@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from holdfast.models.answer_draft import Draft
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.reports.report_writer_messages import EvidenceIds
+from holdfast.models.text.meant_ids import bare_id
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.dialogue.role_definition import Role
 
@@ -76,9 +77,9 @@ class SentenceCheckerTask(Frozen):
 
 
 class SentenceVerdict(Draft):
-    """The verdict on one sentence; `s1` is S1."""
+    """The verdict on one sentence; `s1` and `[S1]` are S1."""
 
-    id: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)]
+    id: Annotated[str, AfterValidator(bare_id), StringConstraints(to_upper=True)]
     why: str = Field(default="", description="what the passages do not say, in a few words")
     verdict: SupportLevel
     idle: EvidenceIds = Field(

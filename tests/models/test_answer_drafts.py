@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from holdfast.models.answer_draft import Confidence, Draft
-from holdfast.models.plans.plan_drafts import DraftTask
+from holdfast.models.plans.plan_drafts import AgentPlanDraft, DraftTask
+from holdfast.models.text.meant_ids import meant_id
 from holdfast.roles.loop.answer_judge import AnswerJudgement
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer
 from holdfast.roles.tasks.reasoner import ReasonerAnswer
@@ -130,3 +131,17 @@ def test_inputs_are_read_from_an_object_of_their_names_unless_it_may_be_one_inpu
     assert [(each.name, each.value) for each in read.inputs] == [("query", "Carver"), ("limit", 3)]
     with pytest.raises(ValidationError, match="valid list"):
         DraftTask.model_validate(task | {"inputs": {"name": "query", "value": "Carver"}})
+
+
+@pytest.mark.conformance("MOD-10")
+def test_ids_in_another_case_and_in_brackets_are_read_where_one_is_meant() -> None:
+    written = {"tasks": [_planned("T1", ["t0"]), _planned("T2", "[t1]"), _planned("T3", ["t9"])]}
+
+    plan = AgentPlanDraft.model_validate(written).to_plan()
+
+    assert [task.depends_on for task in plan.tasks] == [("T0",), ("T1",), ("t9",)]
+    assert meant_id("t1a", ["T1a", "T1A"]) == "t1a", "two may be meant"
+
+
+def _planned(name: str, needs: object) -> dict[str, object]:
+    return {"id": name, "description": "Who?", "agent": "rag", "depends_on": needs}

@@ -52,7 +52,7 @@ class ScriptedReply:
     stall: float = 0.0
     is_cut: bool = False
     calls: tuple[tuple[str, object], ...] = ()
-    """Tool calls by name and arguments, in the form that the request asks for."""
+    """Tool calls by name and arguments, in the form that the request asks for; text as it is."""
     is_lax: bool = False
     """True for a reply of an endpoint that takes a schema and does not hold its replies to it."""
 
@@ -464,7 +464,10 @@ def _called(reply: ScriptedReply, asked: ReceivedRequest) -> dict[str, object]:
         {
             "id": f"call_{n}",
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
+            "function": {
+                "name": name,
+                "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+            },
         }
         for n, (name, arguments) in enumerate(reply.calls)
     ]
