@@ -8,8 +8,15 @@ import pytest
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.errors import BadInput
-from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.schedules.schedule import ScheduleTerms
+from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.schedules.schedule_management import (
+    run_now,
+    runs_of_schedule,
+    schedule_question,
+)
 from holdfast.services.worker.worker_releases import list_releases, make_current, move_jobs
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.held_answer import HeldAnswer, eventually
@@ -23,6 +30,12 @@ from tests.support.tools.scripted_tools import ScriptedTools
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.conformance("OPS-03")]
 
 OLD, NEW = "1.0-a", "1.1-b"
+SCHEDULED = JobRequest(
+    question="When?",
+    preset="kpi-chain",
+    model="scripted",
+    strategy=preset("kpi-chain").strategy,
+)
 
 
 @pytest.fixture
@@ -69,6 +82,12 @@ async def paused_job(engine: RunningEngine, held: HeldAnswer) -> str:
     """A job that its release has begun, and that rests before its last task."""
     job_id = await engine.submit("When?")
     await held.asked()
+    await put_to_rest(engine, job_id, held)
+    return job_id
+
+
+async def put_to_rest(engine: RunningEngine, job_id: str, held: HeldAnswer) -> None:
+    """Pause the job while its extraction is held, and wait until none of its work is left."""
     await JobController(engine.holdfast, "an operator").pause(job_id)
     held.may_answer.set()
 
@@ -80,7 +99,6 @@ async def paused_job(engine: RunningEngine, held: HeldAnswer) -> str:
         return all_done and not described.raw_description.pending_activities
 
     await eventually(is_at_rest)
-    return job_id
 
 
 async def go_on(engine: RunningEngine, job_id: str) -> None:
@@ -129,3 +147,55 @@ async def test_a_job_whose_release_is_gone_for_ever_moves_without_a_second_payme
     assert said == f"jobs that begin again with the current release: {job_id}\n"
     assert await release_of(client_side, job_id) == NEW
     assert {call.sends for call in await job_calls(client_side.db, job_id)} == {1}
+
+
+async def test_without_a_current_release_new_jobs_go_to_workers_that_have_none(
+    client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
+) -> None:
+    queue = client_side.holdfast.settings.task_queue
+    await workers.start(HOLDFAST_RELEASE=OLD)
+    running = await paused_job(client_side, held)
+    await workers.start()
+
+    command = (sys.executable, "-m", "holdfast.services.worker.worker_releases", "current")
+    said = await workers.run(*command, "--none")
+    again = await workers.run(*command, "--none")
+    later = await client_side.submit("When?")
+    await ended(client_side, later)
+    await go_on(client_side, running)
+
+    assert said.startswith("new jobs begin with workers without a release")
+    assert again == "no release was current\n"
+    assert [await release_of(client_side, each) for each in (running, later)] == [OLD, ""]
+    assert not any(e.is_current for e in await list_releases(client_side.temporal, queue))
+
+
+@pytest.mark.conformance("REC-06")
+async def test_a_run_of_a_schedule_follows_the_current_release(
+    client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
+) -> None:
+    holdfast = client_side.holdfast
+    gone = await workers.start(HOLDFAST_RELEASE=OLD)
+    made = await schedule_question(
+        holdfast, SCHEDULED, ScheduleTerms(times="weekly on monday 08:00")
+    )
+    await run_now(holdfast, made.id, None)
+    await held.asked()
+    (run,) = await runs_of_schedule(holdfast, made.id, None, limit=100)
+    assert run.job_id is not None
+    await put_to_rest(client_side, run.job_id, held)
+    gone.process.send_signal(signal.SIGKILL)
+    await gone.ended()
+    await workers.start(HOLDFAST_RELEASE=NEW)
+    await let_begin(client_side, NEW)
+
+    moved = await move_jobs(client_side.temporal, holdfast.settings.task_queue, OLD)
+
+    assert moved == [run.job_id]
+    query = "WorkflowType = 'scheduled_run' and ExecutionStatus = 'Running'"
+    (waiting,) = [e async for e in client_side.temporal.list_workflows(query)]
+
+    async def is_with_new() -> bool:
+        return await release_of(client_side, waiting.id) == NEW
+
+    await eventually(is_with_new)

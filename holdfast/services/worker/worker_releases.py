@@ -3,7 +3,8 @@
 A worker with HOLDFAST_RELEASE belongs to a worker deployment of Temporal, named after its task
 queue. A job stays with the release that began it; new jobs go to the current one.
 
-`python -m holdfast.services.worker.worker_releases list | current RELEASE | move RELEASE`
+`python -m holdfast.services.worker.worker_releases list`, `current RELEASE`, `current --none` or
+`move RELEASE`.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from holdfast.settings import Settings, load_settings
 from holdfast.temporal.temporal_connection import connect
 
 _LOOK_EVERY_S = 1.0
+_NONE_CURRENT = "new jobs begin with workers without a release; running jobs stay with theirs"
 _REASON = "the job moves from release {} to the current one"
 
 log = structlog.get_logger(__name__)
@@ -65,11 +67,10 @@ async def list_releases(client: Client, task_queue: str) -> list[Release]:
     found = await _described(client, task_queue)
     if found is None:
         return []
-    current = found.worker_deployment_info.routing_config.current_deployment_version.build_id
     return [
         Release(
             name=each.deployment_version.build_id,
-            is_current=each.deployment_version.build_id == current,
+            is_current=each.deployment_version.build_id == _current(found),
             state=_state(each.status, each.drainage_status),
         )
         for each in sorted(
@@ -95,6 +96,15 @@ async def make_current(client: Client, task_queue: str, release: str) -> None:
     await _set_current(client, task_queue, release, found.conflict_token)
 
 
+async def make_none_current(client: Client, task_queue: str) -> bool:
+    """Let new jobs begin with workers that have no release; False if no release was current."""
+    found = await _described(client, task_queue)
+    if found is None or not _current(found):
+        return False
+    await _set_current(client, task_queue, "", found.conflict_token)
+    return True
+
+
 async def make_first_current(client: Client, task_queue: str, release: str) -> None:
     """Make the release current if no release is: otherwise nothing would ever run.
 
@@ -110,7 +120,7 @@ async def _has_current(client: Client, task_queue: str, release: str) -> bool:
         found = await _described(client, task_queue)
         if found is None:
             return False
-        if found.worker_deployment_info.routing_config.current_deployment_version.build_id:
+        if _current(found):
             return True
         if release not in _names(found):
             return False
@@ -139,6 +149,8 @@ async def move_jobs(client: Client, task_queue: str, release: str) -> list[str]:
     version = f"{deployment_name(task_queue)}:{release}"
     query = (
         f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running' "
+        # Runs of schedules follow the current release by themselves.
+        f"and WorkflowType = 'research_job' "
         f"and TemporalWorkerDeploymentVersion = '{version}'"
     )
     moved = []
@@ -160,6 +172,11 @@ async def _described(client: Client, task_queue: str) -> DescribeWorkerDeploymen
         if error.status is RPCStatusCode.NOT_FOUND:
             return None
         raise
+
+
+def _current(found: DescribeWorkerDeploymentResponse) -> str:
+    """Return the current release; empty if new jobs begin with workers that have none."""
+    return found.worker_deployment_info.routing_config.current_deployment_version.build_id
 
 
 def _names(found: DescribeWorkerDeploymentResponse) -> set[str]:
@@ -191,6 +208,9 @@ async def _run(options: argparse.Namespace, settings: Settings) -> str:
     if options.what == "list":
         lines = [f"{each.name}  {each.state}" for each in await list_releases(client, queue)]
         return "\n".join(lines) or f"no worker with HOLDFAST_RELEASE has polled queue {queue!r}"
+    if options.what == "current" and options.none:
+        was_any = await make_none_current(client, queue)
+        return _NONE_CURRENT if was_any else "no release was current"
     if options.what == "current":
         await make_current(client, queue, options.release)
         return f"new jobs begin with release {options.release}; running jobs stay with theirs"
@@ -203,14 +223,17 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m holdfast.services.worker.worker_releases")
     commands = parser.add_subparsers(dest="what", required=True)
     commands.add_parser("list", help="the releases and their state")
-    for name, text in (
-        ("current", "let new jobs begin with this release"),
-        (
-            "move",
-            "let the jobs of this release, whose workers are gone, go on with the current one",
-        ),
-    ):
-        commands.add_parser(name, help=text).add_argument("release")
+    current = commands.add_parser("current", help="let new jobs begin with this release")
+    which = current.add_mutually_exclusive_group(required=True)
+    which.add_argument("release", nargs="?")
+    which.add_argument(
+        "--none", action="store_true", help="let new jobs begin with workers without a release"
+    )
+    move = commands.add_parser(
+        "move",
+        help="let the jobs of this release, whose workers are gone, go on with the current one",
+    )
+    move.add_argument("release")
     options = parser.parse_args(words)
     try:
         said = asyncio.run(_run(options, load_settings()))
