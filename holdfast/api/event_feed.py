@@ -10,10 +10,12 @@ memory, and a reader that reconnects misses nothing.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+
+from pydantic import ValidationError
 
 from holdfast.models.errors import StorageAway
 from holdfast.models.views.job_views import EventView
@@ -177,7 +179,7 @@ class EventFeed:
 
     async def _poll(self) -> None:
         try:
-            while True:
+            while not self._is_closed:
                 await asyncio.sleep(self._look_every_s)
                 try:
                     await self._look()
@@ -197,9 +199,25 @@ class EventFeed:
             StorageAway: PostgreSQL does not answer.
         """
         watches = tuple(self._watches.values())
-        seen = await load_progress_of_jobs(self._db, [each.job_id for each in watches])
+        seen = await self._progress([each.job_id for each in watches])
         for watch in watches:
             if watch.job_id in seen:
                 await watch.adopt(seen[watch.job_id])
             else:
-                watch.end()  # The job was deleted.
+                watch.end()  # The job was deleted, or this release cannot read it.
+
+    async def _progress(self, job_ids: Sequence[str]) -> Mapping[str, JobProgress]:
+        """Return the progress of the jobs without those that this release cannot read.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        try:
+            return await load_progress_of_jobs(self._db, job_ids)
+        except ValidationError:
+            # A status of a newer release. Only the readers of that job are to be disconnected.
+            found: dict[str, JobProgress] = {}
+            for job_id in job_ids:
+                with suppress(ValidationError):
+                    found |= await load_progress_of_jobs(self._db, [job_id])
+            return found

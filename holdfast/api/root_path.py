@@ -7,7 +7,7 @@ of what goes out.
 
 from typing import cast
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,10 +24,17 @@ class RootPath:
         self._root_path = root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Starlette redirects `/jobs/` to a whole address, which lacks the root path as well.
+        ours = ""
+        if scope["type"] == "http":
+            ours = f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
+
         async def sending_location(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 target = headers.get("location", "")
+                if target.startswith(f"{ours}/"):
+                    target = target.removeprefix(ours)
                 if target.startswith("/") and not target.startswith("//"):
                     headers["location"] = self._root_path + target
             await send(message)

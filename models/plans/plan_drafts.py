@@ -168,6 +168,10 @@ class ContinuationDraft(PlanDraft):
         default_factory=list, description="ids in `replaced` of tasks that stay as they are"
     )
 
+    def to_plan(self) -> Plan:
+        """The new tasks; ids are read as they stand, since `t1` may be a task that stays."""
+        return Plan(tasks=tuple(task.to_task() for task in self.tasks))
+
 
 class DraftNode(Draft):
     """A sub-question for an agent (VMAO's sub-question, TDP's node)."""
@@ -242,6 +246,10 @@ class AgentContinuationDraft(AgentPlanDraft):
     keep: list[str] = Field(
         default_factory=list, description="ids in `replaced` of sub-questions that stay as they are"
     )
+
+    def to_plan(self) -> Plan:
+        """The new tasks; ids are read as they stand, since `t1` may be a task that stays."""
+        return Plan(tasks=tuple(task.to_task() for task in self.tasks))
 
 
 def _plan_of(tasks: Sequence[Task]) -> Plan:

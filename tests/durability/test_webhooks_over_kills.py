@@ -76,6 +76,7 @@ async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_
         worker.process.kill()
         await worker.ended()
         goes_on.set()
+        claimed = await _only_delivery(engine, created.details.id)
         # Instead of the rest of the minute for which the dead worker had claimed the message.
         with psycopg.connect(_plain(engine)) as connection:
             connection.execute("update webhook_deliveries set next_attempt_at = now()")
@@ -88,6 +89,8 @@ async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_
         goes_on.set()
         launcher.end()
 
+    assert claimed.attempts == 1
+    assert claimed.next_attempt_at is not None, "nobody would send the message again"
     first, second = receiver.messages
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     assert first.body == second.body

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from holdfast.models.answer_draft import Confidence, Draft
-from holdfast.models.plans.plan_drafts import AgentPlanDraft, DraftTask
+from holdfast.models.plans.plan_drafts import AgentContinuationDraft, AgentPlanDraft, DraftTask
 from holdfast.models.text.meant_ids import meant_id
 from holdfast.roles.loop.answer_judge import AnswerJudgement
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer
@@ -141,6 +141,13 @@ def test_ids_in_another_case_and_in_brackets_are_read_where_one_is_meant() -> No
 
     assert [task.depends_on for task in plan.tasks] == [("T0",), ("T1",), ("t9",)]
     assert meant_id("t1a", ["T1a", "T1A"]) == "t1a", "two may be meant"
+
+
+@pytest.mark.conformance("MOD-10")
+def test_a_new_task_may_depend_on_one_that_stays_and_has_its_id_in_another_case() -> None:
+    draft = AgentContinuationDraft.model_validate({"tasks": [_planned("T2", ["t2"])]})
+
+    assert draft.to_plan().tasks[0].depends_on == ("t2",)
 
 
 def _planned(name: str, needs: object) -> dict[str, object]:

@@ -42,7 +42,11 @@ class SecretRotationBody(Frozen):
     """How a webhook gets another secret."""
 
     overlap_hours: int = Field(
-        default=24, ge=0, le=MAX_OVERLAP_HOURS, description="How long the old secret signs, too."
+        default=24,
+        strict=True,
+        ge=0,
+        le=MAX_OVERLAP_HOURS,
+        description="How long the old secret signs, too.",
     )
 
 

@@ -19,7 +19,6 @@ from holdfast.schedules.schedule_management import (
     run_now,
     runs_of_schedule,
     set_status,
-    show_schedule,
 )
 
 _LISTED_RUNS = 5
@@ -126,11 +125,10 @@ def add_schedule_tools(server: ResearchServer, calls: ToolCalls) -> None:
         async with calls.open(ctx.request_context, tool, Scope.ASK) as known:
             owner = known.caller.visible_owner
             if change is ScheduleChange.RUN:
-                await run_now(known.holdfast, schedule, owner)
+                shown = await run_now(known.holdfast, schedule, owner)
             else:
-                await set_status(known.holdfast, schedule, owner, _STATUSES[change])
+                shown = await set_status(known.holdfast, schedule, owner, _STATUSES[change])
             runs = await runs_of_schedule(known.holdfast, schedule, owner, limit=_LISTED_RUNS)
-            shown = await show_schedule(known.holdfast, schedule, owner)
             return ScheduleState(schedule=shown, runs=tuple(runs))
 
     server.add_tool(research_schedule, annotations=_MAKES)

@@ -60,7 +60,8 @@ async def sign_out(request: Request) -> Response:
     check_origin(request)
     response = RedirectResponse("/", 303)
     token = context_of(request).authentication.token
-    response.delete_cookie(cookie_name(token), path=_cookie_path(request))
+    for path in {_cookie_path(request), "/"}:
+        response.delete_cookie(cookie_name(token), path=path)
     return response
 
 
@@ -69,6 +70,9 @@ def _signed_in(request: Request, subject: str, to: str) -> Response:
     token = context_of(request).authentication.token
     is_encrypted = request.url.scheme == "https"
     path = _cookie_path(request)
+    if path != "/":
+        # Of the time before the root path: browsers would send it behind the new one.
+        response.delete_cookie(cookie_name(token), path="/")
     set_session(response, token, subject, path=path, is_encrypted=is_encrypted)
     return response
 

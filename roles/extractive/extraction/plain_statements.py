@@ -35,6 +35,7 @@ _HAPPENING = frozenset(
 _SAID_OF_PAYMENT = frozenset(map(stem, ("pay", "paid", "charge", "cost", "owe")))
 _MOST = re.compile(r"\b(?:most|maximum|highest|limit|up to|at most)\b", re.IGNORECASE)
 _LEAST = re.compile(r"\b(?:least|minimum|lowest|at least)\b", re.IGNORECASE)
+_BOUND = re.compile(r"\bat (?:most|least)\b")
 _UP_TO = re.compile(
     r"\b(?:at most|up to|no more than|not more than|maximum(?: of)?)\s*$", re.IGNORECASE
 )
@@ -43,6 +44,14 @@ _AT_LEAST = re.compile(
 )
 _CHANGED_BY = re.compile(r"\bby\s*$", re.IGNORECASE)
 _CHANGED_TO = re.compile(r",?\s*\bto\s*$", re.IGNORECASE)
+_CHANGES = (
+    r"(?:fall|fell|rise|rose|drop|dropped|increase|increased|decrease|decreased|grow|grew|shrink|"
+    r"shrank|change|changed|reduce|reduced|reduction)s?"
+)
+_ASKS_CHANGE = re.compile(
+    rf"\bby how (?:much|many)\b|\bhow (?:much|many)\b.*\b{_CHANGES}\b|\b{_CHANGES} (?:in|of)\b",
+    re.IGNORECASE,
+)
 _BACKWARD = re.compile(r"^\W*(?:it|they|he|she|this|these)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"\b(\w+) (?:no\.|nr\.|number) ?([A-Z0-9][\w/-]*\d[\w/-]*)")
 _LABELLED_BY = re.compile(r"^\W*(?:[\w-]+ ){0,3}by: (?:[A-Z][a-z]{0,3}\. )?$", re.IGNORECASE)
@@ -161,9 +170,10 @@ def _contains(one: ValueCandidate, other: ValueCandidate) -> bool:
 def _bounded(
     text: str, every: Sequence[ValueCandidate], wanted: EntityQuery
 ) -> list[ValueCandidate]:
-    """Who asks for the most gets what is `at most`."""
+    """Who asks for the most gets what is `at most`, unless the sentence names the asked limit."""
     for asks, says in ((_MOST, _UP_TO), (_LEAST, _AT_LEAST)):
-        if asks.search(wanted.lower_text):
+        asked = asks.search(wanted.lower_text)
+        if asked and asked.group().lower() not in _BOUND.sub("", text.lower()):
             return [each for each in every if says.search(text[: each.start])]
     return []
 
@@ -171,11 +181,11 @@ def _bounded(
 def _changed(
     text: str, every: Sequence[ValueCandidate], wanted: EntityQuery
 ) -> list[ValueCandidate]:
-    """What falls by an amount to another one is the other one."""
-    del wanted
+    """What falls by an amount to another one is the other one, unless the change is asked."""
     if not any(_CHANGED_BY.search(text[: each.start]) for each in every):
         return []
-    return [each for each in every if _CHANGED_TO.search(text[: each.start])]
+    says = _CHANGED_BY if _ASKS_CHANGE.search(wanted.lower_text) else _CHANGED_TO
+    return [each for each in every if says.search(text[: each.start])]
 
 
 def _counted(

@@ -143,6 +143,7 @@ async def test_programs_get_addresses_below_the_root_path(
         listed = await client.get(f"{proxy.url}/v1/jobs?limit=1")
         later = await client.get(urljoin(proxy.url, listed.links["next"]["url"]))
         described = (await client.get(f"{proxy.url}/openapi.json")).json()
+        slashed = await client.get(f"{proxy.url}/v1/jobs/?limit=1")
         job_id = asked.json()["job_id"]
         last = [event async for event in typed.follow(job_id)][-1]
         body = {"model": "holdfast-kpi-chain", "input": "Who?", "background": False}
@@ -151,6 +152,7 @@ async def test_programs_get_addresses_below_the_root_path(
     assert asked.headers["location"] == f"{ROOT}/v1/jobs/{job_id}"
     assert located.json()["job_id"] == job_id
     assert [each["job_id"] for each in later.json()] == [job_id]
+    assert slashed.headers["location"] == f"{ROOT}/v1/jobs?limit=1"
     assert described["servers"] == [{"url": ROOT}]
     assert last.kind == "job.ended"
     cited = f"{proxy.url}/jobs/job-{answered.json()['id'].removeprefix('resp_')}/report?mark="

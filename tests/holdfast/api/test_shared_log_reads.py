@@ -208,3 +208,33 @@ async def test_a_reader_behind_a_reopening_is_not_told_of_the_old_end(db: Databa
     assert isinstance(told, EventView)
     assert told.kind == "job.resumed"
     assert following.readers == {}
+
+
+async def test_a_job_that_this_release_cannot_read_disconnects_its_own_readers_alone(
+    db: Database,
+) -> None:
+    strange = "job-of-a-newer-release"
+    strategy = preset("kpi-chain").strategy
+    request = JobRequest(question="Who?", preset="kpi-chain", model="none", strategy=strategy)
+    await job_rows.submit_job(db, strange, request, None)
+    following = EventFeed(db, look_every=EVERY)
+
+    async def read_strange() -> list[object]:
+        seen = await load_job_progress(db, strange)
+        return [each async for each in following.entries(strange, seen.last_event, seen)]
+
+    other = asyncio.create_task(read_strange())
+    reader = asyncio.create_task(read(following, await load_job_progress(db, JOB), []))
+    await until(lambda: following.readers == {JOB: 1, strange: 1})
+    async with db.engine.begin() as connection:
+        await connection.execute(
+            text("update jobs set stop_reason = 'a_newer_reason' where id = :id"), {"id": strange}
+        )
+
+    async with asyncio.timeout(60):
+        assert await other == []
+        await end(db)
+        told, ended = await reader
+
+    assert told == [1, 2]
+    assert ended is not None

@@ -40,6 +40,8 @@ REVIEW = Fragment(
             "14 locked tool places",
         ),
         ("price (number): What is the yearly price of Brook & Sons from 1 March 2023?", "£19,400"),
+        ("rise (number): How much does the yearly price of Brook & Sons rise?", "£1,200"),
+        ("rise (number): What is the rise in the yearly price of Brook & Sons?", "£1,200"),
         ("notice (number): With how much notice may the agreement be ended?", "six weeks"),
         ("number (number): What is the number of the agreement with Brook & Sons?", "W-2021-07"),
         ("date: When did the fire in the boiler room happen?", "9 June 2022"),
@@ -55,6 +57,16 @@ def test_the_sentence_that_says_what_is_asked_gives_the_value(asked: str, value:
     found = extracted_entity(asked, CLEANING, FIRE, REVIEW, LEASE, GARDEN)
 
     assert (found.value, found.confidence) == (value, 0.85)
+
+
+def test_a_limit_that_the_sentence_names_is_not_another_one_beside_it() -> None:
+    visits = Fragment(
+        title="Visits of Brook & Sons",
+        text="The maximum fee of Brook & Sons for a visit is £900, and up to £20 for travel.",
+    )
+    asked = "fee (number): What is the maximum fee of Brook & Sons for a visit?"
+
+    assert extracted_entity(asked, visits).value != "£20"
 
 
 def test_two_statements_that_differ_give_no_plain_value() -> None:
