@@ -24,6 +24,7 @@ class PathProxy:
     origin: str = field(init=False)
     _server: asyncio.Server = field(init=False)
     _passing: set[asyncio.Task[None]] = field(default_factory=set)
+    _connections: list[asyncio.StreamWriter] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
@@ -41,12 +42,19 @@ class PathProxy:
         for task in self._passing:
             task.cancel()
         await asyncio.gather(*self._passing, return_exceptions=True)
+        # A socket that is still open when its loop ends is a warning in some later test.
+        for each in self._connections:
+            each.transport.abort()
+        await asyncio.gather(
+            *(each.wait_closed() for each in self._connections), return_exceptions=True
+        )
 
     @property
     def url(self) -> str:
         return f"{self.origin}{self.path}"
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections.append(writer)
         task = asyncio.create_task(self._pass_on(reader, writer))
         self._passing.add(task)
         task.add_done_callback(self._passing.discard)
@@ -72,6 +80,7 @@ class PathProxy:
     ) -> None:
         target = urlsplit(self.target)
         upstream, sending = await asyncio.open_connection(target.hostname, target.port)
+        self._connections.append(sending)
         sending.write(head)
         body = asyncio.create_task(_copy(reader, sending))
         try:
