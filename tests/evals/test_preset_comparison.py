@@ -403,7 +403,7 @@ def test_three_questions_are_compared_by_the_command(tmp_path: Path):
     command += ["--data", str(data), "--out", str(out), "--json", "--calibrate"]
 
     ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env=_environment()
+        command, capture_output=True, text=True, timeout=170, check=False, env=_environment()
     )
 
     assert ran.returncode == 0, ran.stderr

@@ -70,7 +70,7 @@ class RunningEngine:
         async with CorpusStore(self.db).writing(collection) as writer:
             await writer.put(document)
 
-    async def run(self, question: str, *, within_s: float = 60, **options: Any) -> JobView:
+    async def run(self, question: str, *, within_s: float = 150, **options: Any) -> JobView:
         """Submit a job and wait for its end."""
         job_id = await self.submit(question, **options)
         await self.holdfast.wait(job_id, timedelta(seconds=within_s))
