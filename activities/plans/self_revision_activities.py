@@ -225,6 +225,13 @@ class _RevisionInputs:
             added=tuple(each.to_task() for each in answer.add),
             removed=tuple(answer.remove),
             failed=tuple(each.id for each in self.failed),
+            gone=tuple(
+                each.task.id
+                for each in self.tasks
+                if each.task.status is TaskStatus.FAILED
+                and not each.task.parent
+                and task_queries.is_given_up(each.notes)
+            ),
         )
 
 

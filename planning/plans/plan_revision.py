@@ -25,6 +25,8 @@ class RevisionProposal(Frozen):
     removed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     """Failed tasks that the revision repairs: it may remove them, and nothing may need them."""
+    gone: tuple[str, ...] = ()
+    """Failed tasks that were given up before: nothing that the revision writes may need them."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -
     live = {task.id: task for task in after.live}
     fresh = {task.id for task in proposal.added}
     kept = {name: task for name, task in live.items() if name not in fresh}
-    lost = frozenset(proposal.failed)
+    lost = frozenset((*proposal.failed, *proposal.gone))
     has_final = any(task.is_final for name, task in kept.items() if name not in lost)
     if proposal.added:
         stands_on = PlanRules(
@@ -82,7 +84,7 @@ def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -
         f"task {task.id!r}: depends on {need!r}, which does not exist or is removed"
         for task in kept.values()
         for need in task.depends_on
-        if need not in live
+        if need not in live and not _is_past_need(task, need, plan, proposal)
     ]
     faults += _faults_of_lost_needs(plan, proposal, after)
     found = find_cycle(known_dependencies(Plan(tasks=tuple(live.values()))))
@@ -100,13 +102,25 @@ def _faults_of_begun_tasks(plan: Plan, proposal: RevisionProposal) -> Iterator[s
             yield f"task {name!r}: it is {task.status.value}, and only what is pending may change"
 
 
+def _is_past_need(task: Task, need: str, plan: Plan, proposal: RevisionProposal) -> bool:
+    """True if a task that has begun names a failed task; it waits for that one no more."""
+    known = plan.by_id.get(need)
+    was_discarded = known is not None and known.status.is_discarded
+    return not _is_open(task) and (need in proposal.failed or was_discarded)
+
+
 def _faults_of_lost_needs(plan: Plan, proposal: RevisionProposal, after: Plan) -> Iterator[str]:
-    """Tasks that were to wait for a failed one and were not told what they wait for instead."""
+    """Tasks that were to wait for a failed one and were not told what they wait for instead.
+
+    What waits already for a task that was given up before is no fault of this revision.
+    """
     refined = {task.id: task for task in proposal.refined}
     for task in after.live:
+        is_written = task.id in refined or task.id not in plan.by_id
+        barred = frozenset((*proposal.failed, *(proposal.gone if is_written else ())))
         wanted = refined.get(task.id) or plan.by_id.get(task.id, task)
         needs = (*wanted.depends_on, *task.depends_on)
-        lost = [name for name in needs if name in proposal.failed]
+        lost = [name for name in needs if name in barred]
         if lost and _is_open(task):
             yield (
                 f"task {task.id!r}: depends on {lost[0]!r}, which failed; let it depend on what "

@@ -87,13 +87,20 @@ def reached_limit(state: JobState) -> EndJob | None:
     if strategy.revises_failures:
         # A revision is due or under way, or it left the task out and the plan needs it no more.
         is_open = not (state.is_revising or is_left_to_revision(state))
-        lost = [task for task in lost if is_open and not task.is_given_up]
+        lost = [task for task in lost if is_open and not _is_dispensable(task, state)]
     if not lost or strategy.on_exhausted is OnExhausted.CONTINUE:
         return None
     if state.total_replans >= strategy.max_replans and not strategy.has_fixed_plan:
         return _replan_limit_ending(state, lost[0])
     spent = [task for task in lost if not may_replan(task, state)]
     return _replans_exhausted_ending(state, spent[0]) if spent else None
+
+
+def _is_dispensable(task: TaskState, state: JobState) -> bool:
+    """True if the task was given up, and neither the answer nor a task that waits needs it."""
+    waiting = (each for each in state.plan_tasks if each.status is TaskStatus.PENDING)
+    is_needed = task.is_final or any(task.id in each.depends_on for each in waiting)
+    return task.is_given_up and not is_needed
 
 
 def _has_running_agent(state: JobState) -> bool:

@@ -18,10 +18,25 @@ def results_to_consider(state: JobState) -> int | None:
     if strategy.has_fixed_plan or state.revisions >= strategy.max_revisions:
         return None
     settled = sum(_calls_for_revision(task, state) for task in state.plan_tasks)
+    if strategy.monitoring is Monitoring.BATCH:
+        settled = _settled_by_batches(settled, state)
     if settled <= state.results_considered:
         return None
     has_more = any(task.status is TaskStatus.PENDING for task in state.plan_tasks)
     return settled if has_more or any(_failures_to_revise(state)) else None
+
+
+def _settled_by_batches(settled: int, state: JobState) -> int:
+    """Return a number that is above the last one if any result was seen by no revision.
+
+    Tasks that run again lower the count of results; the number names the receipt of the revision,
+    and must not come twice.
+    """
+    is_due = any(
+        task.status.has_run and not task.is_considered and _calls_for_revision(task, state)
+        for task in state.plan_tasks
+    )
+    return max(settled, state.results_considered + 1) if is_due else state.results_considered
 
 
 def is_left_to_revision(state: JobState) -> bool:

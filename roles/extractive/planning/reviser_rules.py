@@ -39,7 +39,7 @@ def revise(task: ReviserTask) -> ReviserAnswer:
 
 def _repaired(task: ReviserTask) -> ReviserAnswer:
     """What failed, and what needs it, replaced as the replanner does."""
-    plan, gone, added = Plan(tasks=task.plan), dict[str, None](), list[DraftNode]()
+    plan, gone, added = Plan(tasks=task.plan), dict[str, None](), dict[str, DraftNode]()
     for each in task.failed:
         if each.id in gone:
             continue
@@ -50,16 +50,21 @@ def _repaired(task: ReviserTask) -> ReviserAnswer:
                 tools=(),
                 agents=task.agents,
                 question=task.question,
-                current_plan=task.plan,
+                current_plan=plan.live,
                 failed_task_id=each.id,
                 feedback=each.why,
                 replaced=replaced,
-                used_ids=(*task.used_ids, *(node.id for node in added)),
+                used_ids=(*task.used_ids, *plan.by_id),
             )
         )
-        added += draft.tasks
+        kept = {name: node for name, node in added.items() if name not in replaced}
+        added = kept | {node.id: node for node in draft.tasks}
+        left = plan.with_superseded(replaced).tasks
+        plan = Plan(tasks=(*left, *(node.to_task() for node in draft.tasks)))
     why = "What failed is tried in another way."
-    return ReviserAnswer(explanation=why, add=added, remove=list(gone))
+    known = {each.id for each in task.plan}
+    removed = [name for name in gone if name in known]
+    return ReviserAnswer(explanation=why, add=list(added.values()), remove=removed)
 
 
 def _found(node: Task, by_id: Mapping[str, Task]) -> list[str]:

@@ -91,6 +91,50 @@ def test_what_failed_may_be_removed_and_nothing_may_need_it() -> None:
     ]
 
 
+@pytest.mark.conformance("TDP-09")
+def test_nothing_that_a_revision_writes_may_need_what_was_given_up_before() -> None:
+    known = plan(
+        agent_task("T1", status=TaskStatus.FAILED),
+        agent_task("T2", status=TaskStatus.DONE),
+        agent_task("T3", "T2", yields="final_answer"),
+        agent_task("T4", "T1"),
+    )
+    adding = RevisionProposal(added=(agent_task("T5", "T1"),), gone=("T1",))
+    moved = agent_task("T3", "T1", yields="final_answer")
+    refining = RevisionProposal(refined=(moved,), gone=("T1",))
+
+    for proposal, name in ((adding, "T5"), (refining, "T3")):
+        (fault,) = revision_faults(known, proposal, CONCLUDING)
+        assert fault.startswith(f"task {name!r}: depends on 'T1', which failed")
+    assert revision_faults(known, RevisionProposal(gone=("T1",)), CONCLUDING) == []
+    ended = plan(agent_task("T1", yields="final_answer", status=TaskStatus.FAILED))
+    assert revision_faults(ended, RevisionProposal(gone=("T1",)), CONCLUDING) == [
+        "no task that is left yields the final answer"
+    ]
+
+
+@pytest.mark.conformance("TDP-09")
+@pytest.mark.parametrize("status", [TaskStatus.RUNNING, TaskStatus.DONE])
+def test_what_failed_may_be_removed_although_a_task_that_has_begun_names_it(
+    status: TaskStatus,
+) -> None:
+    known = plan(
+        agent_task("Q1", status=TaskStatus.FAILED),
+        agent_task("Q2"),
+        agent_task("T2", "Q1", "Q2", status=status),
+        agent_task("T3", "T2", yields="final_answer"),
+    )
+    removal = RevisionProposal(removed=("Q1",), failed=("Q1",))
+    later = revision_change(known, removal).apply_to(known)
+    of_waited_for = RevisionProposal(removed=("Q2",))
+
+    assert revision_faults(known, removal, CONCLUDING) == []
+    assert revision_faults(later, RevisionProposal(), CONCLUDING) == []
+    assert revision_faults(known, of_waited_for, CONCLUDING) == [
+        "task 'T2': depends on 'Q2', which does not exist or is removed"
+    ]
+
+
 @pytest.mark.conformance("TDP-06")
 def test_who_depended_on_a_removed_task_depends_on_what_that_one_did() -> None:
     known = plan(

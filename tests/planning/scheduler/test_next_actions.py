@@ -434,10 +434,46 @@ def test_one_revision_follows_each_batch_and_sees_its_failures() -> None:
     )
     after = changes.apply_plan_receipt(under_way, revision, repaired)
     assert decide(after) == (StartTask(task_id="T3"), StartTask(task_id="T2a"))
-    refused = changes.apply_plan_receipt(under_way, revision, PlanReceipt())
+    seen = PlanReceipt(considered=("T1", "T2"))
+    refused = changes.apply_plan_receipt(under_way, revision, seen)
     assert decide(refused) == (Replan(task_id="T2"), StartTask(task_id="T3"))
-    left_out = changes.apply_plan_receipt(under_way, revision, PlanReceipt(given_up=("T2",)))
+    moved = (agent("T4", "T3"),)
+    left = seen.model_copy(update={"given_up": ("T2",), "changed": moved})
+    left_out = changes.apply_plan_receipt(under_way, revision, left)
     assert decide(left_out) == (StartTask(task_id="T3"),)
+
+
+@pytest.mark.conformance("TDP-09")
+def test_a_result_of_a_task_that_ran_again_is_seen_by_a_revision_of_its_own() -> None:
+    state = replace(
+        JobState(strategy=preset("tdp").strategy, has_plan=True), revisions=1, results_considered=2
+    )
+    seen = agent("T1", status=TaskStatus.DONE).considered()
+    again = agent("T2", status=TaskStatus.DONE)
+    state = changes.with_tasks(state, (seen, again, agent("T3", "T1", "T2")))
+    (revision,) = decide(state)
+
+    assert revision == Revise(results_considered=3), "no revision has the key of an earlier one"
+    under_way = changes.start_action(state, revision)
+    after = changes.apply_plan_receipt(under_way, revision, PlanReceipt(considered=("T2",)))
+    assert decide(after) == (StartTask(task_id="T3"),)
+
+
+@pytest.mark.conformance("TDP-09")
+@pytest.mark.parametrize(("needs", "ends"), [(("T1",), True), (("T2",), False)])
+def test_a_given_up_task_ends_the_job_only_if_the_plan_still_needs_it(
+    needs: tuple[str, ...], ends: bool
+) -> None:
+    strategy = preset("tdp").strategy.model_copy(update={"max_revisions": 0})
+    lost = agent("T1", status=TaskStatus.FAILED).given_up()
+    found = agent("T2", status=TaskStatus.DONE).considered()
+    last = agent("T3", *needs).model_copy(update={"is_final": True})
+    state = changes.with_tasks(JobState(strategy=strategy, has_plan=True), (lost, found, last))
+
+    if ends:
+        assert reported_ending(state).reason is StopReason.REPLANS_EXHAUSTED
+    else:
+        assert decide(state) == (StartTask(task_id="T3"),)
 
 
 @pytest.mark.conformance("TDP-09")

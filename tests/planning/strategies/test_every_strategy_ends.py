@@ -218,7 +218,7 @@ class World:
             case Replan(task_id=name):
                 return self.continuation(name)
             case Revise():
-                return self.revision()
+                return self.revision().model_copy(update={"considered": self.settled()})
             case FillGaps():
                 return self.gaps()
 
@@ -234,6 +234,12 @@ class World:
         is_final = any(self.state.tasks[name].is_final for name in gone)
         new = new.model_copy(update={"is_final": is_final})
         return PlanReceipt(change_number=2, added=(new,), superseded=tuple(sorted(gone)))
+
+    def settled(self) -> tuple[str, ...]:
+        """The results that a revision sees; only one after a batch says which."""
+        if self.state.strategy.monitoring is not Monitoring.BATCH:
+            return ()
+        return tuple(task.id for task in self.state.plan_tasks if task.status.has_run)
 
     def revision(self) -> PlanReceipt:
         if self.state.strategy.revises_failures and self.says():

@@ -8,6 +8,7 @@ from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     FINDINGS_ENTITY,
     ExpectedEntity,
+    Plan,
     Task,
     TaskKind,
     TaskStatus,
@@ -17,6 +18,8 @@ from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.text.reference_marks import referenced_paths, replace_references
+from holdfast.planning.plans.plan_revision import RevisionProposal, revision_faults
+from holdfast.planning.plans.plan_validation import PlanRules
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import DraftCall, StepperAnswer
 from holdfast.roles.extractive.agents.step_planner_rules import plan_steps
@@ -26,7 +29,7 @@ from holdfast.roles.extractive.extraction.extractor_rules import extract
 from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
 from holdfast.roles.planning.agent_steps_planner import OBJECTIVES, REPAIRER, STEP_PLANNER
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER, PlannerTask
-from holdfast.roles.planning.reviser import REVISER, ReviserTask
+from holdfast.roles.planning.reviser import REVISER, FailedAgentTask, ReviserTask
 from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
 from tests.roles.extractive.extractive_samples import (
     GARDEN,
@@ -266,6 +269,43 @@ async def test_a_found_name_is_written_into_what_rests_on_it_once() -> None:
 
     assert revised.refine[0].description == f"{BRIDGE} (found: Shirley Temple)"
     assert again.refine == []
+
+
+async def test_two_failures_of_a_batch_are_repaired_with_one_conclusion() -> None:
+    planned = plan_agent_tasks(PlannerTask(question=CHOICE, tools=(), agents=AGENTS)).to_plan()
+    ends = [each.id for each in planned.tasks if each.is_final]
+    known = Plan(
+        tasks=tuple(
+            each if each.is_final else each.with_status(TaskStatus.FAILED) for each in planned.tasks
+        )
+    )
+    lost = tuple(each.id for each in known.tasks if each.status is TaskStatus.FAILED)
+    task = ReviserTask(
+        question=CHOICE,
+        plan=known.tasks,
+        changeable=tuple(ends),
+        failed=tuple(FailedAgentTask(id=name, why="nothing") for name in lost),
+        agents=AGENTS,
+        used_ids=(*known.by_id, "T1a"),
+    )
+
+    answer = await role_answer(REVISER, task)
+
+    assert {each.id: each.depends_on for each in answer.add} == {
+        "T1b": [],
+        "T2a": [],
+        "T3b": ["T1b", "T2a"],
+    }
+    assert sorted(answer.remove) == ["T1", "T2", "T3"]
+    proposal = RevisionProposal(
+        added=tuple(each.to_task() for each in answer.add),
+        removed=tuple(answer.remove),
+        failed=lost,
+    )
+    ground = PlanRules(
+        tools={}, used_ids=frozenset(task.used_ids), agents=frozenset(each.name for each in AGENTS)
+    )
+    assert revision_faults(known, proposal, ground) == []
 
 
 def test_what_a_description_holds_is_searched_with() -> None:
