@@ -17,6 +17,7 @@ from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 WITH_TRAIN = "[Put together [Which hotel?] [Which train back?]]"
+THE_ROOM = "[Put together [Which room? [Which hotel?]]]"
 
 
 @pytest.fixture
@@ -76,12 +77,22 @@ async def test_one_revision_after_a_batch_repairs_what_failed_and_the_plan_goes_
 async def test_a_failure_that_the_plan_can_do_without_is_left_out_and_named(
     engine: RunningEngine, trip: ScriptedRoles
 ) -> None:
-    go_on = {"refine": [{"id": "T3", "description": "Put together", "depends_on": ["T2"]}]}
-    trip.parts["reviser"] = lambda asked: go_on if asked.task.get("failed") else {}
+    room = {"id": "T2a", "description": "Which room?", "agent": "generalist", "depends_on": ["T2"]}
+    end = {"id": "T3", "description": "Put together", "depends_on": ["T2a"]}
+    needing = {"id": "T5", "description": "Which seat?", "agent": "generalist"}
+    answers: list[dict[str, Any]] = [
+        {"add": [room], "refine": [end]},
+        {"add": [{**needing, "depends_on": ["T1"]}]},
+    ]
+    trip.parts["reviser"] = lambda asked: answers.pop(0) if answers else {}
 
     job = await engine.run("A trip?", preset_name="tdp")
 
-    assert (job.status, job.answer, job.replans) == ("done", "[Put together [Which hotel?]]", 0)
+    assert (job.status, job.answer, job.replans) == ("done", THE_ROOM, 0)
+    assert (
+        "task 'T5': depends on 'T1', which failed" in trip.asked["reviser"][2].turns[-1]["content"]
+    )
+    assert {task.id for task in job.tasks if not task.parent} == {"T1", "T2", "T2a", "T3"}
     assert {task.id: task.status for task in job.tasks}["T1"] == "failed"
     report = await report_of(engine.holdfast, job.job_id)
     assert any("Which flight back?" in each for each in report.gaps), report.gaps
