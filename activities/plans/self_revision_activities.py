@@ -187,6 +187,7 @@ class _RevisionInputs:
         )
 
     async def ask(self, model_caller: ModelCaller) -> tuple[ReviserAnswer | None, Sequence[str]]:
+        live = Plan(tasks=self.plan.live).by_id
         task = ReviserTask(
             question=self.request.question_in_context,
             plan=shown_plan(self.plan.live),
@@ -194,7 +195,7 @@ class _RevisionInputs:
             contradictions=tuple(
                 f"{each.task.id}: {each.notes[CONTRADICTION_NOTE]}"
                 for each in self.tasks
-                if each.notes.get(CONTRADICTION_NOTE)
+                if each.notes.get(CONTRADICTION_NOTE) and each.task.id in live
             ),
             failed=self.failed,
             agents=self.agents,

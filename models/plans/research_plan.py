@@ -201,10 +201,7 @@ class Task(Frozen):
         return self.model_copy(update={"depends_on": tuple(dict.fromkeys(names))})
 
     def with_description(self, description: str, criteria: str) -> Self:
-        """Return this task for another question; its first queries were for the former one."""
-        inputs = tuple(each for each in self.inputs if each not in self.first_queries)
-        changed = {"description": description, "criteria": criteria, "inputs": inputs}
-        return self.model_copy(update=changed)
+        return self.model_copy(update={"description": description, "criteria": criteria})
 
     def without_result(self) -> Self:
         return self.model_copy(update={"result": {}})

@@ -1,19 +1,23 @@
 """Turn a proposed revision of pending tasks into a plan change, and list its faults (TDP-06).
 
 Only tasks that have not begun change. The graph stays free of cycles and every dependency resolves;
-who depended on a removed task depends on what that one depended on.
+who depended on a removed task depends on what that one depended on. First searches stay, but for
+those that take a value of a task that is no dependency any more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+
+from pydantic import JsonValue
 
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.plan_change import FieldChange, PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
-from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
+from holdfast.models.plans.research_plan import Plan, Task, TaskInput, TaskStatus
+from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.plan_graph import find_cycle, known_dependencies
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 
-_COMPARED_FIELDS = ("description", "criteria", "depends_on")
+_COMPARED_FIELDS = ("description", "criteria", "depends_on", "inputs")
 
 
 class RevisionProposal(Frozen):
@@ -41,9 +45,8 @@ def revision_change(plan: Plan, proposal: RevisionProposal, explanation: str = "
     changed: list[FieldChange] = []
     for task in plan.tasks:
         if _is_open(task) and task.id not in removed:
-            changed += _field_changes(
-                task, _without_removed(refined.get(task.id, task), removed, plan)
-            )
+            wanted = _without_removed(refined.get(task.id, task), removed, plan)
+            changed += _field_changes(task, _with_possible_queries(wanted, task))
     return PlanChange(
         cause=PlanChangeCause.REVISED,
         added=proposal.added,
@@ -54,10 +57,10 @@ def revision_change(plan: Plan, proposal: RevisionProposal, explanation: str = "
 
 
 def _field_changes(before: Task, after: Task) -> Iterator[FieldChange]:
+    old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
     for name in _COMPARED_FIELDS:
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield FieldChange(task=before.id, field=name, old=_plain(old), new=_plain(new))
+        if old[name] != new[name]:
+            yield FieldChange(task=before.id, field=name, old=old[name], new=new[name])
 
 
 def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -> list[str]:
@@ -147,6 +150,28 @@ def _without_removed(task: Task, removed: tuple[str, ...], plan: Plan) -> Task:
     return task if once == task.depends_on else task.with_dependencies(once)
 
 
+def _with_possible_queries(wanted: Task, task: Task) -> Task:
+    """The wanted task with those first searches of the planned one whose references resolve."""
+    inputs = [
+        each if each not in task.first_queries else _possible(each, wanted.depends_on)
+        for each in task.inputs
+    ]
+    return wanted.with_inputs(tuple(each for each in inputs if each is not None))
+
+
+def _possible(queries: TaskInput, needs: Container[str]) -> TaskInput | None:
+    """The first searches that take values of `needs` alone; None if there is none."""
+    texts = queries.value if isinstance(queries.value, list) else [queries.value]
+    kept = [each for each in texts if _takes_only(each, needs)]
+    if kept == texts:
+        return queries
+    return queries.model_copy(update={"value": kept}).with_reference_flag() if kept else None
+
+
+def _takes_only(query: JsonValue, needs: Container[str]) -> bool:
+    return all(reference.task_id in needs for reference in references_in(query))
+
+
 def _is_removable(name: str, plan: Plan, proposal: RevisionProposal) -> bool:
     task = plan.by_id.get(name)
     return task is not None and (_is_open(task) or name in proposal.failed)
@@ -154,7 +179,3 @@ def _is_removable(name: str, plan: Plan, proposal: RevisionProposal) -> bool:
 
 def _is_open(task: Task) -> bool:
     return task.status is TaskStatus.PENDING
-
-
-def _plain(value: object) -> str | list[str]:
-    return list(value) if isinstance(value, tuple) else str(value)

@@ -70,13 +70,12 @@ as little as is needed:
   before".
 - `add`: sub-questions that turned out to be needed, with ids that are not in `used_ids`.
 - `remove`: sub-questions that are pointless now. What depended on one must be refined to depend
-  on others. Only those in `changeable` may be refined or removed. The graph must stay free of
-  cycles. If the plan holds, answer with three empty lists.
-- `failed` are sub-questions that failed, with the reason. Find the cause. If the question needs
-  what one was to find, `add` what finds it in another way (other words, another agent, smaller
-  questions), `remove` the failed one, and refine with `depends_on`, or remove, what depended on it.
-  A failed one that the question can do without stays; nothing may depend on it. If the one that
-  yields `final_answer` failed, the last of `add` yields it.
+  on others. Only those in `changeable` may be refined, and only they and the failed ones removed.
+  The graph must stay free of cycles. If the plan holds, answer with three empty lists.
+- `failed` are sub-questions that failed, and why. If the question needs what one was to find, `add`
+  what finds it in another way (other words, another agent, smaller questions), `remove` the failed
+  one, and refine with `depends_on`, or remove, what depended on it. Else it stays, and nothing may
+  depend on it. If the one that yields `final_answer` failed, the last of `add` yields it.
 - Follow `guidance`: it is from the person who asked.
 """,
     foreign_fields=("plan", "contradictions", "failed"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from holdfast.models.plans.research_plan import FIRST_QUERIES, EntityType, Plan
+from holdfast.models.plans.research_plan import FIRST_QUERIES, Plan
 from holdfast.models.plans.shown_plan import ShownPlan
 from holdfast.roles.agents.assessor import ASSESSOR
 from holdfast.roles.agents.stepper import STEPPER
@@ -152,10 +152,3 @@ def test_a_prompt_shows_first_queries_as_a_planner_writes_them() -> None:
     assert [each[FIRST_QUERIES] for each in written] == [[WRITER], [BORN]]
     assert not any("inputs" in each for each in written)
     assert shown.validate_python(written) == tasks
-
-
-def test_first_queries_end_with_the_question_that_they_were_written_for() -> None:
-    (task, _) = two_questions().tasks
-
-    assert task.first_queries[0].type is EntityType.ARRAY
-    assert task.with_description("Who wrote Ulm?", "").first_queries == ()

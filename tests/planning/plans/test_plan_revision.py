@@ -10,7 +10,7 @@ from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.planning.plans.plan_graph import find_cycle, known_dependencies
 from holdfast.planning.plans.plan_revision import RevisionProposal, revision_change, revision_faults
 from holdfast.planning.plans.plan_validation import PlanRules
-from tests.support.jobs.plan_builders import agent_task, plan
+from tests.support.jobs.plan_builders import agent_task, plan, result_reference
 
 PartT = TypeVar("PartT", Task, RevisionProposal)
 AGENTS = frozenset({"generalist"})
@@ -152,6 +152,34 @@ def test_who_depended_on_a_removed_task_depends_on_what_that_one_did() -> None:
     assert (change.superseded, change.changed_ids) == (("T2", "T3"), ("T4",))
     (field,) = change.changed
     assert (field.task, field.old, field.new) == ("T4", ["T3"], ["T1"])
+
+
+@pytest.mark.conformance("TDP-09")
+@pytest.mark.parametrize("needs", [("T1a",), ()])
+def test_first_searches_by_what_is_no_dependency_any_more_go_and_the_others_stay(
+    needs: tuple[str, ...],
+) -> None:
+    known = plan(
+        agent_task("T0", status=TaskStatus.DONE),
+        agent_task("T1", status=TaskStatus.FAILED),
+        agent_task("T2", "T1", queries=[f"lord of {result_reference('T1')}", "lord"]),
+        agent_task("T3", "T1", queries=[result_reference("T1")]),
+        agent_task("T4", "T0", queries=[result_reference("T0")]),
+    )
+    moved = (known.by_id[name].with_dependencies(needs) for name in ("T2", "T3"))
+    said = known.by_id["T4"].with_description("Of the land found?", "")
+    proposal = RevisionProposal(
+        refined=(*moved, said), added=(agent_task("T1a"),), removed=("T1",), failed=("T1",)
+    )
+
+    assert revision_faults(known, proposal, OPEN_ENDED) == []
+    after = revision_change(known, proposal).apply_to(known).by_id
+
+    assert [each.value for each in after["T2"].first_queries] == [["lord"]]
+    assert not after["T2"].first_queries[0].is_reference
+    assert after["T3"].first_queries == ()
+    assert after["T4"].inputs == known.by_id["T4"].inputs
+    assert after["T4"].description == "Of the land found?"
 
 
 @st.composite
