@@ -13,7 +13,6 @@ import structlog
 
 from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
 from holdfast.models.corpus.search_criteria import QueryVector
-from holdfast.models.errors import HoldfastError
 
 log = structlog.get_logger(__name__)
 
@@ -61,8 +60,11 @@ class TextSimilarity:
                 await self._embed(others)
                 vectors = [self._kept[each] for each in others]
                 wanted = _unit((await self.embedder.query(text)).values)
-        except (HoldfastError, TimeoutError) as error:
-            log.info("texts.not_compared", reason=str(error) or "the model took too long")
+        except TimeoutError:
+            log.info("texts.not_compared", reason="the model took too long")
+            return None
+        except Exception as error:  # the model's libraries raise what they like
+            log.info("texts.not_compared", kind=type(error).__name__, reason=str(error))
             return None
         return await asyncio.to_thread(_sorted_by_nearness, wanted, vectors)
 

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from holdfast.activities.runtime.text_similarity import MOST_COMPARED, TextSimilarity
 from holdfast.models.corpus.embeddings_config import EmbeddingsConfig
 from holdfast.models.corpus.search_criteria import QueryVector
@@ -18,7 +20,7 @@ class Dictionary:
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
-        self.is_busy = False
+        self.fault: Exception | None = None
         self.hangs = False
 
     async def query(self, text: str) -> QueryVector:
@@ -27,8 +29,8 @@ class Dictionary:
     async def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
         if self.hangs:
             await asyncio.Event().wait()
-        if self.is_busy:
-            raise ModelBusy("busy")
+        if self.fault:
+            raise self.fault
         self.embedded += texts
         return [VECTORS.get(text, (1.0, 1.0)) for text in texts]
 
@@ -44,16 +46,23 @@ async def test_the_nearest_come_first_and_each_text_is_embedded_once() -> None:
     assert model.embedded == ["tower", "ship", "boat"]
 
 
-async def test_a_model_that_fails_or_hangs_gives_no_order_and_raises_nothing() -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [ModelBusy("busy"), OSError("the weights are gone"), Exception("of a foreign library")],
+    ids=lambda fault: type(fault).__name__,
+)
+async def test_a_model_that_fails_gives_no_order_and_raises_nothing(fault: Exception) -> None:
     model = Dictionary()
-    similarity = TextSimilarity(model, limit_s=0.05)
+    model.fault = fault
 
-    model.is_busy = True
-    busy = await similarity.by_nearness("vessel", ["tower"])
-    model.is_busy, model.hangs = False, True
-    hung = await similarity.by_nearness("vessel", ["tower"])
+    assert await TextSimilarity(model).by_nearness("vessel", ["tower"]) is None
 
-    assert (busy, hung) == (None, None)
+
+async def test_a_model_that_hangs_gives_no_order() -> None:
+    model = Dictionary()
+    model.hangs = True
+
+    assert await TextSimilarity(model, limit_s=0.05).by_nearness("vessel", ["tower"]) is None
 
 
 async def test_of_no_text_and_of_too_many_the_model_is_not_asked() -> None:
