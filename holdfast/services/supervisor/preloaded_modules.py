@@ -32,8 +32,9 @@ _PARTS = {
         "holdfast.tools.python.monty_interpreter",
         "holdfast.tools.python.python_server",
     ),
+    OptionalPart.SEMANTIC: ("holdfast.roles.sentence_model.local_embedder",),
 }
-"""The servers that are on without a line in `holdfast.toml`."""
+"""What is on without a line in `holdfast.toml`: servers, and the model of sentences."""
 
 
 def preload_modules(settings: Settings) -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.services.bare_environment import bare_environment
 
 OPENS_SERVICES = """
@@ -36,13 +38,15 @@ print(json.dumps({"can_fork": can_fork, "later": later}))
 """
 
 
+@pytest.mark.parametrize("embeds", ["false", "true"])
 def test_a_worker_opens_its_services_and_calls_a_tool_without_loading_a_module(
-    tmp_path: Path,
+    tmp_path: Path, embeds: str
 ) -> None:
     config = tmp_path / "holdfast.toml"
     config.write_text('[servers.far]\nurl = "http://127.0.0.1:9/mcp"\n')
     environment = bare_environment() | {
         "HOLDFAST_HOME": str(tmp_path),
+        "HOLDFAST_LOCAL_EMBEDDINGS": embeds,
         "HOLDFAST_CONFIG": str(config),
         "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
     }
