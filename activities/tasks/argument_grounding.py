@@ -132,7 +132,8 @@ class ArgumentGrounder:
         )
 
         def check(answer: MatcherAnswer) -> Sequence[str]:
-            if answer.match is None or answer.match in candidates:
+            # A recorded answer may have been chosen among other candidates.
+            if answer.match is None or answer.match in parameter.vocabulary:
                 return ()
             return [f"{answer.match[:_SHOWN]!r} is none of the candidates; copy one, or give null"]
 

@@ -18,7 +18,10 @@ class MatcherTask(Frozen):
     description: FromRelease[str] = Field(
         description="what the parameter means, as the tool says it"
     )
-    candidates: tuple[str, ...] = Field(description="values that the tool knows, by spelling")
+    candidates: FromRelease[tuple[str, ...]] = Field(
+        description="values that the tool knows, nearest by spelling or meaning"
+    )
+    """No content: they change with the worker's embedding model, the argument's match does not."""
 
 
 class MatcherAnswer(Draft):
