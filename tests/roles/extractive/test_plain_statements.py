@@ -59,7 +59,7 @@ def test_the_sentence_that_says_what_is_asked_gives_the_value(asked: str, value:
     assert (found.value, found.confidence) == (value, 0.85)
 
 
-def test_a_limit_that_the_sentence_names_is_not_another_one_beside_it() -> None:
+def test_a_limit_that_the_sentence_names_is_not_another_one_next_to_it() -> None:
     visits = Fragment(
         title="Visits of Brook & Sons",
         text="The maximum fee of Brook & Sons for a visit is £900, and up to £20 for travel.",
