@@ -7,7 +7,6 @@ workflow of its own, which is started again if it is lost, so it is no child of 
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import VersioningBehavior
 
 with workflow.unsafe.imports_passed_through():
     from holdfast.activities import interfaces
@@ -22,8 +21,7 @@ _FIRST_PAUSE = timedelta(seconds=10)
 _LONGEST_PAUSE = timedelta(minutes=15)
 
 
-# A run keeps nothing but its schedule's name, so no release that is gone may hold it.
-@workflow.defn(name="scheduled_run", versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name="scheduled_run")
 class ScheduledRunWorkflow:
     """One run of a schedule."""
 

@@ -149,8 +149,6 @@ async def move_jobs(client: Client, task_queue: str, release: str) -> list[str]:
     version = f"{deployment_name(task_queue)}:{release}"
     query = (
         f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running' "
-        # Runs of schedules follow the current release by themselves.
-        f"and WorkflowType = 'research_job' "
         f"and TemporalWorkerDeploymentVersion = '{version}'"
     )
     moved = []
