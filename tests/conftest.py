@@ -162,12 +162,24 @@ async def idle_engine(
 
 
 @pytest.fixture
+def config_toml() -> str:
+    """What the engine's `holdfast.toml` says next to its tools; test files define their own."""
+    return ""
+
+
+@pytest.fixture
 async def scripted_engine(
-    temporal: Client, database_url: str, tmp_path: Path, model: ScriptedModel, tools: ScriptedTools
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    tools: ScriptedTools,
+    config_toml: str,
 ) -> AsyncIterator[RunningEngine]:
     """The same with the scripted model and tools: its activities are called by the tests."""
+    addresses = {"model_url": model.url, "tools_url": tools.url}
     async with running_engine(
-        temporal, database_url, tmp_path, model_url=model.url, tools_url=tools.url, polls=False
+        temporal, database_url, tmp_path, polls=False, toml=config_toml, **addresses
     ) as engine:
         yield engine
 

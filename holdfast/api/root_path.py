@@ -24,27 +24,26 @@ class RootPath:
         self._root_path = root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
         # Starlette redirects `/jobs/` to a whole address, which lacks the root path as well.
-        ours = ""
-        if scope["type"] == "http":
-            ours = f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
+        host = f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
 
         async def sending_location(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 target = headers.get("location", "")
-                if target.startswith(f"{ours}/"):
-                    target = target.removeprefix(ours)
+                if target.startswith(f"{host}/"):
+                    target = target.removeprefix(host)
                 if target.startswith("/") and not target.startswith("//"):
                     headers["location"] = self._root_path + target
             await send(message)
 
-        if scope["type"] == "http":
-            path: str = scope["path"]
-            if path == self._root_path or path.startswith(f"{self._root_path}/"):
-                path = path[len(self._root_path) :] or "/"
-            scope = {**scope, "path": path, _ENTRY: self._root_path}
-        await self._app(scope, receive, sending_location)
+        path: str = scope["path"]
+        if path == self._root_path or path.startswith(f"{self._root_path}/"):
+            path = path[len(self._root_path) :] or "/"
+        await self._app({**scope, "path": path, _ENTRY: self._root_path}, receive, sending_location)
 
 
 def root_path_of(connection: HTTPConnection) -> str:

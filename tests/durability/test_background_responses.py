@@ -2,13 +2,10 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.jobs.job_record import JobStatus
@@ -19,7 +16,7 @@ from tests.durability.worker_launcher import WorkerLauncher, WorkerProcess
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
-from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
@@ -70,34 +67,15 @@ class HeldReply:
 
 
 @pytest.fixture
-async def client_side(
-    temporal: Client,
-    database_url: str,
-    tmp_path: Path,
-    model: ScriptedModel,
-    players: ScriptedRoles,
-    tools: ScriptedTools,
-) -> AsyncIterator[RunningEngine]:
-    """An engine without a worker of its own; its jobs look one thing up."""
+def config_toml() -> str:
+    return TABLE
+
+
+@pytest.fixture(autouse=True)
+def scripted(players: ScriptedRoles, tools: ScriptedTools) -> None:
+    """Jobs look one thing up."""
     players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
     tools.answers = {"q": "The bridge was opened in 1932."}
-    async with running_engine(
-        temporal,
-        database_url,
-        tmp_path,
-        model_url=model.url,
-        tools_url=tools.url,
-        toml=TABLE,
-        polls=False,
-    ) as engine:
-        yield engine
-
-
-@pytest.fixture
-async def workers(client_side: RunningEngine, tmp_path: Path) -> AsyncIterator[WorkerLauncher]:
-    launcher = WorkerLauncher(client_side, tmp_path)
-    yield launcher
-    launcher.end()
 
 
 async def end_worker(worker: WorkerProcess, how: signal.Signals) -> None:

@@ -2,21 +2,18 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import psycopg
 import pytest
-from temporalio.client import Client
 
 from holdfast.models.access.webhooks import WebhookDelivery
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.webhooks.webhook_management import add_webhook
 from tests.durability.worker_launcher import WorkerLauncher
-from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
-from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.webhook_receiver import WebhookReceiver
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -32,29 +29,20 @@ def receiver() -> Iterator[WebhookReceiver]:
 
 
 @pytest.fixture
-async def client_side(
-    temporal: Client,
-    database_url: str,
-    tmp_path: Path,
-    model: ScriptedModel,
-    players: ScriptedRoles,
-    tools: ScriptedTools,
-    receiver: WebhookReceiver,
-) -> AsyncIterator[RunningEngine]:
-    """An engine without a worker of its own, which may send to the receiver."""
+def config_toml(receiver: WebhookReceiver) -> str:
+    """Lets messages go to the receiver, which is on this machine."""
+    return f'[webhooks]\nallow_hosts = ["{receiver.host}"]\n'
+
+
+@pytest.fixture(autouse=True)
+def scripted(players: ScriptedRoles, tools: ScriptedTools) -> None:
     players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
     tools.answers = {"q": "The bridge was opened in 1932."}
-    toml = f'[webhooks]\nallow_hosts = ["{receiver.host}"]\n'
-    addresses = {"model_url": model.url, "tools_url": tools.url}
-    async with running_engine(
-        temporal, database_url, tmp_path, toml=toml, polls=False, **addresses
-    ) as engine:
-        yield engine
 
 
 @pytest.mark.conformance("API-04")
 async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_same_id(
-    client_side: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+    client_side: RunningEngine, receiver: WebhookReceiver, workers: WorkerLauncher
 ) -> None:
     is_read, goes_on = threading.Event(), threading.Event()
 
@@ -68,9 +56,8 @@ async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_
     created = await add_webhook(
         engine.db, engine.holdfast.settings.config_file, url=receiver.url, owner=""
     )
-    launcher = WorkerLauncher(engine, tmp_path)
     try:
-        worker = await launcher.start()
+        worker = await workers.start()
         job_id = await engine.submit("When?")
         assert await asyncio.to_thread(is_read.wait, WITHIN_S)
         worker.process.kill()
@@ -80,14 +67,13 @@ async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_
         # Instead of the rest of the minute for which the dead worker had claimed the message.
         with psycopg.connect(_plain(engine)) as connection:
             connection.execute("update webhook_deliveries set next_attempt_at = now()")
-        second_worker = await launcher.start()
+        second_worker = await workers.start()
         await second_worker.until(lambda: len(receiver.messages) == 2)
         async with asyncio.timeout(WITHIN_S):
             while not (delivery := await _only_delivery(engine, created.details.id)).delivered_at:
                 await asyncio.sleep(0.05)
     finally:
         goes_on.set()
-        launcher.end()
 
     assert claimed.attempts == 1
     assert claimed.next_attempt_at is not None, "nobody would send the message again"
