@@ -1,6 +1,7 @@
 """Write files that only their owner may read, whatever the umask is, and follow no link."""
 
 import os
+import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -8,11 +9,20 @@ _MODE = 0o600
 
 
 def write_private_file(path: Path, text: str) -> None:
-    """Replace the file in one operation, so that no reader sees an incomplete file."""
-    new = path.with_name(f"{path.name}.new")
-    with os.fdopen(_create(new), "w", encoding="utf-8") as file:
-        file.write(text)
-    new.replace(path)
+    """Replace the file in one operation, so that no reader sees an incomplete file.
+
+    Several processes may do so at once: each has a new file of its own, and the last one stays.
+    """
+    # Only its owner may read such a file, and no link in its place is followed.
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def create_private_file(path: Path) -> None:

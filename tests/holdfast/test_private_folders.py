@@ -3,13 +3,14 @@
 import os
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.services.detached_processes import start_detached
-from holdfast.services.private_files import create_private_file
+from holdfast.services.private_files import create_private_file, write_private_file
 from holdfast.services.servers import postgres_files
 from holdfast.services.service_state import ServiceState, make_home, save_state
 from holdfast.services.supervisor import worker_files
@@ -124,3 +125,19 @@ def test_no_file_is_written_through_a_link(tmp_path: Path, monkeypatch: pytest.M
 
     assert target.read_text() == "kept"
     assert not (home / "services.json").is_symlink()
+
+
+def test_processes_that_write_one_file_at_once_do_not_take_each_others_new_file(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "state.json"
+
+    def write(number: int) -> None:
+        for _ in range(100):
+            write_private_file(path, f"{number}" * 1_000)
+
+    with ThreadPoolExecutor(8) as writers:
+        list(writers.map(write, range(8)))
+
+    assert len(set(path.read_text())) == 1
+    assert list(tmp_path.iterdir()) == [path]
