@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from enum import StrEnum
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -22,13 +21,14 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.reports.provenance_views import Provenance, SourceView
 from holdfast.rederivation.job_rederivation import rederive_job
 from holdfast.rederivation.rederived_decisions import Rederivation
-from holdfast.reports.exports.report_files import ReportFile, report_file
+from holdfast.reports.exports.report_files import report_file
 from holdfast.reports.figure_export import (
     load_figure_images,
     load_job_figure,
     to_standalone_html,
 )
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
+from holdfast.reports.report_format import ReportFormat
 from holdfast.storage.evidence.source_queries import load_source_view
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -37,23 +37,6 @@ _TEXT = {"schema": {"type": "string"}}
 _Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 router = APIRouter(prefix="/jobs/{job}", tags=["evidence"])
-
-
-class ReportFormat(StrEnum):
-    """The form of a report."""
-
-    JSON = "json"
-    MARKDOWN = "md"
-    HTML = "html"
-    DOCX = "docx"
-    PDF = "pdf"
-    CSL = "csl"
-    RIS = "ris"
-    BIBTEX = "bibtex"
-    OBSIDIAN = "obsidian"
-
-
-_FILES = frozenset(each.value for each in ReportFile)
 
 
 class RetractionBody(Frozen):
@@ -68,9 +51,10 @@ class RetractionBody(Frozen):
 _REPORT_FORMS: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
-            "text/markdown": _TEXT,
-            "text/html": _TEXT,
-            **{each.media_type: {} for each in ReportFile},
+            each.media_type: _TEXT if each in (ReportFormat.MARKDOWN, ReportFormat.HTML) else {}
+            for each in ReportFormat
+            # The answer's model describes the JSON.
+            if each is not ReportFormat.JSON
         }
     }
 }
@@ -86,10 +70,10 @@ async def show_report(
 ) -> Response:
     """The delivered report as JSON, as Markdown, as one HTML page, or as another program's file."""
     report = await report_of(job.holdfast, job.id)
-    if form in _FILES:
-        return await _report_file(job, report, ReportFile(form.value))
+    if form.is_file:
+        return await _report_file(job, report, form)
     if form is ReportFormat.MARKDOWN:
-        return PlainTextResponse(to_markdown(report), media_type="text/markdown")
+        return PlainTextResponse(to_markdown(report), media_type=form.media_type)
     if form is ReportFormat.HTML:
         images = await load_figure_images(job.holdfast, job.id, report, all_forms=False)
         page = to_standalone_html(report, images)
@@ -139,7 +123,7 @@ async def retract_evidence(job: SteeredJob, body: RetractionBody) -> Retraction:
     )
 
 
-async def _report_file(job: JobSession, report: Report, form: ReportFile) -> Response:
+async def _report_file(job: JobSession, report: Report, form: ReportFormat) -> Response:
     images = await load_figure_images(job.holdfast, job.id, report, all_forms=True)
     content = await asyncio.to_thread(report_file, report, images, form)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(job.id)}{form.ending}"}

@@ -8,11 +8,12 @@ from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.evidence.evidence import Report
 from holdfast.reports.exports.obsidian_vault import obsidian_notes
-from holdfast.reports.exports.report_files import ReportFile, report_file
+from holdfast.reports.exports.report_files import report_file
 from holdfast.reports.figure_export import FigureImages, load_figure_images, write_files
+from holdfast.reports.report_format import ReportFormat
 
 
-def report_file_command(job: str, form: ReportFile, out: Path | None) -> None:
+def report_file_command(job: str, form: ReportFormat, out: Path | None) -> None:
     """Write the file, or print it if it is a text and no file is named."""
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
@@ -20,7 +21,7 @@ def report_file_command(job: str, form: ReportFile, out: Path | None) -> None:
         return report, await load_figure_images(holdfast, job_id, report, all_forms=True)
 
     report, images = run_with_job(job, read)
-    if form is ReportFile.OBSIDIAN:
+    if form is ReportFormat.OBSIDIAN:
         folder = out or Path(report.job_id)
         notes = obsidian_notes(report, images)
         files = {folder / path: content for path, content in notes.items()}

@@ -57,20 +57,19 @@ def report(
     """Print the report of a finished job."""
     from holdfast.cli.options.report_options import checked_report_format
 
-    form = checked_report_format("json" if json_output else form)
+    chosen = checked_report_format("json" if json_output else form)
     if partial:
         from holdfast.cli.commands.jobs.job_control_commands import partial_report_command
 
         partial_report_command(job)
-    if form not in ("md", "json", "html"):
+    if chosen.is_file:
         from holdfast.cli.commands.report_file_commands import report_file_command
-        from holdfast.reports.exports.report_files import ReportFile
 
-        report_file_command(job, ReportFile(form), out)
+        report_file_command(job, chosen, out)
         return
     from holdfast.cli.commands.jobs.report_commands import report_command
 
-    report_command(job, form, out)
+    report_command(job, chosen, out)
 
 
 def figure(

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from holdfast.api.routes import bundle_routes, evidence_routes
-from holdfast.api.routes.evidence_routes import ReportFormat
 from holdfast.api.routes.job_submission_routes import submit_job
 from holdfast.evidence.source_recheck import recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.jobs.job_submission import JobSubmission
+from holdfast.reports.report_format import ReportFormat
 from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
 from holdfast.web.access.page_session import PageAsker, PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute

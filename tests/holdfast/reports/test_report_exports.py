@@ -16,8 +16,9 @@ from pypdf import PdfReader
 
 from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import Citation, Report, ReportConclusion, ReportStatement
-from holdfast.reports.exports.report_files import ReportFile, report_file
+from holdfast.reports.exports.report_files import report_file
 from holdfast.reports.exports.word_document import read_quoted_document
+from holdfast.reports.report_format import ReportFormat
 
 QUOTES = {
     1: (
@@ -62,13 +63,13 @@ def report() -> Report:
     )
 
 
-def exported(form: ReportFile) -> bytes:
+def exported(form: ReportFormat) -> bytes:
     return report_file(report(), {}, form)
 
 
 @pytest.mark.conformance("REC-05")
 def test_a_word_document_has_each_quote_as_a_comment_on_its_sentence() -> None:
-    document = Document(io.BytesIO(exported(ReportFile.DOCX)))
+    document = Document(io.BytesIO(exported(ReportFormat.DOCX)))
 
     texts = [paragraph.text for paragraph in document.paragraphs]
     comments = {int(c.text[1]): c.text for c in document.comments}
@@ -83,7 +84,7 @@ def test_a_word_document_has_each_quote_as_a_comment_on_its_sentence() -> None:
 @pytest.mark.conformance("REC-05")
 def test_the_quotes_of_a_word_document_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "report.docx"
-    path.write_bytes(exported(ReportFile.DOCX))
+    path.write_bytes(exported(ReportFormat.DOCX))
 
     read = read_quoted_document(path)
 
@@ -108,7 +109,7 @@ def test_a_comment_that_was_changed_once_is_read_as_another_quote(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
     path = tmp_path / "report.docx"
-    path.write_bytes(exported(ReportFile.DOCX))
+    path.write_bytes(exported(ReportFormat.DOCX))
     before = set(read_quoted_document(path).quotes)
     document = Document(str(path))
     first = next(iter(document.comments))
@@ -128,7 +129,7 @@ def test_a_quote_with_a_line_like_that_of_its_place_is_read_back_whole(tmp_path:
     changed = (first.model_copy(update={"quote": quote}), *others)
     path = tmp_path / "report.docx"
     told = report().model_copy(update={"citations": changed})
-    path.write_bytes(report_file(told, {}, ReportFile.DOCX))
+    path.write_bytes(report_file(told, {}, ReportFormat.DOCX))
 
     quotes = {each.mark: each.quote for each in read_quoted_document(path).quotes}
 
@@ -137,7 +138,7 @@ def test_a_quote_with_a_line_like_that_of_its_place_is_read_back_whole(tmp_path:
 
 @pytest.mark.conformance("REC-05")
 def test_a_pdf_has_the_text_in_three_scripts_and_links_its_marks() -> None:
-    reader = PdfReader(io.BytesIO(exported(ReportFile.PDF)))
+    reader = PdfReader(io.BytesIO(exported(ReportFormat.PDF)))
 
     text = "".join(page.extract_text() for page in reader.pages)
     assert "The tower was finished in 1862." in text
@@ -151,14 +152,14 @@ def test_a_pdf_has_the_text_in_three_scripts_and_links_its_marks() -> None:
 
 @pytest.mark.conformance("REC-05")
 def test_reference_managers_read_the_cited_documents() -> None:
-    csl = json.loads(exported(ReportFile.CSL))
+    csl = json.loads(exported(ReportFormat.CSL))
     assert [each["title"] for each in csl] == [title for _, title, _ in QUOTES.values()]
     assert csl[0]["URL"] == QUOTES[1][2]
     assert csl[0]["issued"] == {"date-parts": [[2024, 3, 5]]}
-    ris = rispy.loads(exported(ReportFile.RIS).decode())
+    ris = rispy.loads(exported(ReportFormat.RIS).decode())
     assert [each["title"] for each in ris] == [title for _, title, _ in QUOTES.values()]
     assert ris[0]["year"] == "2024"
-    bib = bibtexparser.parse_string(exported(ReportFile.BIBTEX).decode())  # type: ignore[attr-defined]
+    bib = bibtexparser.parse_string(exported(ReportFormat.BIBTEX).decode())  # type: ignore[attr-defined]
     assert bib.failed_blocks == []
     assert [entry.entry_type for entry in bib.entries] == ["online", "misc", "misc"]
     assert bib.entries[0].fields_dict["title"].value == r"{Lights \& \{Shoals\} of the Isles}"
@@ -166,7 +167,7 @@ def test_reference_managers_read_the_cited_documents() -> None:
 
 @pytest.mark.conformance("REC-05")
 def test_every_link_of_the_obsidian_notes_leads_to_a_passage() -> None:
-    with zipfile.ZipFile(io.BytesIO(exported(ReportFile.OBSIDIAN))) as archive:
+    with zipfile.ZipFile(io.BytesIO(exported(ReportFormat.OBSIDIAN))) as archive:
         notes = {name: archive.read(name).decode() for name in archive.namelist()}
 
     links = re.findall(r"(?<!\\)\[\[([^\]#|]+)#\^(p\d+)\|\d+\]\]", notes["Report.md"])

@@ -14,14 +14,15 @@ from holdfast.reports.figure_export import (
     write_report_folder,
 )
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
+from holdfast.reports.report_format import ReportFormat
 
 
-def report_command(job: str, form: str, folder: Path | None) -> None:
+def report_command(job: str, form: ReportFormat, folder: Path | None) -> None:
     """Print the report in the format, or write all its formats to the folder."""
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
         report = await report_of(holdfast, job_id)
-        if form != "html" and folder is None:
+        if form is not ReportFormat.HTML and folder is None:
             return report, {}
         needs_files = folder is not None
         return report, await load_figure_images(holdfast, job_id, report, all_forms=needs_files)
@@ -30,9 +31,9 @@ def report_command(job: str, form: str, folder: Path | None) -> None:
     if folder is not None:
         for path in write_report_folder(folder, report, images):
             print_text(str(path))
-    elif form == "json":
+    elif form is ReportFormat.JSON:
         print_json(dict(to_json(report)))
-    elif form == "html":
+    elif form is ReportFormat.HTML:
         print_text(to_standalone_html(report, images))
     else:
         print_text(to_markdown(report))
