@@ -14,12 +14,12 @@ from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery
 from holdfast.models.errors import BadInput
 from holdfast.models.wire.event_kinds import EventKind
-from holdfast.storage.access.webhook_delivery_rows import load_deliveries
+from holdfast.storage.access.webhook_delivery_rows import claim_due_deliveries, load_deliveries
 from holdfast.storage.access.webhook_rows import store_test_delivery
 from holdfast.tools.web.http_client.address_rules import AllowedHosts
 from holdfast.tools.web.http_client.http_exchange import HttpClient
 from holdfast.webhooks.webhook_management import add_webhook, rotate_secret
-from holdfast.webhooks.webhook_sender import WebhookSender
+from holdfast.webhooks.webhook_sender import WebhookSender, message_id
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -122,6 +122,25 @@ async def test_a_receiver_that_was_away_gets_the_message_once(
     assert "does not take the connection" in waiting.last_error
     assert (waiting.attempts, waiting.delivered_at) == (1, None)
     assert len(back.messages) == 1
+
+
+async def test_another_worker_sends_what_a_dead_worker_had_claimed(
+    idle_engine: RunningEngine, receiver: WebhookReceiver, tmp_path: Path
+) -> None:
+    created = await added(idle_engine, receiver, tmp_path)
+    await store_test_delivery(idle_engine.db, created.details.id, None)
+    [claimed] = await claim_due_deliveries(idle_engine.db, lease=timedelta(days=1))
+    sender = sender_to(idle_engine, receiver.host)
+    await sent_once(sender)
+    before = len(receiver.messages)
+    with psycopg.connect(_plain(idle_engine)) as connection:
+        connection.execute("update webhook_deliveries set next_attempt_at = now()")
+
+    await sent_once(sender)
+
+    assert before == 0, "the claim of the dead worker holds until its lease ends"
+    assert [each.headers["webhook-id"] for each in receiver.messages] == [message_id(claimed)]
+    assert [each.attempts for each in await deliveries(idle_engine, created)] == [2]
 
 
 @pytest.mark.parametrize("status", [302, 307, 404, 500])
