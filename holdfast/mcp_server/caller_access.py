@@ -74,16 +74,24 @@ class ToolCalls:
 
     @asynccontextmanager
     async def open(
-        self, request: Request, tool: str, scope: Scope, job_id: str | None = None
+        self,
+        request: Request,
+        tool: str,
+        scope: Scope,
+        job_id: str | None = None,
+        *,
+        subject: str = "",
     ) -> AsyncIterator[KnownCaller]:
         """The caller of a tool, who may use it and may see the job.
+
+        `subject` is what the audit names if the call is not about a job.
 
         Raises:
             AccessRefused: the caller's key lacks the scope.
             NotFound: the caller sees no such job.
         """
         known = await self.access.known_caller(request)
-        action = _action(known.caller, tool, job_id)
+        action = _action(known.caller, tool, job_id or subject)
         is_recorded = known.is_audited and (scope is not Scope.READ or known.caller.sees_all)
         try:
             if is_recorded:
@@ -103,9 +111,9 @@ class ToolCalls:
             raise
 
 
-def _action(caller: Caller, tool: str, job_id: str | None) -> AuditedAction:
-    # The id is the caller's word, until the job is found.
-    shown = "".join(sign for sign in job_id or "" if sign.isprintable())
+def _action(caller: Caller, tool: str, subject: str) -> AuditedAction:
+    # The id is the caller's word, until the job or the schedule is found.
+    shown = "".join(sign for sign in subject if sign.isprintable())
     return AuditedAction(
         actor=caller.name, key_id=caller.key_id, action=tool, resource=f"/mcp {shown}"[:200].strip()
     )

@@ -47,7 +47,7 @@ async def schedule_question(
     if request.strategy.review or request.strategy.plan_only:
         raise BadInput(
             "a schedule runs without a person, so its jobs can neither wait for approval of their "
-            "plan nor only plan; leave out --review and --dry-run"
+            "plan nor only plan; leave out `review` and `plan_only` (--review and --dry-run)"
         )
     work = ScheduledWork(request=request)
     return await _add(holdfast, request.owner, request.question, work, terms, key_id)

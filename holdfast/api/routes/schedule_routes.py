@@ -93,6 +93,8 @@ async def created_schedule(session: CallerView, body: NewScheduleBody) -> Schedu
     )
     if (body.ask is None) == (body.update is None):
         raise BadInput("give either `ask`, a question, or `update`, a job with a report")
+    if body.search and body.update is None:
+        raise BadInput("`search` belongs to `update`; a question searches at each run anyway")
     caller, holdfast = session.caller, session.holdfast
     if body.ask is not None:
         request = await checked_job_request(session, body.ask)

@@ -81,7 +81,9 @@ def add(
 
         run = RunOptions(question, docs, collection, preset, model, tuple(settings or ()), servers)
         add_question_command(check_run(run), options, json_output=json_output)
-    elif update is not None and not any((question, docs, collection, preset, model, servers)):
+    elif update is not None and not any(
+        (question, docs, collection, preset, model, servers, settings)
+    ):
         add_update_command(update, options, search=search, json_output=json_output)
     else:
         raise BadInput(

@@ -1,5 +1,6 @@
 """Define the tools that ask a question at certain times, and list and change these schedules."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from holdfast.jobs.job_submission import JobSubmission
 from holdfast.mcp_server.caller_access import ToolCalls
 from holdfast.mcp_server.research_server import ResearchServer
 from holdfast.models.access.access_scopes import Scope
+from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.schedules.schedule import ScheduledRun, ScheduleStatus, ScheduleView
 from holdfast.schedules.schedule_management import (
@@ -80,7 +82,11 @@ def add_schedule_tools(server: ResearchServer, calls: ToolCalls) -> None:
         ] = None,
         update: Annotated[
             str | None,
-            Field(description="Instead of a question: the job whose report each run updates."),
+            Field(
+                description="Instead of a question, and without a collection, preset or model: the "
+                "job whose report each run updates.",
+                max_length=200,
+            ),
         ] = None,
         collection: Annotated[
             str | None, Field(description="With `question`: the collection to read.")
@@ -95,13 +101,19 @@ def add_schedule_tools(server: ResearchServer, calls: ToolCalls) -> None:
         ] = None,
     ) -> ScheduleView:
         """Ask a question, or update a report, again at certain times, until the user ends it."""
-        ask = None
-        if question is not None:
-            ask = JobSubmission(
-                question=question, collection=collection, preset=preset, model=model
+        tool = "research_schedule"
+        async with calls.open(ctx.request_context, tool, Scope.ASK, update) as known:
+            _check_one_kind(
+                question, update, {"collection": collection, "preset": preset, "model": model}
             )
-        body = NewScheduleBody(times=times, ask=ask, update=update, time_zone=time_zone, runs=runs)
-        async with calls.open(ctx.request_context, "research_schedule", Scope.ASK) as known:
+            ask = None
+            if question is not None:
+                ask = JobSubmission(
+                    question=question, collection=collection, preset=preset, model=model
+                )
+            body = NewScheduleBody(
+                times=times, ask=ask, update=update, time_zone=time_zone, runs=runs
+            )
             return await created_schedule(known, body)
 
     async def research_schedules(
@@ -122,7 +134,8 @@ def add_schedule_tools(server: ResearchServer, calls: ToolCalls) -> None:
     ) -> ScheduleState:
         """Pause, resume, run or end a schedule; the answer has its newest runs."""
         tool = "research_change_schedule"
-        async with calls.open(ctx.request_context, tool, Scope.ASK) as known:
+        subject = f"{schedule} {change.value}"
+        async with calls.open(ctx.request_context, tool, Scope.ASK, subject=subject) as known:
             owner = known.caller.visible_owner
             if change is ScheduleChange.RUN:
                 shown = await run_now(known.holdfast, schedule, owner)
@@ -134,3 +147,21 @@ def add_schedule_tools(server: ResearchServer, calls: ToolCalls) -> None:
     server.add_tool(research_schedule, annotations=_MAKES)
     server.add_tool(research_schedules, annotations=_READS)
     server.add_tool(research_change_schedule, annotations=_CHANGES)
+
+
+def _check_one_kind(
+    question: str | None, update: str | None, of_questions: Mapping[str, str | None]
+) -> None:
+    """Refuse a call that asks and updates, and arguments that an update would leave out.
+
+    Raises:
+        BadInput: the call gives both or neither, or an argument of a question with an update.
+    """
+    if (question is None) == (update is None):
+        raise BadInput("give either `question`, or `update`, the id of a job with a report")
+    named = [name for name, value in of_questions.items() if value is not None]
+    if update is not None and named:
+        raise BadInput(
+            f"{' and '.join(named)} cannot be given with `update`: each run works as the job "
+            "whose report it updates; leave them out, or give a `question`"
+        )

@@ -113,6 +113,23 @@ async def test_a_body_that_is_no_submission_is_refused(
     assert answer.json()["detail"]
 
 
+async def test_a_schedule_whose_parts_contradict_each_other_is_refused(
+    serving: HttpService,
+) -> None:
+    bodies = [{}, {"ask": QUESTION, "update": "job-x"}, {"ask": QUESTION, "search": True}]
+    async with serving.client() as client:
+        answers = [
+            await client.post("/schedules", json={"times": "daily 08:00", **body})
+            for body in bodies
+        ]
+        listed = (await client.get("/schedules")).json()
+
+    assert [each.status_code for each in answers] == [400, 400, 400]
+    assert "give either `ask`" in answers[0].json()["detail"]
+    assert "`search` belongs to `update`" in answers[2].json()["detail"]
+    assert listed == []
+
+
 async def test_a_list_is_read_in_parts_and_searched(
     engine: RunningEngine, serving: HttpService
 ) -> None:

@@ -19,6 +19,7 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.browser import open_browser
 from tests.support.services.http_service import HttpService
+from tests.support.services.mcp_host import answer_of, mcp_host
 from tests.support.services.path_proxy import PathProxy
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -157,6 +158,31 @@ async def test_programs_get_addresses_below_the_root_path(
     assert last.kind == "job.ended"
     cited = f"{proxy.url}/jobs/job-{answered.json()['id'].removeprefix('resp_')}/report?mark="
     assert cited in answered.text
+    assert proxy.outside == []
+
+
+@pytest.mark.conformance("MCP-01")
+@pytest.mark.parametrize("strips", [True, False], ids=["stripped", "kept"])
+async def test_an_mcp_host_gets_addresses_below_the_root_path(
+    engine: RunningEngine, serving: HttpService, strips: bool
+) -> None:
+    asking = {"question": "Who?", "preset": "kpi-chain"}
+    async with (
+        PathProxy(serving.url, ROOT, strips) as proxy,
+        mcp_host(serving, url=proxy.url) as host,
+        httpx2.AsyncClient(trust_env=False, timeout=120) as browser,
+    ):
+        started = await answer_of(host, "research_start", **asking)
+        await engine.holdfast.wait(started["job"])
+        state = await answer_of(host, "research_status", job=started["job"])
+        report = await host.read_resource(f"holdfast://jobs/{started['job']}/report")
+        unsigned = await browser.get(state["page"])
+
+    assert started["page"] == state["page"] == f"{proxy.url}/jobs/{started['job']}"
+    assert state["status"] == "done"
+    assert report.contents
+    # The page is there, and wants a sign-in.
+    assert unsigned.status_code in (302, 303, 401), unsigned.text
     assert proxy.outside == []
 
 

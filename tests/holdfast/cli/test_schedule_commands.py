@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.services.command_shell import command_shell
 
-pytestmark = [pytest.mark.slow, pytest.mark.conformance("REC-06")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.conformance("REC-06")]
 
 
 def test_a_schedule_is_added_listed_paused_resumed_and_ended() -> None:
@@ -26,7 +26,7 @@ def test_a_schedule_is_added_listed_paused_resumed_and_ended() -> None:
             for words in (
                 ("run", schedule),
                 ("add", "Who?", "--at", "at noon"),
-                ("add", "Who?", "--update", "JOB", "--at", "daily 08:00"),
+                ("add", "--update", "JOB", "--set", "slots=1", "--at", "daily 08:00"),
                 ("pause", "none"),
             )
         ]

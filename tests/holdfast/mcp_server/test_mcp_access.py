@@ -56,7 +56,7 @@ async def test_no_tool_or_resource_shows_another_owners_job(
 
 @pytest.mark.conformance("MCP-01", "REC-06")
 async def test_a_host_schedules_a_question_that_other_owners_do_not_see(
-    serving: HttpService,
+    engine: RunningEngine, serving: HttpService
 ) -> None:
     asked = {**QUESTION, "times": "daily 08:00", "time_zone": "Europe/Berlin"}
     async with mcp_host(serving, key=await new_key(serving, "maria")) as client:
@@ -64,6 +64,11 @@ async def test_a_host_schedules_a_question_that_other_owners_do_not_see(
         which = {"schedule": made["id"]}
         paused = await answer_of(client, "research_change_schedule", **which, change="pause")
         neither = await refusal_of(client, "research_schedule", times="daily 08:00")
+        unknown = await refusal_of(client, "research_schedule", times="daily 08:00", update="j")
+        job = (await answer_of(client, "research_start", **QUESTION))["job"]
+        dropped = await refusal_of(
+            client, "research_schedule", times="daily 08:00", update=job, preset="kpi-chain"
+        )
         [listed] = (await answer_of(client, "research_schedules"))["schedules"]
     async with mcp_host(serving, key=await new_key(serving, "otto")) as client:
         seen = await answer_of(client, "research_schedules")
@@ -73,10 +78,20 @@ async def test_a_host_schedules_a_question_that_other_owners_do_not_see(
 
     assert (made["owner"], made["question"], made["status"]) == ("maria", "Who?", "active")
     assert paused["schedule"]["status"] == listed["status"] == "paused"
-    assert "give either" in neither
+    assert "give either `question`, or `update`" in neither
+    assert "there is no job 'j'" in unknown
+    assert "preset cannot be given with `update`" in dropped
     assert seen["schedules"] == []
     assert "there is no schedule" in ended
     assert "no scope 'ask'" in unscoped
+    recorded = await load_audit_entries(engine.db, AuditFilter(actor="maria (host)"))
+    assert {each.resource for each in recorded if "schedule" in each.action} == {
+        "/mcp",
+        "/mcp j",
+        f"/mcp {job}",
+        f"/mcp {made['id']} pause",
+        f"/mcp {made['id']} end",
+    }
 
 
 async def test_a_key_does_only_what_its_scopes_allow(

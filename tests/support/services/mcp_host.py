@@ -15,12 +15,12 @@ from tests.support.services.http_service import HttpService
 
 @asynccontextmanager
 async def mcp_host(
-    serving: HttpService, *, key: str | None = None, **options: Any
+    serving: HttpService, *, key: str | None = None, url: str = "", **options: Any
 ) -> AsyncIterator[Client]:
-    """A client with this key, or with the installation's token."""
+    """A client with this key, or with the installation's token; `url` is a proxy's address."""
     headers = {"Authorization": f"Bearer {serving.token if key is None else key}"}
     async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=30) as http:
-        transport = streamable_http_client(f"{serving.url}/mcp", http_client=http)
+        transport = streamable_http_client(f"{url or serving.url}/mcp", http_client=http)
         async with Client(transport, **options) as client:
             yield client
 
