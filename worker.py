@@ -79,13 +79,18 @@ WORKFLOW_SANDBOX = SandboxedWorkflowRunner(
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, database_url: str) -> AsyncIterator[Services]:
-    """Open the database, the models and the tools; close them in reverse."""
+async def open_services(
+    settings: Settings, database_url: str, worker: str = ""
+) -> AsyncIterator[Services]:
+    """Open the database, the models and the tools; close them in reverse.
+
+    `worker` is the identity by which other workers see in PostgreSQL that this one lives.
+    """
     if not logging.getLogger().handlers:
         # An MCP server in this process would install a handler that renders tracebacks for seconds.
         configure_logs(settings.log_level)
     async with AsyncExitStack() as stack:
-        db = Database(database_url, pool_size=settings.pool_size)
+        db = Database(database_url, pool_size=settings.pool_size, worker=worker)
         stack.push_async_callback(db.close)
         servers = read_servers(settings.config_file) if settings.config_file else {}
         secrets = known_secrets(settings, database_url, servers)
@@ -160,7 +165,9 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
     async with AsyncExitStack() as stack:
         if life.pulse is not None:
             await stack.enter_async_context(LoopPulse(life.pulse).beating())
-        services = await stack.enter_async_context(open_services(settings, endpoints.database_url))
+        services = await stack.enter_async_context(
+            open_services(settings, endpoints.database_url, client.identity)
+        )
         # Before the takeover: the next attempt must know of the stall.
         await record_stalls(services.db, life.deaths)
         place = (client, services.db, settings.task_queue)

@@ -4,7 +4,7 @@ process."""
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -160,5 +160,8 @@ def _seconds(process: psutil.Process) -> float:
 def _seconds_of_all(process: psutil.Process) -> float:
     """With the processes below it, those that ended as well."""
     used = process.cpu_times()
-    ended = used.children_user + used.children_system
-    return _seconds(process) + ended + sum(_seconds(each) for each in process.children())
+    seconds = _seconds(process) + used.children_user + used.children_system
+    for each in process.children():
+        with suppress(psutil.NoSuchProcess):  # a connection that was closed meanwhile
+            seconds += _seconds(each)
+    return seconds

@@ -14,6 +14,8 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from holdfast.storage.core.client_sessions import NOTICE_LOST_CLIENT
+
 WITHOUT_PREPARING: Mapping[str, None] = {"prepare_threshold": None}
 """For connections that run few statements: they never prepare one."""
 SERVING_PROCESS = "select pg_backend_pid()"
@@ -25,7 +27,10 @@ def is_pooled(connection: psycopg.Connection | psycopg.AsyncConnection, process:
 
 
 def prepare_nothing_behind_pooler(engine: AsyncEngine) -> None:
-    """Let each new connection of the engine prepare statements only without a pooler."""
+    """Let each new connection of the engine prepare statements only without a pooler.
+
+    Without one, the server is also told to notice soon that it has lost this client.
+    """
 
     @event.listens_for(engine.sync_engine, "connect")
     def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
@@ -33,7 +38,9 @@ def prepare_nothing_behind_pooler(engine: AsyncEngine) -> None:
         cursor = connection.cursor()
         cursor.execute(SERVING_PROCESS)
         row = cursor.fetchone()
-        cursor.close()
-        connection.rollback()
         if row is not None and is_pooled(driver, row[0]):
             driver.prepare_threshold = None
+        else:
+            cursor.execute(NOTICE_LOST_CLIENT)
+        cursor.close()
+        connection.commit()

@@ -29,6 +29,7 @@ from holdfast.models.errors import (
 from holdfast.models.jobs.event_mark import EventMark
 from holdfast.models.text.storable_text import storable_json
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.storage.core.client_sessions import session_options
 from holdfast.storage.core.connection_pooler import prepare_nothing_behind_pooler
 from holdfast.storage.core.hot_path_pool import HotPathPool, StatementValue
 from holdfast.storage.core.owner_role import act_as_owner, follow_owner_option
@@ -93,9 +94,12 @@ class Database:
     serves_owner = False
     """True of what `on_behalf_of` returns."""
 
-    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+    def __init__(self, url: str, *, pool_size: int = 10, worker: str = "") -> None:
+        """Open nothing yet; by the name of its `worker`, others see whether it lives."""
+        options = session_options(url, worker)
         self.engine: AsyncEngine = create_async_engine(
             url,
+            connect_args=options,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=30,
@@ -108,7 +112,7 @@ class Database:
         )
         prepare_nothing_behind_pooler(self.engine)
         follow_owner_option(self.engine)
-        self._constant = HotPathPool(url, connections=pool_size)
+        self._constant = HotPathPool(url, connections=pool_size, options=options)
         self._outage = _Outage()
 
     def on_behalf_of(self, owner: str) -> Self:

@@ -11,6 +11,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from holdfast.models.text.storable_text import storable_text
+from holdfast.storage.core.client_sessions import NOTICE_LOST_CLIENT
 from holdfast.storage.core.connection_pooler import SERVING_PROCESS, is_pooled
 
 StatementValue: TypeAlias = str | int | float | bool | None
@@ -27,7 +28,9 @@ _CONNECT_TIMEOUT_S = 1.0
 class HotPathPool:
     """Run statements with a constant text, which PostgreSQL plans once per connection."""
 
-    def __init__(self, url: str, *, connections: int) -> None:
+    def __init__(
+        self, url: str, *, connections: int, options: Mapping[str, str | int] | None = None
+    ) -> None:
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             url.replace("+psycopg", "", 1),
             min_size=1,
@@ -36,7 +39,12 @@ class HotPathPool:
             timeout=_CONNECT_TIMEOUT_S,
             # A later request connects again: an outage must not stretch the pauses between tries.
             reconnect_timeout=_CONNECT_TIMEOUT_S,
-            kwargs={"autocommit": True, "row_factory": namedtuple_row, "prepare_threshold": 0},
+            kwargs={
+                "autocommit": True,
+                "row_factory": namedtuple_row,
+                "prepare_threshold": 0,
+                **(options or {}),
+            },
             configure=_configure,
             check=_check_if_readable,
         )
@@ -99,6 +107,7 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
     else:
         # Planning one of these statements takes longer than running it.
         await connection.execute("set plan_cache_mode = force_generic_plan")
+        await connection.execute(NOTICE_LOST_CLIENT, prepare=False)
     # psycopg picks an integer type by value: each mix of types would be prepared separately.
     connection.adapters.register_dumper(int, Int8Dumper)
 

@@ -28,7 +28,7 @@ from benchmarks.setup.job_graphs import (
     wide_graph,
 )
 from benchmarks.tools import hub_overhead
-from benchmarks.workers import worker_memory
+from benchmarks.workers import throughput, worker_memory
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,6 +83,17 @@ async def test_memory_is_sampled_at_rest_and_at_work() -> None:
 
     assert figures["worker at rest"] > 0
     assert figures["a tool answers 2 MB, peak"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_throughput_names_what_a_task_takes_from_each_process() -> None:
+    figures = named(await throughput.measure([2], [0.0], [2], at_once=1))
+
+    assert figures["2 jobs, calls of 0 s, workers: 2: rate"] > 0
+    assert min(figures[f"  CPU of {name}"] for name in ("Temporal", "PostgreSQL")) > 0
+    assert figures["  statements of workers"] > 1
+    assert figures["100 calls of 2 s in one worker: most at once"] > 0
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from holdfast.services.supervisor.restart_pauses import restart_delay_s
 from holdfast.services.supervisor.worker_identity import WorkerDeath
 from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED
 from holdfast.services.worker.worker_takeover import take_over_work
+from holdfast.storage.core.client_sessions import session_name
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
 from tests.durability.worker_launcher import WorkerLauncher
@@ -314,16 +315,17 @@ async def test_the_settings_reach_the_worker(
     queue = client_side.holdfast.settings.task_queue
     assert queue != "holdfast"
     worker = await workers.start(
-        "--supervise", HOLDFAST_MAX_CONCURRENT_TASKS="4", HOLDFAST_POOL_SIZE="1", PGAPPNAME="worker"
+        "--supervise", HOLDFAST_MAX_CONCURRENT_TASKS="4", HOLDFAST_POOL_SIZE="1"
     )
 
     job_id = await client_side.submit("Why?", slots=6)
     await client_side.holdfast.wait(job_id)
 
-    assert worker.logged("worker.started")[0]["task_queue"] == queue
+    (started,) = worker.logged("worker.started")
+    assert started["task_queue"] == queue
     assert model.most_at_once == 4
     # One for SQLAlchemy and one for constant statements.
-    assert 1 <= connections(client_side, "worker") <= 2
+    assert 1 <= connections(client_side, session_name(started["worker"])) <= 2
 
 
 def connections(engine: RunningEngine, application: str) -> int:

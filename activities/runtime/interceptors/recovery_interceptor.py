@@ -22,6 +22,7 @@ from holdfast.models.jobs.job_recovery import LossCause, LostAttempt
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.database_outage import retry_until_available
 from holdfast.storage.ledger import job_recovery_rows
+from holdfast.storage.ledger.open_calls import has_call_under_way
 
 _WORKER_DIED = "WorkerDied"
 """The type of error with which a supervisor ends the attempts of a worker that it saw die."""
@@ -32,6 +33,10 @@ _PATIENCE_S = 20.0
 _REPLIES_WRITTEN_WITHIN_S = 5.0
 """Seconds after an outage of PostgreSQL in which each live worker has written what it kept: twice
 the longest pause between two tries, and a second to connect."""
+
+_CALLS_END_WITHIN_S = 600.0
+"""The default time limit of a task: a worker that lives has ended or given its call up by then."""
+_LOOK_EVERY_S = 1.0
 
 _MAX_CACHED_RECOVERIES = 500
 
@@ -73,6 +78,7 @@ class _Recoveries:
             error = await _error_of_previous_attempt()
             if _is_by_heartbeat(error):
                 await let_replies_be_written(self._db)
+                await let_open_calls_end(self._db, order)
             loss = _loss_by(error)
             if loss is None:
                 return None
@@ -101,6 +107,25 @@ async def let_replies_be_written(
     left_s = _REPLIES_WRITTEN_WITHIN_S - db.back_for_s
     if left_s > 0 and _last_worker() != activity.client().identity:
         await sleep(left_s)
+
+
+async def let_open_calls_end(
+    db: Database,
+    order: Any,  # noqa: ANN401 - whatever the activity takes
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Wait while the worker of the last attempt has a call of this task under way.
+
+    A worker that lives and writes to PostgreSQL cannot reach Temporal; its reply is paid for.
+    """
+    before, left_s = _last_worker(), _CALLS_END_WITHIN_S
+    if before in ("", activity.client().identity):
+        return
+    task_id = getattr(order, "task_id", "")
+    while left_s > 0 and await has_call_under_way(db, order.job_id, task_id, worker=before):
+        log.info("activity.waits_for_reply", worker=before, task_id=task_id)
+        await sleep(_LOOK_EVERY_S)
+        left_s -= _LOOK_EVERY_S
 
 
 def _is_by_heartbeat(error: BaseException | None) -> bool:

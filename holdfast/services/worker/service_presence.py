@@ -15,6 +15,7 @@ from holdfast.storage.jobs.outage_rows import (
     PRESENCE_INTERVAL,
     note_services_present,
 )
+from holdfast.storage.ledger.open_calls import give_sign_of_life
 
 _AWAY = frozenset({RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED})
 
@@ -45,6 +46,8 @@ class ServicePresence:
         """Ask both once, and note in PostgreSQL that they are there."""
         try:
             async with asyncio.timeout(PRESENCE_INTERVAL.total_seconds()):
+                # First, and without Temporal too: by this other workers see that this one lives.
+                await give_sign_of_life(self._db)
                 await self._ask_temporal()
                 outage = await note_services_present(self._db)
         except Exception as error:
