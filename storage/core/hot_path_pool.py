@@ -19,8 +19,9 @@ StatementValue: TypeAlias = str | int | float | bool | None
 
 _MAX_CONNECTIONS = 4
 """A statement takes a millisecond: more connections would only prepare it again."""
-_QUEUE_TIMEOUT_S = 10.0
-"""The time that a statement waits for a free connection."""
+_SILENCE_S = 10.0
+"""A statement waits for a free connection for as long as others get answers within this time: a
+worker that has more to write than its processor allows is busy, and PostgreSQL is not away."""
 _CONNECT_TIMEOUT_S = 1.0
 """The time to wait for a new connection; callers retry during an outage."""
 
@@ -49,6 +50,7 @@ class HotPathPool:
             check=_check_if_readable,
         )
         self._running = 0
+        self._answered_at = 0.0
 
     async def close(self) -> None:
         await self._pool.close()
@@ -67,14 +69,18 @@ class HotPathPool:
             name: storable_text(value) if isinstance(value, str) else value
             for name, value in values.items()
         }
-        given_up = asyncio.get_running_loop().time() + _QUEUE_TIMEOUT_S
+        now = asyncio.get_running_loop().time
+        begun = now()
         while True:
             try:
-                return await self._row(statement, clean, after)
+                row = await self._row(statement, clean, after)
             except PoolTimeout:
-                is_busy = self._running > 0
-                if not is_busy or asyncio.get_running_loop().time() > given_up:
+                silent_s = now() - max(begun, self._answered_at)
+                if not self._running or silent_s > _SILENCE_S:
                     raise
+            else:
+                self._answered_at = now()
+                return row
 
     async def _row(self, statement: str, values: Mapping[str, StatementValue], after: str) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         async with self._pool.connection() as connection:
