@@ -8,10 +8,12 @@ from sqlalchemy import Row, func, insert, or_, select, update
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.access.api_keys import ApiKey
 from holdfast.models.access.audit_entries import AuditedAction
+from holdfast.models.access.quotas import QuotaHolder
 from holdfast.models.errors import NotFound
 from holdfast.storage.access.audit_rows import append_with
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.access_tables import api_keys
+from holdfast.storage.core.tables.quota_tables import quotas
 
 _USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
@@ -47,6 +49,12 @@ async def store_key(
             )
             if ended.rowcount == 0:
                 raise _missing_key(key.replaces)
+            # Both keys have one quota; its list shows the key that stays in use.
+            await connection.execute(
+                update(quotas)
+                .where(quotas.c.kind == QuotaHolder.KEY.value, quotas.c.subject == key.replaces)
+                .values(subject=key.id)
+            )
         await connection.execute(insert(api_keys).values(secret_hash=secret_hash, **row))
         await append_with(connection, audited)
 

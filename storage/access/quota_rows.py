@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Row, and_, delete, func, or_, select, text
+from sqlalchemy import CTE, Row, Select, and_, case, delete, func, literal, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from holdfast.models.access.audit_entries import AuditedAction
@@ -10,6 +10,7 @@ from holdfast.models.access.quotas import Quota, QuotaHolder, QuotaLimits
 from holdfast.models.errors import NotFound
 from holdfast.storage.access.audit_rows import append_with
 from holdfast.storage.core.database import Database
+from holdfast.storage.core.tables.access_tables import api_keys
 from holdfast.storage.core.tables.quota_tables import quota_uses, quotas
 
 _MIDNIGHT = text("date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'")
@@ -18,12 +19,16 @@ _MIDNIGHT = text("date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'
 async def store_quota(
     db: Database, kind: QuotaHolder, subject: str, limits: QuotaLimits, by: str
 ) -> Quota:
-    """Store the quota, in place of an earlier one of the same owner or key."""
+    """Store the quota, in place of an earlier one of the same owner, or of the key's line."""
     values = {**limits.model_dump(include=set(QuotaLimits.model_fields)), "set_by": by}
     row = {"kind": kind.value, "subject": subject, **values}
     statement = insert(quotas).values(row)
     changed = {**values, "set_at": func.now()}
     async with db.writing() as connection:
+        if kind is QuotaHolder.KEY:
+            line = lines_of(select(literal(subject).label("subject")))
+            other = quotas.c.subject.in_(select(line.c.key_id)) & (quotas.c.subject != subject)
+            await connection.execute(delete(quotas).where(quotas.c.kind == kind.value, other))
         await connection.execute(
             statement.on_conflict_do_update(index_elements=["kind", "subject"], set_=changed)
         )
@@ -52,11 +57,13 @@ async def remove_quota(db: Database, kind: QuotaHolder, subject: str, by: str) -
 
 async def load_quotas(db: Database) -> list[Quota]:
     """Return every quota with what is used of it today."""
+    line = lines_of(select(quotas.c.subject).where(quotas.c.kind == "key"))
+    of_line = select(line.c.key_id).where(line.c.subject == quotas.c.subject)
     counts_here = and_(
         quota_uses.c.began_at >= _MIDNIGHT,
         or_(
             and_(quotas.c.kind == "owner", quota_uses.c.owner == quotas.c.subject),
-            and_(quotas.c.kind == "key", quota_uses.c.key_id == quotas.c.subject),
+            and_(quotas.c.kind == "key", quota_uses.c.key_id.in_(of_line)),
         ),
     )
     query = (
@@ -66,12 +73,27 @@ async def load_quotas(db: Database) -> list[Quota]:
             func.coalesce(func.sum(quota_uses.c.tokens), 0).label("used_tokens"),
             func.coalesce(func.sum(quota_uses.c.cost), 0).label("used_cost"),
         )
+        .select_from(quotas)
         .outerjoin(quota_uses, counts_here)
         .group_by(quotas.c.kind, quotas.c.subject)
         .order_by(quotas.c.kind.desc(), quotas.c.subject)
     )
     async with db.reading() as connection:
         return [_quota(row) for row in (await connection.execute(query)).all()]
+
+
+def lines_of(subjects: Select[Any]) -> CTE:
+    """Return the keys of each subject's line: those made from it by rotation, and it from them.
+
+    `subjects` has one column `subject`, the ids of keys; the result also has `key_id`.
+    """
+    first = subjects.add_columns(subjects.selected_columns.subject.label("key_id"))
+    line = first.cte("line", recursive=True)
+    either = case((api_keys.c.id == line.c.key_id, api_keys.c.replaces), else_=api_keys.c.id)
+    is_next = line.c.key_id.in_([api_keys.c.id, api_keys.c.replaces])
+    return line.union(
+        select(line.c.subject, either).join(api_keys, is_next).where(api_keys.c.replaces != "")
+    )
 
 
 def _audited(by: str, action: str, kind: QuotaHolder, subject: str) -> AuditedAction:

@@ -1,24 +1,41 @@
 -- name: lock_quotas
 -- Lock the quotas of a call, in one order for all calls, so that two calls take no room twice.
+-- A line is a key with all keys that rotations made from it or it from: their quota is one.
+with recursive of_call as (
+    select jobs.owner, jobs.key_id from model_calls join jobs on jobs.id = model_calls.job_id
+    where model_calls.id = %(call_id)s),
+line(key_id) as (
+    select key_id from of_call
+    union
+    select case api_keys.id when line.key_id then api_keys.replaces else api_keys.id end
+    from line join api_keys on line.key_id in (api_keys.id, api_keys.replaces)
+    where api_keys.replaces <> '')
 select pg_advisory_xact_lock(hashtextextended(kind || '/' || subject, 11)) from (
-    select quotas.kind, quotas.subject
-    from model_calls join jobs on jobs.id = model_calls.job_id
-    join quotas on (quotas.kind, quotas.subject) in (('owner', jobs.owner), ('key', jobs.key_id))
-    where model_calls.id = %(call_id)s order by 1, 2) as held
+    select kind, subject from quotas
+    where (kind = 'owner' and subject in (select owner from of_call))
+        or (kind = 'key' and subject in (select key_id from line))
+    order by 1, 2) as held
 
 -- name: take_quota
 -- Insert the use of a call if every quota of its owner and its key has room for it; otherwise
 -- return the quota that has none. A call without a quota leaves no row. A call that is sent again
 -- counts once.
-with clock as materialized (
+with recursive clock as materialized (
     select clock_timestamp() as at,
         date_trunc('day', clock_timestamp() at time zone 'UTC') at time zone 'UTC' as midnight),
 of_call as (
     select jobs.owner, jobs.key_id from model_calls join jobs on jobs.id = model_calls.job_id
     where model_calls.id = %(call_id)s),
+line(key_id) as (
+    select key_id from of_call
+    union
+    select case api_keys.id when line.key_id then api_keys.replaces else api_keys.id end
+    from line join api_keys on line.key_id in (api_keys.id, api_keys.replaces)
+    where api_keys.replaces <> ''),
 held as (
-    select quotas.* from quotas, of_call
-    where (kind, subject) in (('owner', owner), ('key', key_id))),
+    select quotas.* from quotas
+    where (kind = 'owner' and subject in (select owner from of_call))
+        or (kind = 'key' and subject in (select key_id from line))),
 used as (
     select held.kind, held.subject, held.calls, held.tokens, held.cost,
         spent.calls as used_calls, spent.tokens as used_tokens, spent.cost as used_cost
@@ -26,7 +43,8 @@ used as (
         select count(*) as calls, coalesce(sum(uses.tokens), 0) as tokens,
             coalesce(sum(uses.cost), 0) as cost
         from quota_uses as uses
-        where case held.kind when 'owner' then uses.owner else uses.key_id end = held.subject
+        where case held.kind when 'owner' then uses.owner = held.subject
+                else uses.key_id in (select key_id from line) end
             and uses.began_at >= midnight and uses.call_id <> %(call_id)s) as spent),
 without_room as (
     select kind, subject, 'calls' as what, used_calls::text as used, calls::text as most from used

@@ -7,9 +7,11 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
+from holdfast.access.api_keys import create_key, rotate_key
 from holdfast.access.quotas import set_quota
 from holdfast.activities.runtime.activity_services import ModelRegistry
 from holdfast.activities.runtime.model_call import ModelCaller
+from holdfast.models.access.access_scopes import Scope
 from holdfast.models.access.quotas import QuotaHolder, QuotaLimits
 from holdfast.models.errors import BadInput, ModelTurnAwaited, StorageAway
 from holdfast.models.jobs.job_record import JobRequest
@@ -114,6 +116,37 @@ async def test_a_quota_counts_the_calls_of_its_owner_or_its_key_alone(db: Databa
     assert not await is_taken(db, ottos[0], 10**6), "otto has no quota, so nothing counts"
     with pytest.raises(ModelTurnAwaited, match=r"owner 'maria' .* 100 of 100 tokens are used"):
         await take_quota(db, alone[1], QuotaUse(1, Decimal(0)))
+
+
+async def test_a_rotated_key_keeps_the_quota_of_its_day_and_shares_it_with_the_former_key(
+    db: Database,
+) -> None:
+    made = await create_key(db, name="laptop", owner="maria", scopes=[Scope.ASK], days=9, by="olga")
+    await set_quota(db, QuotaHolder.KEY, made.details.id, QuotaLimits(calls=3), by="olga")
+    before = await calls_of_key(db, made.details.id, 2)
+    assert await is_taken(db, before[0])
+
+    rotated = await rotate_key(db, made.details.id, overlap_hours=24, by="olga")
+    after = await calls_of_key(db, rotated.details.id, 2)
+
+    assert await is_taken(db, after[0])
+    assert await is_taken(db, before[1]), "a job that the former key began goes on"
+    assert not await is_taken(db, after[1])
+    (quota,) = await load_quotas(db)
+    assert (quota.subject, quota.used_calls) == (rotated.details.id, 3)
+    await set_quota(db, QuotaHolder.KEY, made.details.id, QuotaLimits(calls=4), by="olga")
+    (quota,) = await load_quotas(db)
+    assert (quota.calls, quota.used_calls) == (4, 3)
+    assert await is_taken(db, after[1])
+
+
+async def calls_of_key(db: Database, key_id: str, count: int) -> list[int]:
+    """Announce calls of a new job that the key submitted; their numbers."""
+    request = JobRequest(
+        question="?", preset="kpi-chain", model="m", strategy=Strategy(), owner="maria"
+    )
+    await job_rows.submit_job(db, f"job-{key_id}", request, None, key_id=key_id)
+    return await calls_of(db, f"job-{key_id}", count)
 
 
 async def test_a_day_begins_at_midnight_and_a_cost_needs_a_price(db: Database) -> None:
