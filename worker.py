@@ -28,6 +28,7 @@ from holdfast.activities.runtime.interceptors.recovery_interceptor import Recove
 from holdfast.activities.runtime.interceptors.stall_interceptor import StallInterceptor
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
 from holdfast.activities.runtime.text_similarity import TextSimilarity
+from holdfast.client import Holdfast
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
@@ -36,6 +37,7 @@ from holdfast.configuration.json_logs import configure_logs, hide_secrets
 from holdfast.configuration.known_models import check_agent_models
 from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.opened_models import open_models
+from holdfast.configuration.retention_settings import read_retention
 from holdfast.corpus.spare_time_embedding import embed_in_spare_time
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
@@ -53,6 +55,7 @@ from holdfast.services.supervisor.worker_supervisor import EXIT_REFUSED, Supervi
 from holdfast.services.worker.environment_block import hide_environment
 from holdfast.services.worker.lost_workflow_start import LostWorkflowStart
 from holdfast.services.worker.restored_database_check import check_for_restored_database
+from holdfast.services.worker.retention_upkeep import RetentionUpkeep
 from holdfast.services.worker.schedule_upkeep import ScheduleUpkeep
 from holdfast.services.worker.service_presence import ServicePresence
 from holdfast.services.worker.worker_releases import deployment_config, make_first_current
@@ -172,12 +175,14 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
         await record_stalls(services.db, life.deaths)
         place = (client, services.db, settings.task_queue)
         takeover = asyncio.create_task(take_over_work(*place, life.deaths))
+        holdfast = Holdfast(settings, endpoints, services.db, temporal=client)
+        retention = RetentionUpkeep(holdfast, read_retention(settings.config_file))
         webhooks = WebhookSender(services.db, read_webhook_hosts(settings.config_file))
         presence = ServicePresence(client, services.db)
         await presence.look()  # before the first activity asks how long an outage was
         background = [
             asyncio.create_task(presence.watch()),
-            asyncio.create_task(_look_after_jobs(takeover, *place)),
+            asyncio.create_task(_look_after_jobs(takeover, retention, *place)),
             asyncio.create_task(webhooks.repeat()),
             asyncio.create_task(embed_in_spare_time(settings, services.db)),
             asyncio.create_task(export_traces(services.db, life.identity)),
@@ -195,9 +200,13 @@ async def poll_until_stopped(settings: Settings, life: WorkerLaunch) -> None:
 
 
 async def _look_after_jobs(
-    takeover: asyncio.Task[None], client: Client, db: Database, task_queue: str
+    takeover: asyncio.Task[None],
+    retention: RetentionUpkeep,
+    client: Client,
+    db: Database,
+    task_queue: str,
 ) -> None:
-    """Find lost workflows, lost schedules and restored databases, until cancelled.
+    """Find lost workflows, lost schedules, restored databases and old jobs, until cancelled.
 
     The takeover comes first: running jobs wait for it, and on a busy machine these tasks would
     delay it.
@@ -207,6 +216,7 @@ async def _look_after_jobs(
         group.create_task(LostWorkflowStart(client, db, task_queue).repeat())
         group.create_task(ScheduleUpkeep(client, db, task_queue).repeat())
         group.create_task(check_for_restored_database(client, db, task_queue))
+        group.create_task(retention.repeat())
 
 
 def _mark_ready() -> None:

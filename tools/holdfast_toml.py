@@ -26,6 +26,7 @@ _TABLES = (
     "private_jobs",
     "python",
     "rerank",
+    "retention",
     "roles",
     "servers",
     "tables",

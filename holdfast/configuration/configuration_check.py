@@ -9,6 +9,7 @@ from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.configuration.known_models import check_agent_models, check_role_models
 from holdfast.configuration.price_settings import read_prices
 from holdfast.configuration.rerank_settings import read_rerank_with_key
+from holdfast.configuration.retention_settings import read_retention
 from holdfast.settings import Settings
 from holdfast.tools.holdfast_toml import check_toml_tables
 from holdfast.tools.mcp.server_config import check_own_names, read_servers
@@ -39,6 +40,7 @@ def check_configuration(settings: Settings) -> None:
     read_oidc(file)
     read_rerank_with_key(file)
     read_private_job_settings(file, servers)
+    read_retention(file)
     read_webhook_hosts(file)
     check_own_names(servers, _builtin_names(file))
 

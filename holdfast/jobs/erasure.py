@@ -129,7 +129,7 @@ class _Erasure:
 
 
 async def _begin(holdfast: Holdfast, kind: ErasureSubject, subject: str, by: str) -> _Erasure:
-    temporal = await connect(holdfast.settings, holdfast.endpoints)
+    temporal = holdfast.temporal or await connect(holdfast.settings, holdfast.endpoints)
     audited = AuditedAction(actor=by, action=f"erase_{kind.value}", resource=subject)
     await append_audit_entry(holdfast.db, audited)
     made = await erasure_rows.begin_erasure(holdfast.db, kind, subject, by)

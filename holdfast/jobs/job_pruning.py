@@ -1,10 +1,12 @@
 """Prune ended jobs by age and size: whole jobs, their raw answers, or their logs."""
 
 from holdfast.client import Holdfast
-from holdfast.jobs.job_age import parse_age, parse_size
+from holdfast.configuration.retention_settings import read_retention
 from holdfast.jobs.job_removal import remove_ended_jobs
+from holdfast.jobs.retention import erase_due_jobs, jobs_due
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_age import parse_age, parse_size
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.storage.jobs import job_pruning
 from holdfast.storage.jobs.job_pruning import EndedJob
@@ -34,15 +36,16 @@ async def prune_jobs(
 ) -> PrunedJobs:
     """Remove the part of the jobs that ended long ago; `is_dry_run`: only say of which jobs.
 
-    `older_than` is an age such as `30d`, `down_to` a size such as `20GB` that the part of all jobs
-    has afterwards, unless younger or running jobs need more.
+    Without an age and a size, the jobs are those whose time is over by `[retention]`, which are
+    erased. `older_than` is an age such as `30d`, `down_to` a size such as `20GB` that the part of
+    all jobs has afterwards, unless younger or running jobs need more.
 
     Raises:
-        BadInput: neither is given, or one cannot be read.
+        BadInput: neither is given, nor a `[retention]`, or one cannot be read.
         ServiceDown: Temporal does not answer.
     """
     if older_than is None and down_to is None:
-        raise BadInput("name an age, a size, or both: `--older-than 30d`, `--down-to 20GB`")
+        return await _by_retention(holdfast, part, is_dry_run=is_dry_run)
     found = await job_pruning.ended_jobs(
         holdfast.db,
         part,
@@ -60,3 +63,24 @@ async def prune_jobs(
             case PrunedPart.EVENTS:
                 await job_pruning.prune_events(holdfast.db, ids)
     return PrunedJobs(part=part, found=tuple(found), removed=tuple(removed))
+
+
+async def _by_retention(holdfast: Holdfast, part: PrunedPart, *, is_dry_run: bool) -> PrunedJobs:
+    kept = read_retention(holdfast.settings.config_file)
+    if kept is None or part is not PrunedPart.JOBS:
+        raise BadInput(
+            "name an age, a size, or both: `--older-than 30d`, `--down-to 20GB`; or, for whole "
+            "jobs, set [retention] in holdfast.toml"
+        )
+    found = {job.job_id: job for job in await jobs_due(holdfast, kept)}
+    receipts = () if is_dry_run else await erase_due_jobs(holdfast, kept)
+    removed = tuple(
+        RemovedJob(
+            job_id=each.subject,
+            question=found[each.subject].question,
+            sources=each.rows.get("sources", 0),
+        )
+        for each in receipts
+        if each.subject in found
+    )
+    return PrunedJobs(part=part, found=tuple(found.values()), removed=removed)

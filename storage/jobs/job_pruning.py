@@ -1,14 +1,17 @@
 """Choose ended jobs by age and size, and remove their raw answers or their logs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
     ColumnElement,
     Select,
+    and_,
     delete,
+    false,
     func,
     literal_column,
+    or_,
     select,
     true,
     union_all,
@@ -64,6 +67,30 @@ async def ended_jobs(
         rows = (await connection.execute(query)).mappings()
         found = [EndedJob.model_validate(dict(row)) for row in rows]
     return found if down_to_bytes is None else _until(found, left, down_to_bytes)
+
+
+async def jobs_past_retention(
+    db: Database, after: timedelta | None, owners: Mapping[str, timedelta | None]
+) -> list[EndedJob]:
+    """Return the ended jobs that are older than jobs of their owner are kept, the newest first.
+
+    `owners` has the time of single owners, and `after` that of all others; None keeps the job.
+    """
+    age = func.now() - jobs.c.finished_at
+    named = {name: kept for name, kept in owners.items() if kept is not None}
+    is_due = [and_(jobs.c.owner == name, age > kept) for name, kept in named.items()]
+    if after is not None:
+        is_due.append(and_(jobs.c.owner.not_in(list(owners)), age > after))
+    sizes = _sizes(PrunedPart.JOBS).subquery()
+    query = (
+        select(jobs.c.id.label("job_id"), jobs.c.question, jobs.c.finished_at, sizes.c.size_bytes)
+        .join(sizes, sizes.c.job_id == jobs.c.id)
+        .where(jobs.c.status.in_(FINAL_JOB_STATUSES), or_(false(), *is_due))
+        .order_by(jobs.c.created_at.desc(), jobs.c.id)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).mappings()
+        return [EndedJob.model_validate(dict(row)) for row in rows]
 
 
 async def prune_responses(db: Database, job_ids: Sequence[str]) -> None:

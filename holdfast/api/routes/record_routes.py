@@ -6,9 +6,9 @@ from fastapi import APIRouter, Header, Path, Response
 from pydantic import Field
 
 from holdfast.api.api_context import AskedJob, ReadJob, check_visible_job
-from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_submission import checked_request_key
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_age import parse_age
 from holdfast.records.fork_submission import ForkedJob, ForkPlan, ForkSubmission
 from holdfast.records.job_comparison import JobComparison, compare_jobs
 from holdfast.records.job_forking import fork_job, preview_fork

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.routes.job_submission_routes import checked_job_request
-from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_submission import JobSubmission
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.jobs.job_age import parse_age
 from holdfast.models.schedules.overlap_policy import OverlapPolicy
 from holdfast.models.schedules.schedule import (
     MAX_LISTED_RUNS,

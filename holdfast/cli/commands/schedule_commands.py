@@ -16,7 +16,7 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
-from holdfast.jobs.job_age import parse_age
+from holdfast.models.jobs.job_age import parse_age
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.schedules.overlap_policy import OverlapPolicy
 from holdfast.models.schedules.schedule import (

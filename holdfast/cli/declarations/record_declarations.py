@@ -97,7 +97,7 @@ def update(
     json_output: JsonOption = False,
 ) -> None:
     """Read a report's sources again, and run what depends on changed ones in a new job."""
-    from holdfast.jobs.job_age import parse_age
+    from holdfast.models.jobs.job_age import parse_age
 
     age = None if older_than is None else parse_age(older_than)
     from holdfast.cli.commands.records.update_commands import update_command

@@ -32,7 +32,7 @@ def prune(
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Prune jobs that ended long ago, by age, size or both."""
+    """Prune jobs that ended long ago, by age, size or both; without them, by [retention]."""
     from holdfast.cli.commands.jobs.removal_commands import prune_command
 
     prune_command(part, older_than, down_to, is_dry_run=dry_run, json_output=json_output)

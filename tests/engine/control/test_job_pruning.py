@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import func, select, text
 
 from holdfast.evidence.report_provenance import provenance_of
-from holdfast.jobs.job_age import parse_size
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
 from holdfast.models.errors import BadInput
+from holdfast.models.jobs.job_age import parse_size
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.records.fork_submission import ForkSubmission

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from holdfast.jobs.job_age import parse_age
 from holdfast.jobs.job_pruning import prune_jobs
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.errors import BadInput, NotFound
+from holdfast.models.jobs.job_age import parse_age
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.storage.core.tables.metadata import metadata
