@@ -17,6 +17,7 @@ ShapeT = TypeVar("ShapeT", bound=Frozen)
 _TABLES = (
     "agents",
     "calibration",
+    "corpus",
     "embeddings",
     "http",
     "models",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from holdfast.configuration.calibration_settings import read_calibrations
 from holdfast.configuration.configured_agents import read_agents
+from holdfast.configuration.corpus_settings import read_corpus
 from holdfast.configuration.embedding_settings import read_embeddings_with_key
 from holdfast.configuration.http_settings import read_http, read_oidc
 from holdfast.configuration.known_models import check_agent_models, check_role_models
@@ -35,6 +36,7 @@ def check_configuration(settings: Settings) -> None:
     read_calibrations(file)
     check_agent_models(read_agents(file), settings)
     check_role_models(settings)
+    read_corpus(file)
     read_embeddings_with_key(settings)
     read_http(file)
     read_oidc(file)

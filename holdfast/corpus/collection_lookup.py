@@ -7,6 +7,7 @@ from holdfast.configuration.embedding_settings import embedding_model_name, open
 from holdfast.configuration.rerank_settings import open_reranker
 from holdfast.corpus.collection_names import check_collection
 from holdfast.models.corpus.search_criteria import MetadataFilter
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.corpus.search_mode import SearchMode
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
@@ -85,6 +86,7 @@ def _line(counts: CollectionCounts, model: str | None) -> CollectionLine:
     left = max(0, counts.passages - embedded) if model else 0
     is_complete = model is not None and embedded > 0 and not left
     added = {
+        "language": SearchLanguage(counts.language),
         "vectors": vectors,
         "search": SearchMode.HYBRID if is_complete else SearchMode.KEYWORD,
         "without_vector": left,

@@ -1,8 +1,10 @@
 """Read documents into a collection and embed their passages if an embedding model is configured."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from holdfast.configuration.corpus_settings import read_corpus
 from holdfast.configuration.embedding_settings import open_embedder
 from holdfast.corpus.folder_ingestion import IngestOptions, IngestResult, ingest_folder
 from holdfast.corpus.passage_embedding import (
@@ -27,12 +29,14 @@ async def add_documents(
     A repetition continues an interrupted run and skips finished work.
 
     Raises:
-        BadConfiguration: the table [embeddings] is wrong; no document was read.
+        BadConfiguration: the table [embeddings] or [corpus] is wrong; no document was read.
         BadInput: no document at the path can be read.
         StorageAway: PostgreSQL does not answer.
     """
+    new_language = read_corpus(settings.config_file).language
+    chosen = replace(options, new_language=new_language)
     async with open_embedder(settings) as embedder:
-        ingested = await ingest_folder(database, path, collection, options=options)
+        ingested = await ingest_folder(database, path, collection, options=chosen)
         if embedder is None:
             return ingested, None
         if embedder.is_local:
@@ -50,6 +54,8 @@ def ingestion_lines(result: IngestResult, embedded: EmbeddingResult | None) -> I
         f"documents: {changed} read, {result.unchanged} unchanged, {result.removed} removed, "
         f"{len(result.skipped)} skipped (collection {result.collection})"
     )
+    if result.read_again_as is not None:
+        yield f"words: all were read again as {result.read_again_as}"
     for path, reason in result.skipped:
         yield f"  skipped {path}: {reason}"
     if embedded is not None and embedded.in_background:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.errors import BadInput
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_writer import CollectionWriter
@@ -46,6 +47,8 @@ class IngestResult:
     unchanged: int
     removed: int
     skipped: tuple[tuple[str, str], ...]
+    read_again_as: SearchLanguage | None = None
+    """The language in which the words of the whole collection were read again."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,10 @@ class IngestOptions:
     tell: ProgressCallback = lambda *_: None
     origin: str = ""
     """Where the documents come from; empty: the folder."""
+    language: SearchLanguage | None = None
+    """The language of the whole collection, which is read again if it is another; None: a
+    collection keeps its own, and a new one gets `new_language`."""
+    new_language: SearchLanguage = SearchLanguage.ENGLISH
 
 
 async def ingest_folder(
@@ -82,7 +89,11 @@ async def ingest_folder(
     chosen = options or IngestOptions(say=say)
     root, only = await asyncio.to_thread(_folder_and_file, path)
     name = collection or default_collection_name(root)
-    async with CorpusStore(database).writing(name) as writer, DocumentProcesses() as processes:
+    first = chosen.language or chosen.new_language
+    async with (
+        CorpusStore(database).writing(name, first) as writer,
+        DocumentProcesses() as processes,
+    ):
         known = {document.address: document for document in await writer.documents()}
         reading = _FolderReader(root, writer, processes, known, chosen)
         addresses = [only] if only else await asyncio.to_thread(lambda: sorted(_files(root)))
@@ -96,8 +107,10 @@ async def ingest_folder(
             raise BadInput(_no_documents_message(path, reading.skipped))
         if chosen.metadata and reading.unchanged:
             await writer.describe(reading.unchanged, chosen.metadata)
+        is_changed = chosen.language and await writer.change_language(chosen.language)
         removed = await _remove_others(writer, reading, is_one=bool(only), options=chosen)
-    return reading.result(name, removed)
+    result = reading.result(name, removed)
+    return replace(result, read_again_as=chosen.language) if is_changed else result
 
 
 def default_collection_name(path: Path) -> str:

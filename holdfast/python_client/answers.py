@@ -136,6 +136,8 @@ class Collection(Answer):
     documents: int
     passages: int
     size_bytes: int
+    language: str = "english"
+    """How searches by words read the collection."""
 
 
 class Document(Answer):

@@ -3,6 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.frozen_model import Frozen
 
 MAX_LISTED_UPLOADS = 200
@@ -60,6 +61,8 @@ class DocumentUpload(Frozen):
     replaces_collection: bool
     """True if every other document of the collection is removed."""
     metadata: dict[str, str]
+    language: SearchLanguage | None = None
+    """That the whole collection gets; null: its own stays."""
     files: int
     size_bytes: int
     status: UploadStatus

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.corpus.search_mode import SearchMode
 from holdfast.models.frozen_model import Frozen
 
@@ -22,6 +23,8 @@ class CollectionLine(Frozen):
     documents: int
     passages: int
     size_bytes: int
+    language: SearchLanguage
+    """How searches by words read the collection."""
     vectors: tuple[VectorLine, ...]
     search: SearchMode
     """How a search works that names no mode: by both once each passage has a vector."""

@@ -14,7 +14,9 @@ from holdfast.storage.corpus.passage_vector_rows import vector_counts
 _COLLECTIONS = text("""
 select collection, count(*), coalesce(sum(size_bytes), 0), min(added_at), max(added_at),
     coalesce((select passages from collection_words as w
-              where w.collection = documents.collection and word = ''), 0)
+              where w.collection = documents.collection and word = ''), 0),
+    coalesce((select language from passages as p
+              where p.collection = documents.collection limit 1), 'english')
 from documents group by collection order by collection
 """)
 _DOCUMENTS = text("""
@@ -33,6 +35,7 @@ class CollectionCounts(NamedTuple):
     first_added_at: datetime
     last_added_at: datetime
     passages: int
+    language: str
     vectors: tuple[VectorCount, ...] = ()
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import ARRAY, Text, TextClause, all_, any_, delete, literal, sel
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.elements import ColumnElement
 
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.text.storable_text import storable_json, storable_text
 from holdfast.storage.core.tables.corpus_tables import documents
 from holdfast.storage.corpus.corpus_records import NewDocument, StoredDocument
@@ -30,7 +31,9 @@ from unnest(cast(:addresses as text[]), cast(:titles as text[]), cast(:texts as 
      as new (address, title, body, sha256, size_bytes, about, origin)
 returning id, address
 """)
-_COLUMNS = "document_id, collection, position, heading, start_char, end_char, text, context"
+_COLUMNS = (
+    "document_id, collection, language, position, heading, start_char, end_char, text, context"
+)
 # PostgreSQL refuses to copy into a table for a user whom row-level security concerns: a user who
 # does not own the tables. Such a user's passages go through a table of the transaction.
 _IS_RESTRICTED = text("select row_security_active('passages')")
@@ -56,6 +59,17 @@ from (select word, count(*) as passages from passages,
       where document_id = any(cast(:ids as bigint[])) group by word) as gone
 where collection = :collection and collection_words.word = gone.word
 """)
+_LANGUAGE = text("select language from passages where collection = :collection limit 1")
+_CHANGE_LANGUAGE = text("""
+update passages set language = :language
+where collection = :collection and language <> :language
+""")
+_DELETE_WORDS = text("delete from collection_words where collection = :collection")
+_COUNT_ALL = text("""
+insert into collection_words (collection, word, passages)
+select :collection, word, count(*) from passages, unnest(tsvector_to_array(tsv) || array['']) word
+where collection = :collection group by word
+""")
 _DELETE_UNUSED_WORDS = text(
     "delete from collection_words where collection = :collection and passages <= 0"
 )
@@ -72,6 +86,8 @@ class CollectionWriter:
 
     connection: AsyncConnection
     collection: str
+    language: SearchLanguage = SearchLanguage.ENGLISH
+    """Of new passages, if the collection has none yet; else they get the collection's."""
 
     async def documents(self) -> tuple[StoredDocument, ...]:
         async with self.connection.begin():
@@ -83,11 +99,26 @@ class CollectionWriter:
             return
         latest = {document.address: document for document in new}
         async with self.connection.begin():
+            # Before the drop, which may leave no passage that has it.
+            language = await self._language()
             await self._drop(documents.c.address == any_(_texts(latest)), forget=False)
             rows = await self.connection.execute(_NEW_DOCUMENTS, self._columns(latest))
             ids = {row.address: row.id for row in rows}
-            await self._copy((ids[each.address], each) for each in latest.values())
+            await self._copy(((ids[each.address], each) for each in latest.values()), language)
             await self._count(_COUNT_NEW, list(ids.values()))
+
+    async def change_language(self, language: SearchLanguage) -> bool:
+        """Read the words of all passages in this language; return True if it is another.
+
+        Documents and vectors stay. Searches find what they found before until all is done.
+        """
+        values = {"collection": self.collection, "language": language.value}
+        async with self.connection.begin():
+            changed = (await self.connection.execute(_CHANGE_LANGUAGE, values)).rowcount
+            if changed:
+                await self.connection.execute(_DELETE_WORDS, values)
+                await self.connection.execute(_COUNT_ALL, values)
+        return changed > 0
 
     async def describe(self, addresses: Sequence[str], more: Mapping[str, str]) -> int:
         """Add metadata to the documents; return the number of changed documents."""
@@ -175,7 +206,12 @@ class CollectionWriter:
             "origins": [storable_text(each.origin) for each in every],
         }
 
-    async def _copy(self, stored: Iterable[tuple[int, NewDocument]]) -> None:
+    async def _language(self) -> str:
+        """Return the language of the collection's passages, or that of the first ones."""
+        stored = await self.connection.scalar(_LANGUAGE, {"collection": self.collection})
+        return self.language if stored is None else str(stored)
+
+    async def _copy(self, stored: Iterable[tuple[int, NewDocument]], language: str) -> None:
         raw = (await self.connection.get_raw_connection()).driver_connection
         assert raw is not None, "the connection is open"
         is_staged = bool(await self.connection.scalar(_IS_RESTRICTED))
@@ -186,7 +222,7 @@ class CollectionWriter:
         async with raw.cursor() as cursor, cursor.copy(copy) as rows:
             for document_id, document in stored:
                 for row in _passage_rows(document):
-                    await rows.write_row((document_id, self.collection, *row))
+                    await rows.write_row((document_id, self.collection, language, *row))
         if is_staged:
             await self.connection.execute(_UNSTAGE)
 

@@ -10,6 +10,7 @@ from sqlalchemy import RowMapping, TextClause, select, text
 
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.corpus.search_criteria import MetadataFilter, QueryVector
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.text.storable_text import storable_text
 from holdfast.planning.text.nearest_values import nearest_names
@@ -30,6 +31,7 @@ from holdfast.storage.corpus.passage_vector_rows import (
     vector_literal,
 )
 from holdfast.storage.corpus.search_statements import (
+    OF_COLLECTION,
     hybrid_statement,
     keyword_statement,
     semantic_statement,
@@ -45,14 +47,16 @@ select distinct key from documents, jsonb_object_keys(metadata) as key
 where collection = :collection order by key limit 100
 """)
 # The parts of a word with a hyphen are looked up, not the whole: "lamp oil" answers "lamp-oil".
-_ABSENT_WORDS = text("""
-select token from ts_debug('english', :query) with ordinality as asked
+_ABSENT_WORDS = text(f"""
+select token from (select {OF_COLLECTION} as language) as its,
+    ts_debug(cast('pg_catalog.' || language as regconfig), :query) with ordinality as asked
     (alias, description, token, dictionaries, dictionary, lexemes, place)
-where lexemes <> '{}' and alias not in ('asciihword', 'hword', 'numhword')
+where lexemes <> '{{}}' and alias not in ('asciihword', 'hword', 'numhword')
     and not exists (select from collection_words where collection = :collection
-                    and word = any(tsvector_to_array(english_words(token))) and passages > 0)
+                    and word = any(tsvector_to_array(passage_words(language, token)))
+                    and passages > 0)
 order by place
-""")
+""")  # noqa: S608 - the text is constant
 _LOCK = text("select pg_advisory_xact_lock(hashtextextended('holdfast corpus ' || :name, 0))")
 # PostgreSQL keeps new words in a list that every search reads: 29 ms a search after an ingest of
 # 10,000 passages, 5 ms once the words are in the index. Only the index's owner may flush the list.
@@ -192,8 +196,12 @@ class CorpusStore:
             return await stored_documents(connection, collection)
 
     @asynccontextmanager
-    async def writing(self, collection: str) -> AsyncIterator[CollectionWriter]:
+    async def writing(
+        self, collection: str, language: SearchLanguage = SearchLanguage.ENGLISH
+    ) -> AsyncIterator[CollectionWriter]:
         """Open the collection's only writer; a second writer waits until this one is closed.
+
+        `language` is that of a collection without passages; any other keeps its own.
 
         Raises:
             StorageAway: PostgreSQL does not answer.
@@ -203,7 +211,7 @@ class CorpusStore:
         async with self.database.writing() as holder:
             await holder.execute(_LOCK, {"name": collection})
             async with self.database.reading() as connection:
-                yield CollectionWriter(connection, collection)
+                yield CollectionWriter(connection, collection, language)
                 await connection.execute(_INDEX_NOW)
                 await connection.commit()
 

@@ -12,6 +12,7 @@ from holdfast.api.api_context import Asker, CallerSession, Reader
 from holdfast.api.owned_collections import OwnedCollections
 from holdfast.corpus.uploads.upload_acceptance import SentFile, UploadRequest, accept_upload
 from holdfast.models.corpus.document_uploads import MAX_LISTED_UPLOADS, DocumentUpload
+from holdfast.models.corpus.search_language import SearchLanguage, search_language
 from holdfast.models.errors import BadInput
 from holdfast.storage.corpus.upload_rows import load_newest_uploads, load_upload
 
@@ -38,6 +39,11 @@ _FORM: dict[str, Any] = {
                         "metadata": {
                             "type": "string",
                             "description": 'A JSON object such as {"kind": "minutes"}.',
+                        },
+                        "language": {
+                            "type": "string",
+                            "enum": [*SearchLanguage],
+                            "description": "Of the words of the whole collection.",
                         },
                         "replace": {
                             "type": "string",
@@ -69,6 +75,7 @@ async def upload_documents(
                 files=_files(form),
                 metadata=_metadata(form),
                 replaces_collection=_is_replacing(form),
+                language=_language(form),
             ),
         )
     response.headers["Location"] = f"/v1/uploads/{upload.id}"
@@ -103,10 +110,12 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise BadInput("send the documents as multipart/form-data, each in a field `files`")
     async with request.form(max_files=MAX_FILES, max_fields=_MAX_FIELDS) as form:
-        unknown = set(form) - {"files", "metadata", "replace"}
+        unknown = set(form) - {"files", "metadata", "language", "replace"}
         if unknown:
             named = ", ".join(sorted(repr(name[:40]) for name in unknown))
-            raise BadInput(f"the form has unknown fields: {named}; use files, metadata, replace")
+            raise BadInput(
+                f"the form has unknown fields: {named}; use files, metadata, language, replace"
+            )
         yield form
 
 
@@ -133,6 +142,11 @@ def _is_replacing(form: FormData) -> bool:
     if word not in _WORDS:
         raise BadInput(f"replace is true or false, not {word[:40]!r}")
     return _WORDS[word]
+
+
+def _language(form: FormData) -> SearchLanguage | None:
+    word = _text(form, "language")
+    return search_language(word) if word else None
 
 
 def _text(form: FormData, name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.declarations.option_types import JsonOption
+from holdfast.models.corpus.search_language import search_language
 from holdfast.models.corpus.search_mode import SearchMode
 
 app = typer.Typer(
@@ -38,6 +39,10 @@ def add(
         str | None, typer.Option(help="Its name; by default made from the folder's name.")
     ] = None,
     meta: MetadataOption = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Of the words of the whole collection, such as german."),
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Read new and changed documents; embed them if [embeddings] names a model."""
@@ -45,11 +50,14 @@ def add(
     from holdfast.corpus.collection_names import checked_collection_name
 
     metadata = parse_pairs("--meta", meta or ())
+    chosen = None if language is None else search_language(language)
     collection = None if collection is None else checked_collection_name(collection)
     check_path(path)
     from holdfast.cli.commands.corpus.corpus_change_commands import add_documents_command
+    from holdfast.corpus.folder_ingestion import IngestOptions
 
-    raise typer.Exit(add_documents_command(path, collection, metadata, json_output=json_output))
+    options = IngestOptions(metadata=metadata, replaces_collection=False, language=chosen)
+    raise typer.Exit(add_documents_command(path, collection, options, json_output=json_output))
 
 
 @app.command("list")

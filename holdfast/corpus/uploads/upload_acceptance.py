@@ -11,6 +11,7 @@ from uuid import uuid4
 from holdfast.corpus.uploads.upload_paths import checked_upload_paths
 from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.models.corpus.document_uploads import DocumentUpload, UploadStatus
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.errors import BadInput
 from holdfast.storage.corpus.upload_rows import count_open_uploads, load_upload, store_upload
 
@@ -37,6 +38,7 @@ class UploadRequest:
     files: Sequence[SentFile]
     metadata: Mapping[str, str]
     replaces_collection: bool
+    language: SearchLanguage | None = None
 
 
 async def accept_upload(queue: UploadQueue, request: UploadRequest) -> DocumentUpload:
@@ -59,6 +61,7 @@ async def accept_upload(queue: UploadQueue, request: UploadRequest) -> DocumentU
         collection=request.collection,
         replaces_collection=request.replaces_collection,
         metadata=metadata,
+        language=request.language,
         files=len(paths),
         size_bytes=sum(file.size_bytes for file in request.files),
         status=UploadStatus.WAITING,

@@ -96,6 +96,7 @@ class UploadQueue:
                 options = IngestOptions(
                     metadata=upload.metadata,
                     replaces_collection=upload.replaces_collection,
+                    language=upload.language,
                     tell=noted.tell,
                     origin=f"upload {upload.id}",
                 )

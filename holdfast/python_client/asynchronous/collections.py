@@ -40,6 +40,7 @@ class AsyncCollections(AsyncSession):
         *paths: Path | str,
         metadata: Mapping[str, str] | None = None,
         replace: bool = False,
+        language: str | None = None,
     ) -> Upload:
         """Send files and folders to a collection, which are then read in the background.
 
@@ -48,12 +49,17 @@ class AsyncCollections(AsyncSession):
             paths: files and folders of this computer; the files of a folder keep their paths.
             metadata: what searches may filter by.
             replace: remove every other document of the collection.
+            language: of the words of the whole collection, such as german; by default its own.
 
         Raises:
             FileNotFoundError: there is no such file or folder.
             InvalidRequest: there are too many files, or one cannot be named so.
         """
-        form = {"metadata": json.dumps(dict(metadata or {})), "replace": str(replace).lower()}
+        form = {
+            "metadata": json.dumps(dict(metadata or {})),
+            "replace": str(replace).lower(),
+            "language": language or "",
+        }
         # A repeat changes nothing: documents that are there already stay as they are.
         answer = await self._request(
             "POST",

@@ -10,6 +10,7 @@ from holdfast.api.owned_collections import OwnedCollections
 from holdfast.api.routes.upload_routes import list_uploads, upload_documents
 from holdfast.corpus.collection_lookup import list_collections, list_documents, search_collection
 from holdfast.corpus.collection_removal import remove_documents
+from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
@@ -57,6 +58,7 @@ async def show_collection(
     return page(
         request, "collection", name=collection, line=line, documents=documents[:_MOST_DOCUMENTS],
         left_out=max(0, len(documents) - _MOST_DOCUMENTS), words=q, found=found, uploads=uploads,
+        languages=[*SearchLanguage],
     )  # fmt: skip
 
 

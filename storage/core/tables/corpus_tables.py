@@ -74,9 +74,16 @@ passages = Table(
         "context", StorableText, nullable=False, comment="title and heading, searched with the text"
     ),
     Column(
+        "language",
+        StorableText,
+        nullable=False,
+        server_default=text("'english'"),
+        comment="of the words; the same in the whole collection",
+    ),
+    Column(
         "tsv",
         TSVECTOR,
-        Computed("english_words(context || ' ' || text)", persisted=True),
+        Computed("passage_words(language, context || ' ' || text)", persisted=True),
     ),
     Index("ix_passages_tsv", "tsv", postgresql_using="gin"),
     Index("ix_passages_collection", "collection"),

@@ -20,6 +20,7 @@ document_uploads = Table(
     Column("collection", StorableText, nullable=False),
     Column("replaces_collection", Boolean, nullable=False),
     Column("metadata", JSONB, nullable=False),
+    Column("language", StorableText, comment="that the collection gets; null: its own stays"),
     Column("files", Integer, nullable=False),
     Column("size_bytes", BigInteger, nullable=False),
     Column("status", StorableText, nullable=False),

@@ -97,16 +97,20 @@ async def test_a_folder_is_read_in_the_background_and_can_then_be_searched(
 
 async def test_an_upload_adds_to_its_collection_or_replaces_it(serving: HttpService) -> None:
     async with serving.client() as client:
-        addresses = []
+        addresses, languages = [], []
         for name, replaces in (("a.md", "false"), ("b.md", "false"), ("c.md", "true")):
             sent = await client.post(
-                "/collections/harbour/documents", files=form(name), data={"replace": replaces}
+                "/collections/harbour/documents",
+                files=form(name),
+                data={"replace": replaces, "language": "finnish" if name == "b.md" else ""},
             )
             await ended(client, sent.headers["Location"].removeprefix("/v1"))
+            languages.append((await client.get("/collections")).json()[0]["language"])
             documents = (await client.get("/collections/harbour/documents")).json()
             addresses.append([each["address"] for each in documents])
 
     assert addresses == [["a.md"], ["a.md", "b.md"], ["c.md"]]
+    assert languages == ["english", "finnish", "finnish"]
 
 
 @pytest.mark.parametrize(
@@ -124,6 +128,11 @@ async def test_an_upload_adds_to_its_collection_or_replaces_it(serving: HttpServ
         (["a.md"], {"metadata": "[1]"}, "metadata is a JSON object"),
         (["a.md"], {"metadata": '{"kind": ""}'}, "each with a value"),
         (["a.md"], {"replace": "perhaps"}, "replace is true or false"),
+        (
+            ["a.md"],
+            {"language": "elvish"},
+            "there is no language 'elvish'; choose one of simple, arabic,",
+        ),
         (["a.md"], {"owner": "otto"}, "unknown fields: 'owner'"),
         ([], {"replace": "true"}, "multipart/form-data"),
     ],

@@ -150,3 +150,9 @@ def test_an_interrupted_adding_keeps_what_it_did(
     assert done["embedded"]["left"] == 0
     assert len(endpoint.embedded) - before >= done["embedded"]["embedded"] > 0
     assert home.holdfast("corpus", "remove", "demo", "--yes").out.startswith("removed 37 doc")
+
+
+def test_a_language_that_there_is_not_is_refused_with_those_there_are(home: CommandShell) -> None:
+    said = home.holdfast("corpus", "add", "docs", "--language", "elvish").refused()
+
+    assert "there is no language 'elvish'; choose one of simple, arabic," in said

@@ -2,9 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
@@ -33,7 +33,7 @@ _MAX_PROGRESS_LINES = 20
 
 
 def add_documents_command(
-    path: Path, collection: str | None, metadata: Mapping[str, str], *, json_output: bool
+    path: Path, collection: str | None, options: IngestOptions, *, json_output: bool
 ) -> int:
     """Read and embed new documents; 1 if passages lack vectors, 130 if interrupted."""
 
@@ -41,8 +41,8 @@ def add_documents_command(
         settings = load_command_settings()
         endpoints = await start_installation(settings)
         async with open_client(settings, endpoints) as holdfast:
-            options = IngestOptions(metadata=metadata, replaces_collection=False, tell=on_progress)
-            return await add_documents(settings, holdfast.db, path, collection, options)
+            shown = replace(options, tell=on_progress)
+            return await add_documents(settings, holdfast.db, path, collection, shown)
 
     try:
         with _progress() as on_progress:

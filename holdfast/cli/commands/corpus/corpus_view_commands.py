@@ -93,6 +93,7 @@ def _list_collections(*, json_output: bool) -> None:
             line.name,
             line.documents,
             line.passages,
+            line.language.value,
             _vectors(line),
             line.search.value,
             _size(line.size_bytes),
@@ -100,7 +101,16 @@ def _list_collections(*, json_output: bool) -> None:
         )
         for line in lines
     ]
-    columns = ("collection", "documents", "passages", "vectors", "search", "size", "last added")
+    columns = (
+        "collection",
+        "documents",
+        "passages",
+        "language",
+        "vectors",
+        "search",
+        "size",
+        "last added",
+    )
     console().print(plain_table(columns, rows))
 
 
