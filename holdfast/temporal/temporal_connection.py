@@ -1,6 +1,7 @@
 """Connect to Temporal, register the search attributes, and build links to the Temporal UI."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # Functions import `temporalio`: the import takes a second, which `--help` does not need.
 
 _CONNECT_TIMEOUT_S = 5.0
+_SYSTEM_MESSAGE = re.compile(r'Os \{[^}]*message: "([^"]{1,160})"')
+"""The operating system's words in an error of the client's core."""
 
 
 async def connect(
@@ -167,6 +170,9 @@ def _no_answer_message(settings: Settings, address: str, how: str) -> str:
 
 
 def _short_error(error: Exception) -> str:
+    # `ConnectError(..., Os { code: 111, kind: ConnectionRefused, message: "Connection refused" })`
+    if found := _SYSTEM_MESSAGE.search(str(error)):
+        return found[1]
     return str(error).split(", Os", 1)[0].removeprefix("Failed client connect: ")[:160]
 
 

@@ -6,6 +6,8 @@ const EVENT_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
 const AWAY_MS = 2000;
+const SLOW_MS = 8000;
+const GIVEN_UP_MS = 30000;
 const watched = document.querySelector("[data-events]");
 
 function regions(root) {
@@ -38,14 +40,32 @@ export function adopt(text) {
     shown.set(source.id, source.innerHTML);
     replace(target, source);
   }
+  // A part that had nothing to show when the page was loaded.
+  for (const source of fresh.querySelectorAll("[data-shown][id]")) {
+    document.getElementById(source.id)?.toggleAttribute("hidden", source.hidden);
+  }
   return fresh;
 }
 
+// What the server says of a request that it could not answer: PostgreSQL is away, for example.
+class Refused extends Error {}
+
 export async function load(address) {
-  const answer = await fetch(address, { headers: { Accept: "text/html" }, redirect: "follow" });
+  const answer = await fetch(address, {
+    headers: { Accept: "text/html" },
+    redirect: "follow",
+    // After a sleep or behind a lost network, a connection may stay silent for ever.
+    signal: AbortSignal.timeout(GIVEN_UP_MS),
+  });
   if (answer.status === 401) location.reload();
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.text();
+  const text = await answer.text();
+  if (answer.ok) return text;
+  const page = new DOMParser().parseFromString(text, "text/html");
+  throw new Refused(page.querySelector("[role=alert] p")?.textContent.trim() ?? "");
+}
+
+function awayWords(error) {
+  return error instanceof Refused && error.message ? `${error.message}.` : "The server does not answer.";
 }
 
 function say(text) {
@@ -86,6 +106,7 @@ async function refresh() {
   isWanted = false;
   let again = null;
   const began = performance.now();
+  const slow = setTimeout(() => say("The server has not answered yet. The job goes on; this page waits."), SLOW_MS);
   try {
     const fresh = adopt(await load(location.href));
     const now = fresh.querySelector("[data-events]");
@@ -94,10 +115,11 @@ async function refresh() {
     document.title = fresh.title;
     pause = Math.min(Math.max(EVENT_PAUSE_MS, performance.now() - began), LONGEST_PAUSE_MS);
     say("");
-  } catch {
-    say("The server does not answer. The job goes on; this page tries again every 2 seconds.");
+  } catch (error) {
+    say(`${awayWords(error)} Nothing is lost: the job goes on, and this page tries again every 2 seconds.`);
     again = AWAY_MS;
   } finally {
+    clearTimeout(slow);
     isLoading = false;
     loadedAt = performance.now();
     if (again !== null || isWanted) refreshSoon(again ?? 0);
@@ -138,6 +160,21 @@ if (watched) {
   window.addEventListener("pagehide", () => source?.close());
   window.addEventListener("pageshow", (event) => { if (event.persisted && !wasEnded) follow(); });
 }
+
+// A page without a stream that waits for something to begin or to end: look again until it has.
+async function lookAgain() {
+  let isWaiting = true;
+  if (!document.hidden) {
+    try {
+      isWaiting = Boolean(adopt(await load(location.href)).querySelector("[data-look-again]"));
+      say("");
+    } catch (error) {
+      say(`${awayWords(error)} This page tries again every 3 seconds.`);
+    }
+  }
+  if (isWaiting) setTimeout(lookAgain, LONGEST_PAUSE_MS);
+}
+if (document.querySelector("[data-look-again]")) setTimeout(lookAgain, LONGEST_PAUSE_MS);
 
 // The quote in the middle of its passage.
 function showQuote() {
