@@ -15,6 +15,7 @@ from holdfast.web.routes import (
     job_list_routes,
     read_routes,
     record_page_routes,
+    schedule_page_routes,
     sign_in_routes,
     static_routes,
     watch_routes,
@@ -31,6 +32,7 @@ _ROUTERS = (
     control_routes.router,
     collection_page_routes.router,
     installation_page_routes.router,
+    schedule_page_routes.router,
 )
 _OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")
 _NOT_FOUND = 404

@@ -23,6 +23,7 @@ from holdfast.planning.strategies.strategy_presets import all_presets
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.amounts import positive_amount
 from holdfast.web.rendering.page_templates import page
 
 _NEWEST = 6
@@ -86,10 +87,12 @@ async def ask_from_page(
 
 def _submission(form: AskForm) -> JobSubmission:
     settings: dict[str, JsonValue] = {}
-    if form.max_cost.strip():
-        settings["max_cost"] = _amount("the limit in money", form.max_cost)
-    if form.max_tokens.strip():
-        settings["max_tokens"] = int(_amount("the limit in tokens", form.max_tokens))
+    cost = positive_amount("the limit in money", form.max_cost)
+    tokens = positive_amount("the limit in tokens", form.max_tokens)
+    if cost is not None:
+        settings["max_cost"] = cost
+    if tokens is not None:
+        settings["max_tokens"] = int(tokens)
     return JobSubmission(
         question=form.question,
         collection=form.collection or None,
@@ -98,13 +101,6 @@ def _submission(form: AskForm) -> JobSubmission:
         settings=settings,
         review=bool(form.review),
     )
-
-
-def _amount(what: str, text: str) -> float:
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        raise BadInput(f"{what} is {text[:40]!r}; give a number, or leave it empty") from None
 
 
 async def _ask_page(

@@ -19,6 +19,7 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans.task_queries import load_tasks
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.amounts import positive_amount
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.job_head import load_job_head
 
@@ -42,10 +43,12 @@ async def resume_from_page(
 ) -> Response:
     """Continue the job, under another cap if one is given."""
     changes: dict[str, JsonValue] = {}
-    if max_cost.strip():
-        changes["max_cost"] = _amount("the limit in money", max_cost)
-    if max_tokens.strip():
-        changes["max_tokens"] = int(_amount("the limit in tokens", max_tokens))
+    cost = positive_amount("the limit in money", max_cost)
+    tokens = positive_amount("the limit in tokens", max_tokens)
+    if cost is not None:
+        changes["max_cost"] = cost
+    if tokens is not None:
+        changes["max_tokens"] = int(tokens)
     strategy = None
     if changes:
         stored = await job_rows.load_job(job.holdfast.db, job.id)
@@ -134,16 +137,6 @@ async def _wait_for_end(job: JobSession) -> None:
             "the job is being cancelled, and a running call takes long to stop; ask for the report "
             "again in a moment"
         )
-
-
-def _amount(what: str, text: str) -> float:
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
-        value = 0
-    if not 0 < value < 10**12:
-        raise BadInput(f"{what} is {text[:40]!r}; give a number above 0")
-    return value
 
 
 def _back(job: JobSession, did: str) -> Response:

@@ -95,7 +95,7 @@ async def test_every_link_of_the_pages_stays_below_the_root_path(
 
         assert proxy.outside == []
     paths = {path.removeprefix(proxy.url) for path in seen}
-    assert {"/", "/jobs", "/collections", "/models", "/spend", "/health"} <= paths
+    assert {"/", "/jobs", "/schedules", "/collections", "/models", "/spend", "/health"} <= paths
     assert {f"/jobs/{job}{tab}" for tab in ("", "/report", "/log", "/calls")} <= paths
     assert any(path.endswith("live.js") for path in paths)
 

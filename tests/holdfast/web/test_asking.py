@@ -99,7 +99,7 @@ async def _calls(engine: RunningEngine) -> list[str]:
     ("field", "given", "fault"),
     [
         ("Limit in tokens", "many", "the limit in tokens is 'many'"),
-        ("Limit in USD", "-1", "max_cost"),
+        ("Limit in USD", "-1", "the limit in money is '-1'"),
         ("Question", "   ", "the question is empty"),
     ],
 )
