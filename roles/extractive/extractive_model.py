@@ -11,6 +11,7 @@ from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import ModelUnusable
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.follow_up import without_context
+from holdfast.models.plans.plan_drafts import AgentPlanDraft
 from holdfast.models.reports.report_writer_messages import SynthesiserTask
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.tasks.agent_role_task import AgentRoleTask
@@ -35,6 +36,7 @@ from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks
 from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
 from holdfast.roles.extractive.planning.replanner_rules import replan_by_rules
 from holdfast.roles.extractive.planning.reviser_rules import revise
+from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.roles.extractive.reports.condenser_rules import condense
 from holdfast.roles.extractive.reports.sentence_corrector_rules import correct_by_rules
 from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
@@ -43,7 +45,7 @@ from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.verification.gap_planner_rules import fill_gaps_by_rules
 from holdfast.roles.extractive.verification.sentence_checker_rules import check_sentences
 from holdfast.roles.extractive.verification.verifier_rules import verify
-from holdfast.roles.planning.planner import ContinuedPlannerTask, PlannerTask
+from holdfast.roles.planning.planner import ContinuedPlannerTask
 from holdfast.roles.planning.replanner import LoopReplannerTask
 from holdfast.roles.planning.reviser import ReviserTask
 from holdfast.roles.reports.condenser import CondenserTask
@@ -54,8 +56,13 @@ from holdfast.roles.tasks.reasoner import ReasonerTask
 from holdfast.roles.verification.sentence_checker import SentenceCheckerTask
 
 
-def _plan(task: PlannerTask) -> BaseModel:
-    """The plan: agent tasks if there are agents, else tool tasks."""
+def _plan(task: ContinuedPlannerTask) -> BaseModel:
+    """The plan: agent tasks if there are agents, else tool tasks.
+
+    After a loop that declined the question it is empty: no search can find what is not stated.
+    """
+    if task.found is not None and (declined := why_declined(task.question)):
+        return AgentPlanDraft(explanation=declined, tasks=[])
     return plan_agent_tasks(task) if task.agents else plan_by_rules(task)
 
 

@@ -24,7 +24,7 @@ from holdfast.roles.agents.stepper import DraftCall, Output, StepperAnswer
 from holdfast.roles.extractive.agents.stepper_rules import next_step
 from holdfast.roles.extractive.extraction.extractor_rules import extract
 from holdfast.roles.extractive.loop.loop_dialogue import LoopDialogue, read_dialogue
-from holdfast.roles.extractive.questions.declined_questions import why_declined
+from holdfast.roles.extractive.questions.declined_questions import unanswered_part, why_declined
 from holdfast.roles.tasks.extractor import Extracted, ExtractorTask, Fragment
 
 _NODE = "T1"
@@ -160,7 +160,8 @@ def _query(call: DraftCall, memory: dict[str, dict[str, JsonValue]]) -> str:
 def _answer(
     dialogue: LoopDialogue, said: StepperAnswer, steps: Sequence[ReadStep]
 ) -> FunctionCalls:
-    declined = why_declined(without_context(dialogue.task.question))
+    question = without_context(dialogue.task.question)
+    declined, second = why_declined(question), unanswered_part(question)
     values = {} if declined else _values(said.outputs, steps)
     sentences = [_sentence(each, number) for step in steps for each, number in step.shown]
     unique = {sentence["text"]: sentence for sentence in sentences}
@@ -170,7 +171,7 @@ def _answer(
     arguments: dict[str, JsonValue] = {
         "short": short if unique else "",
         "sentences": [*unique.values()] if values else [],
-        "open": [] if values and unique else [found_nothing],
+        "open": [*(() if values and unique else (found_nothing,)), *filter(None, (second,))],
     }
     if not is_final:
         arguments["values"] = [_promised(name, value, steps) for name, value in values.items()]

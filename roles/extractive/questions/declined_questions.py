@@ -1,5 +1,7 @@
 """Tell which questions the rules cannot answer: those that calculate, and those not in English.
 
+Of two questions in one sentence the rules answer the first, and name the second.
+
 A rule that reads values finds some number for `how many days passed from A to B`, and some sentence
 for words that it does not know. Both would be wrong, so the question is declined, with the reason;
 what was read is reported all the same.
@@ -7,6 +9,7 @@ what was read is reported all the same.
 
 import re
 
+from holdfast.roles.extractive.questions.question_analysis import parse_question
 from holdfast.roles.extractive.text.words_and_sentences import words
 
 _MORE = (
@@ -52,6 +55,17 @@ def why_declined(question: str) -> str:
     if is_foreign(question):
         return "The question does not seem to be in English; the built-in model reads only English."
     return ""
+
+
+def unanswered_part(question: str) -> str:
+    """Return the gap for the second of two questions in one sentence; empty if it is one."""
+    also = parse_question(question).second_question.rstrip(" ?")
+    if not also:
+        return ""
+    return (
+        "The second part of the question was not looked into, because the built-in model answers "
+        f"one question at a time: {also}?"
+    )
 
 
 def is_foreign(question: str) -> bool:

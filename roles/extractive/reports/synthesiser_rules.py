@@ -16,7 +16,7 @@ from holdfast.models.reports.report_writer_messages import (
 )
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
-from holdfast.roles.extractive.questions.declined_questions import why_declined
+from holdfast.roles.extractive.questions.declined_questions import unanswered_part, why_declined
 from holdfast.roles.extractive.questions.question_analysis import parse_question
 from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.text.words_and_sentences import stems
@@ -104,8 +104,8 @@ def _basis(bearing: list[str], task: SynthesiserTask) -> list[Statement]:
 
 def _left_open(task: SynthesiserTask) -> list[str]:
     """The gap for a second question that no task searched for."""
-    also = parse_question(task.question).second_question.rstrip(" ?")
-    return [f"The second part of the question was not looked into: {also}?"] if also else []
+    gap = unanswered_part(task.question)
+    return [gap] if gap else []
 
 
 def _framed(answer: str, question: str) -> str:

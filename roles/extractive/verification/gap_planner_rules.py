@@ -14,7 +14,8 @@ from holdfast.models.verification.gap_plan_drafts import (
 def fill_gaps_by_rules(task: GapPlannerTask) -> GapPlannerAnswer:
     """Retry everything that is incomplete; add one task for each contradiction."""
     seen = {each.id: each for each in task.sub_questions}
-    retries = [DraftRetry(id=name, hint=_hint(seen[name])) for name in task.incomplete]
+    # The next attempt is shown what is missing and tried; rules have no other words to hint at.
+    retries = [DraftRetry(id=name) for name in task.incomplete]
     taken = set(task.used_ids)
     added = []
     for each in task.contradictions:
@@ -26,11 +27,6 @@ def fill_gaps_by_rules(task: GapPlannerTask) -> GapPlannerAnswer:
         retry_sub_questions=retries,
         new_sub_questions=added,
     )
-
-
-def _hint(seen: VerifiedSubQuestion) -> str:
-    wanted = "; ".join(seen.missing)
-    return f"Change the query: look for {wanted}" if wanted else "Change the query."
 
 
 def _look_elsewhere(

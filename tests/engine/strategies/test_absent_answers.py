@@ -79,6 +79,36 @@ async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
         "The question asks for a calculation; the built-in model quotes values, and calculates none."
     )
     assert report.advice[0].startswith("Ask a language model")
+    if preset_name == "research":
+        assert {task.id.partition(".")[0] for task in job.tasks} == {"T0"}, "nothing is planned"
+        assert "The leak in bay 4 was found on 3 May 2023." in {e.quote for e in report.nearest}
+
+
+@pytest.mark.conformance("REP-05")
+@pytest.mark.parametrize("preset_name", ["research", "kpi-chain"])
+async def test_of_two_questions_the_first_is_answered_and_the_second_is_named(
+    temporal: Client, database_url: str, tmp_path: Path, preset_name: str
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bridge.md").write_text("# Selby Bridge\n\nSelby Bridge was built by Ada Marsh.\n")
+
+    async with running_engine(temporal, database_url, tmp_path) as engine:
+        await ingest_folder(engine.db, folder, "notes")
+        job = await engine.run(
+            "Who built Selby Bridge, and in which year?",
+            preset_name=preset_name,
+            model="extractive",
+            collection="notes",
+        )
+        report = await report_of(engine.holdfast, job.job_id)
+
+    assert report.answer == "Ada Marsh"
+    (gap,) = report.gaps
+    assert gap == (
+        "The second part of the question was not looked into, because the built-in model answers "
+        "one question at a time: in which year?"
+    )
 
 
 async def test_a_search_without_hits_says_so_and_asks_no_extractor(
