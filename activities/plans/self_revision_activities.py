@@ -18,6 +18,7 @@ from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.jobs.job_state import PlanReceipt
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.plan_drafts import first_query_inputs
 from holdfast.models.plans.research_plan import Plan, Task, TaskKind, TaskStatus
 from holdfast.models.plans.shown_plan import shown_plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
@@ -243,7 +244,11 @@ def _refined_task(plan: Plan, wanted: Refined) -> Task:
         known = Task(id=wanted.id, kind=TaskKind.AGENT, description=wanted.description)
     needs = known.depends_on if wanted.depends_on is None else wanted.depends_on
     criteria = known.criteria if wanted.criteria is None else wanted.criteria
-    return known.with_description(wanted.description, criteria).with_dependencies(needs)
+    refined = known.with_description(wanted.description, criteria).with_dependencies(needs)
+    if wanted.first_queries is None:
+        return refined
+    others = tuple(each for each in known.inputs if each not in known.first_queries)
+    return refined.with_inputs((*others, *first_query_inputs(wanted.first_queries)))
 
 
 def _has_not_begun(task: Task) -> bool:

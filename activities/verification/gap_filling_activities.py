@@ -182,6 +182,7 @@ def _seen_sub_question(
         completeness=verdict.completeness,
         missing=verdict.missing,
         tried=tried,
+        hint=str(stored.notes.get("hint") or ""),
         recommendation=verdict.recommendation,
     )
 

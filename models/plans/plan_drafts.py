@@ -5,7 +5,7 @@ draft is narrower than `models.plans.research_plan.Task`. The names of KPI-Chain
 read as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import (
@@ -217,16 +217,8 @@ class DraftNode(Draft):
             priority=self.priority,
             include_context=self.include_context,
             expects=found or (FINDINGS_ENTITY,),
-            inputs=self._inputs,
+            inputs=first_query_inputs(self.first_queries),
         )
-
-    @property
-    def _inputs(self) -> tuple[TaskInput, ...]:
-        queries: list[JsonValue] = [each for each in self.first_queries if each.strip()]
-        if not queries:
-            return ()
-        draft = DraftInput(name=FIRST_QUERIES, type=EntityType.ARRAY, value=queries)
-        return (task_input(draft),)
 
 
 class AgentPlanDraft(Draft):
@@ -267,3 +259,11 @@ def task_input(draft: DraftInput) -> TaskInput:
         value=draft.value,
         is_reference=has_reference(draft.value),
     )
+
+
+def first_query_inputs(queries: Iterable[str]) -> tuple[TaskInput, ...]:
+    """The input with the searches that an agent begins with; none without a query."""
+    told: list[JsonValue] = [each for each in queries if each.strip()]
+    if not told:
+        return ()
+    return (task_input(DraftInput(name=FIRST_QUERIES, type=EntityType.ARRAY, value=told)),)

@@ -28,6 +28,9 @@ class VerifiedSubQuestion(Frozen):
     tried: FromRelease[tuple[str, ...]] = Field(
         default=(), description="the calls of its attempts so far"
     )
+    hint: FromRelease[str] = Field(
+        default="", description="what its last attempt was to do differently"
+    )
     recommendation: Recommendation
 
 

@@ -1,8 +1,8 @@
 """Turn a proposed revision of pending tasks into a plan change, and list its faults (TDP-06).
 
 Only tasks that have not begun change. The graph stays free of cycles and every dependency resolves;
-who depended on a removed task depends on what that one depended on. First searches stay, but for
-those that take a value of a task that is no dependency any more.
+who depended on a removed task depends on what that one depended on. First searches stay unless the
+revision gives others, but for those that take a value of a task that is no dependency any more.
 """
 
 from collections.abc import Container, Iterator
@@ -15,7 +15,7 @@ from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan, Task, TaskInput, TaskStatus
 from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.plan_graph import find_cycle, known_dependencies
-from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
+from holdfast.planning.plans.plan_validation import PlanRules, plan_faults, reference_faults
 
 _COMPARED_FIELDS = ("description", "criteria", "depends_on", "inputs")
 
@@ -46,7 +46,7 @@ def revision_change(plan: Plan, proposal: RevisionProposal, explanation: str = "
     for task in plan.tasks:
         if _is_open(task) and task.id not in removed:
             wanted = _without_removed(refined.get(task.id, task), removed, plan)
-            changed += _field_changes(task, _with_possible_queries(wanted, task))
+            changed += _field_changes(task, _with_possible_queries(wanted))
     return PlanChange(
         cause=PlanChangeCause.REVISED,
         added=proposal.added,
@@ -65,6 +65,8 @@ def _field_changes(before: Task, after: Task) -> Iterator[FieldChange]:
 
 def revision_faults(plan: Plan, proposal: RevisionProposal, ground: PlanRules) -> list[str]:
     """What is wrong with a proposal, each fault with its task; nothing where it may be made."""
+    if misread := list(_faults_of_new_queries(plan, proposal)):
+        return misread
     faults = [*_faults_of_begun_tasks(plan, proposal), *_faults_of_empty_tasks(proposal)]
     after = revision_change(plan, proposal).apply_to(plan)
     live = {task.id: task for task in after.live}
@@ -137,6 +139,18 @@ def _faults_of_empty_tasks(proposal: RevisionProposal) -> Iterator[str]:
             yield f"task {task.id!r}: the refined description is empty"
 
 
+def _faults_of_new_queries(plan: Plan, proposal: RevisionProposal) -> Iterator[str]:
+    """Faults of references in first searches that the revision gives in place of planned ones."""
+    tasks = {**plan.by_id, **{task.id: task for task in proposal.added}}
+    for task in proposal.refined:
+        known = plan.by_id.get(task.id)
+        if known is None or task.first_queries == known.first_queries:
+            continue
+        for given in task.first_queries:
+            for fault in reference_faults(task, given, tasks):
+                yield f"task {task.id!r}: {fault}"
+
+
 def _without_removed(task: Task, removed: tuple[str, ...], plan: Plan) -> Task:
     """The task without removed dependencies: it depends on what these depended on."""
     needs = list(task.depends_on)
@@ -150,11 +164,11 @@ def _without_removed(task: Task, removed: tuple[str, ...], plan: Plan) -> Task:
     return task if once == task.depends_on else task.with_dependencies(once)
 
 
-def _with_possible_queries(wanted: Task, task: Task) -> Task:
-    """The wanted task with those first searches of the planned one whose references resolve."""
+def _with_possible_queries(wanted: Task) -> Task:
+    """The wanted task with those of its first searches whose references resolve."""
     inputs = [
-        each if each not in task.first_queries else _possible(each, wanted.depends_on)
-        for each in task.inputs
+        each if each not in wanted.first_queries else _possible(each, wanted.depends_on)
+        for each in wanted.inputs
     ]
     return wanted.with_inputs(tuple(each for each in inputs if each is not None))
 

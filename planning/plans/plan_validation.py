@@ -112,7 +112,7 @@ def _task_faults(
         yield f"is a reasoning task but names the tool {task.tool!r}"
     yield from _expects_faults(task, ground)
     for given in task.inputs:
-        yield from _reference_faults(task, given, tasks)
+        yield from reference_faults(task, given, tasks)
 
 
 def _tool_faults(
@@ -153,7 +153,8 @@ def _expects_faults(task: Task, ground: PlanRules) -> Iterator[str]:
             yield f"promises {name!r}, which is raw output; name the value that is wanted"
 
 
-def _reference_faults(task: Task, given: TaskInput, tasks: Mapping[str, Task]) -> Iterator[str]:
+def reference_faults(task: Task, given: TaskInput, tasks: Mapping[str, Task]) -> Iterator[str]:
+    """Yield the faults of the references in one input; `tasks` are those that it may name."""
     try:
         references = list(references_in(given.value))
     except Unresolved as error:

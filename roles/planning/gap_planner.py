@@ -11,7 +11,8 @@ You direct research that is under way on a `question`. The results of its `sub_q
 verified; you decide how the gaps are filled. What was found is kept and shown to the next attempt,
 which adds to it. Rules:
 - `retry_sub_questions` holds ALL ids in `incomplete`, each with a `hint`: which other words,
-  places or steps promise what is `missing`. Do not repeat a call in `tried`.
+  places or steps promise what is `missing`. The attempt is shown `missing` and `tried`: repeat
+  neither, nor the `hint` of the last attempt. With nothing else to say, `hint` is empty.
 - `new_sub_questions` are added only where `may_add` is true, for aspects that are missing and that
   no sub-question asks for yet; and one for each of the `contradictions`, whatever `may_add` says.
 - One that is added for a contradiction looks elsewhere: its `agent` is one of `elsewhere` (any,

@@ -47,6 +47,11 @@ class Refined(Draft):
     depends_on: list[str] | None = Field(
         default=None, description="only where it must wait for others than before"
     )
+    first_queries: list[str] | None = Field(
+        default=None,
+        validation_alias=AliasChoices("first_queries", "queries"),
+        description="searches to begin with, where the planned ones no longer fit",
+    )
 
 
 class ReviserAnswer(Draft):
@@ -67,7 +72,7 @@ finished since you last looked. Does what was found break an assumption of what 
 as little as is needed:
 - `refine`: write what was learnt into the description of a sub-question that has not begun, so
   that it is more exact and still stands alone: names and figures instead of "the company found
-  before".
+  before". Planned `first_queries` stay unless you give others.
 - `add`: sub-questions that turned out to be needed, with ids that are not in `used_ids`.
 - `remove`: sub-questions that are pointless now. What depended on one must be refined to depend
   on others. Only those in `changeable` may be refined, and only they and the failed ones removed.

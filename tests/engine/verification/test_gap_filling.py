@@ -112,6 +112,27 @@ async def test_the_next_attempt_is_told_what_is_missing_and_what_to_do_different
     assert task["incomplete"] == ["T1"]
     assert task["sub_questions"][0]["missing"] == ["what is missing"]
     assert {each["name"] for each in task["agents"]} >= {"generalist", "web"}
+    assert "hint" not in task["sub_questions"][0], "the first attempt had none"
+
+
+@pytest.mark.conformance("VMAO-08")
+async def test_who_gives_hints_is_told_the_hint_that_the_last_attempt_had(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    job = await verified(engine, players, {"T1": 0.3})
+    players.parts["gap_planner"] = lambda asked: {
+        "retry_sub_questions": [{"id": "T1", "hint": "try the archive"}]
+    }
+    await job.fill(1)
+    await job.found("T1", quote="it may be so", value="it may be so")
+    await job.verify(2)
+
+    await job.fill(2)
+
+    assert [each["sub_questions"][0].get("hint") for each in players.tasks(GAP_PLANNER)] == [
+        None,
+        "try the archive",
+    ]
 
 
 @pytest.mark.conformance("VMAO-08")

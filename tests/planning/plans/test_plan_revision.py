@@ -44,6 +44,10 @@ def other(part: PartT, **changes: object) -> PartT:
             RevisionProposal(refined=(agent_task("T2", "T8"),)),
             "task 'T2': depends on 'T8', which does not exist or is removed",
         ),
+        (
+            RevisionProposal(refined=(agent_task("T2", queries=[result_reference("T1")]),)),
+            "task 'T2': parameter 'first_queries': refers to 'T1.value', but 'T1' is not a dependency",
+        ),
         (RevisionProposal(removed=("T3",)), "no task that is left yields the final answer"),
         (
             RevisionProposal(added=(agent_task("T1", about="Again?"),)),
