@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from temporalio.client import Client, ScheduleOverlapPolicy, ScheduleSpec
     from temporalio.service import RPCError
 
+RUN_WORKFLOW = "scheduled_run"
+"""The type of the workflow of one run."""
 _WORKFLOW_TASK_TIMEOUT = timedelta(seconds=3)
 _SHORTEST_CATCH_UP = timedelta(seconds=10)
 """Temporal takes nothing shorter."""
@@ -52,7 +54,7 @@ async def create_temporal_schedule(
 
     overlap = _overlap(schedule.terms.overlap)
     action = ScheduleActionStartWorkflow(
-        "scheduled_run",
+        RUN_WORKFLOW,
         ScheduleOrder(schedule_id=schedule.id),
         id=schedule.id,
         task_queue=task_queue,

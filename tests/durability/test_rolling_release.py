@@ -8,8 +8,15 @@ import pytest
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.errors import BadInput
-from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.jobs.job_record import JobRequest, JobStatus
+from holdfast.models.schedules.schedule import ScheduleTerms
+from holdfast.planning.strategies.strategy_presets import preset
 from holdfast.roles.tasks.extractor import EXTRACTOR
+from holdfast.schedules.schedule_management import (
+    run_now,
+    runs_of_schedule,
+    schedule_question,
+)
 from holdfast.services.worker.worker_releases import list_releases, make_current, move_jobs
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.held_answer import HeldAnswer, eventually
@@ -23,6 +30,12 @@ from tests.support.tools.scripted_tools import ScriptedTools
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.conformance("OPS-03")]
 
 OLD, NEW = "1.0-a", "1.1-b"
+SCHEDULED = JobRequest(
+    question="When?",
+    preset="kpi-chain",
+    model="scripted",
+    strategy=preset("kpi-chain").strategy,
+)
 
 
 @pytest.fixture
@@ -119,16 +132,19 @@ async def test_a_job_whose_release_is_gone_for_ever_moves_without_a_second_payme
 ) -> None:
     gone = await workers.start(HOLDFAST_RELEASE=OLD)
     job_id = await paused_job(client_side, held)
+    queue = client_side.holdfast.settings.task_queue
     with pytest.raises(BadInput, match="is current"):
-        await move_jobs(client_side.temporal, client_side.holdfast.settings.task_queue, OLD)
-    gone.process.send_signal(signal.SIGKILL)
-    await gone.ended()
+        await move_jobs(client_side.temporal, queue, OLD)
     await workers.start(HOLDFAST_RELEASE=NEW)
     await let_begin(client_side, NEW)
+    with pytest.raises(BadInput, match=f"{OLD}' has workers that polled within"):
+        await move_jobs(client_side.temporal, queue, OLD)
+    gone.process.send_signal(signal.SIGKILL)
+    await gone.ended()
 
-    said = await workers.run(
-        sys.executable, "-m", "holdfast.services.worker.worker_releases", "move", OLD
-    )
+    command = (sys.executable, "-m", "holdfast.services.worker.worker_releases", "move", OLD)
+    # Temporal misses a killed worker only after a minute.
+    said = await workers.run(*command, "--even-if-polling")
     await go_on(client_side, job_id)
 
     assert said == f"jobs that begin again with the current release: {job_id}\n"
@@ -155,3 +171,35 @@ async def test_without_a_current_release_new_jobs_go_to_workers_that_have_none(
     assert again == "no release was current\n"
     assert [await release_of(client_side, each) for each in (running, later)] == [OLD, ""]
     assert not any(e.is_current for e in await list_releases(client_side.temporal, queue))
+
+
+@pytest.mark.conformance("REC-06")
+async def test_the_run_of_a_schedule_outlives_the_release_that_began_it(
+    client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
+) -> None:
+    holdfast = client_side.holdfast
+    gone = await workers.start(HOLDFAST_RELEASE=OLD)
+    made = await schedule_question(
+        holdfast, SCHEDULED, ScheduleTerms(times="weekly on monday 08:00")
+    )
+    await run_now(holdfast, made.id, None)
+    await held.asked()
+    (run,) = await runs_of_schedule(holdfast, made.id, None, limit=100)
+    assert run.job_id is not None
+    await put_to_rest(client_side, run.job_id, held)
+    gone.process.send_signal(signal.SIGKILL)
+    await gone.ended()
+    await workers.start(HOLDFAST_RELEASE=NEW)
+    await let_begin(client_side, NEW)
+    query = "WorkflowType = 'scheduled_run' and ExecutionStatus = 'Running'"
+    (waiting,) = [each async for each in client_side.temporal.list_workflows(query)]
+
+    moved = await move_jobs(
+        client_side.temporal, holdfast.settings.task_queue, OLD, even_if_polling=True
+    )
+    await go_on(client_side, run.job_id)
+
+    assert moved == [run.job_id]
+    # It sees the end of its job, and ends as well.
+    async with asyncio.timeout(120):
+        await client_side.temporal.get_workflow_handle(waiting.id, run_id=waiting.run_id).result()

@@ -13,15 +13,25 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import structlog
-from temporalio.api.enums.v1 import VersionDrainageStatus, WorkerDeploymentVersionStatus
+from temporalio.api.common.v1 import WorkflowExecution as ExecutionName
+from temporalio.api.enums.v1 import (
+    TaskQueueType,
+    VersionDrainageStatus,
+    WorkerDeploymentVersionStatus,
+)
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflow.v1 import VersioningOverride, WorkflowExecutionOptions
 from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
     DescribeWorkerDeploymentRequest,
     DescribeWorkerDeploymentResponse,
     SetWorkerDeploymentCurrentVersionRequest,
+    UpdateWorkflowExecutionOptionsRequest,
 )
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecution
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import WorkerDeploymentConfig
@@ -29,9 +39,12 @@ from temporalio.worker import WorkerDeploymentConfig
 from holdfast.models.errors import BadInput, HoldfastError, Passing
 from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.settings import Settings, load_settings
+from holdfast.temporal.job_schedules import RUN_WORKFLOW
 from holdfast.temporal.temporal_connection import connect
 
 _LOOK_EVERY_S = 1.0
+_POLL_S = 75.0
+"""A worker polls again after a minute at the latest, so one that has not for so long is gone."""
 _NONE_CURRENT = "new jobs begin with workers without a release; running jobs stay with theirs"
 _REASON = "the job moves from release {} to the current one"
 
@@ -85,7 +98,7 @@ async def make_current(client: Client, task_queue: str, release: str) -> None:
     """Let new jobs begin with this release; running jobs stay with theirs.
 
     Raises:
-        BadInput: no worker of the release has polled yet.
+        BadInput: no worker of the release has polled yet, or not for all kinds of work.
     """
     found = await _described(client, task_queue)
     if found is None or release not in _names(found):
@@ -93,7 +106,15 @@ async def make_current(client: Client, task_queue: str, release: str) -> None:
             f"no worker of release {release!r} has polled queue {task_queue!r}; start one with "
             f"HOLDFAST_RELEASE={release} first"
         )
-    await _set_current(client, task_queue, release, found.conflict_token)
+    try:
+        await _set_current(client, task_queue, release, found.conflict_token)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+            raise
+        raise BadInput(
+            f"release {release!r} cannot be current yet; try again once its worker polls for "
+            f"workflows and activities: {error.message}"
+        ) from error
 
 
 async def make_none_current(client: Client, task_queue: str) -> bool:
@@ -133,19 +154,30 @@ async def _has_current(client: Client, task_queue: str, release: str) -> bool:
     return True
 
 
-async def move_jobs(client: Client, task_queue: str, release: str) -> list[str]:
+async def move_jobs(
+    client: Client, task_queue: str, release: str, *, even_if_polling: bool = False
+) -> list[str]:
     """End the workflows of a release that is not current; return the ids of their jobs.
 
     A worker of the current release starts each again from PostgreSQL within ten seconds, with the
-    next epoch: finished calls are in the ledger, and are not sent again.
+    next epoch: finished calls are in the ledger, and are not sent again. The run of a schedule is
+    not in PostgreSQL: it goes on where it is, with the current release.
 
     Raises:
-        BadInput: the release is the current one, so its jobs would go nowhere.
+        BadInput: the release is the current one, so its jobs would go nowhere; or its workers have
+            just polled, and would go on with their calls next to those of the current release.
     """
     if any(
         each.is_current and each.name == release for each in await list_releases(client, task_queue)
     ):
         raise BadInput(f"release {release!r} is current; make another one current first")
+    if not even_if_polling and (pollers := await _pollers(client, task_queue, release)):
+        raise BadInput(
+            f"release {release!r} has workers that polled within the last "
+            f"{_POLL_S:.0f} seconds: {', '.join(pollers)}. Stop them first, or let their jobs end "
+            "there. Of workers that were killed, wait until Temporal has missed them, or say "
+            "--even-if-polling"
+        )
     version = f"{deployment_name(task_queue)}:{release}"
     query = (
         f"TaskQueue = '{task_queue}' and ExecutionStatus = 'Running' "
@@ -153,10 +185,51 @@ async def move_jobs(client: Client, task_queue: str, release: str) -> list[str]:
     )
     moved = []
     async for found in client.list_workflows(query):
+        if found.workflow_type == RUN_WORKFLOW:
+            await _follow_current(client, found)
+            continue
         handle = client.get_workflow_handle(found.id, run_id=found.run_id)
         await handle.terminate(reason=_REASON.format(release))
         moved.append(found.id)
     return moved
+
+
+async def _follow_current(client: Client, run: WorkflowExecution) -> None:
+    """Let the run of a schedule go on with the current release, now and later."""
+    request = UpdateWorkflowExecutionOptionsRequest(
+        namespace=client.namespace,
+        workflow_execution=ExecutionName(workflow_id=run.id, run_id=run.run_id),
+        workflow_execution_options=WorkflowExecutionOptions(
+            versioning_override=VersioningOverride(auto_upgrade=True)
+        ),
+        identity=client.identity,
+    )
+    request.update_mask.paths.append("versioning_override")
+    await client.workflow_service.update_workflow_execution_options(request)
+
+
+async def _pollers(client: Client, task_queue: str, release: str) -> list[str]:
+    """Return the workers of the release that have polled so lately that they may still live."""
+    found = set()
+    for kind in (
+        TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    ):
+        described = await client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=client.namespace,
+                task_queue=TaskQueue(name=task_queue),
+                task_queue_type=kind,
+            )
+        )
+        since = datetime.now(UTC) - timedelta(seconds=_POLL_S)
+        found |= {
+            each.identity
+            for each in described.pollers
+            if each.deployment_options.build_id == release
+            and each.last_access_time.ToDatetime(tzinfo=UTC) > since
+        }
+    return sorted(found)
 
 
 async def _described(client: Client, task_queue: str) -> DescribeWorkerDeploymentResponse | None:
@@ -212,7 +285,7 @@ async def _run(options: argparse.Namespace, settings: Settings) -> str:
     if options.what == "current":
         await make_current(client, queue, options.release)
         return f"new jobs begin with release {options.release}; running jobs stay with theirs"
-    moved = await move_jobs(client, queue, options.release)
+    moved = await move_jobs(client, queue, options.release, even_if_polling=options.even_if_polling)
     return f"jobs that begin again with the current release: {', '.join(moved) or 'none'}"
 
 
@@ -232,6 +305,11 @@ def main(words: Sequence[str] | None = None) -> int:
         help="let the jobs of this release, whose workers are gone, go on with the current one",
     )
     move.add_argument("release")
+    move.add_argument(
+        "--even-if-polling",
+        action="store_true",
+        help="do not wait until Temporal has missed the workers, which were killed",
+    )
     options = parser.parse_args(words)
     try:
         said = asyncio.run(_run(options, load_settings()))
