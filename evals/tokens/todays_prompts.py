@@ -54,6 +54,7 @@ from holdfast.roles.planning.replanner import (
     LoopReplannerTask,
 )
 from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.reports.claim_matcher import CLAIM_MATCHER
 from holdfast.roles.reports.condenser import CONDENSER
 from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
@@ -118,6 +119,7 @@ _ROLES: Mapping[str, _AnyRole] = {
         SENTENCE_CORRECTOR,
         ANSWER_JUDGE,
         COMPACTOR,
+        CLAIM_MATCHER,
     )
 }
 

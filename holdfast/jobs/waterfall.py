@@ -63,6 +63,8 @@ def waterfall(
     span = _Span(begin, end or datetime.now(UTC))
     by_task: dict[str, list[CallView]] = defaultdict(list)
     for call in calls:
+        if end is not None and call.started_at > end:
+            continue  # a comparison, which the ended job did not wait for
         # A step's calls belong to its agent task.
         by_task[call.task.partition(".")[0]].append(call)
     own = {each.task.id: each for each in stored if not each.task.parent}

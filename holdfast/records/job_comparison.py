@@ -2,19 +2,26 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import Field, JsonValue, computed_field
 
 from holdfast.client import Holdfast
+from holdfast.models.budget.spend_breakdown import Phase, Spend
 from holdfast.models.budget.token_prices import Money
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.views.job_views import JobView
-from holdfast.planning.reports.claim_matching import ClaimChange, ClaimPair, match_claims
+from holdfast.planning.reports.claim_matching import (
+    ClaimChange,
+    ClaimPair,
+    match_claims,
+)
 from holdfast.planning.text.folded_text import fold_text
+from holdfast.records.model_matching import MatchingSpend, check_matcher, match_by_model
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.plans import task_queries
 
@@ -94,7 +101,9 @@ class JobComparison(Frozen):
     tasks: tuple[TaskPair, ...]
     sources: tuple[SourcePair, ...]
     matched_by: str = "rules"
-    """What matched the claims."""
+    """What matched the claims: `rules`, or `rules and MODEL`."""
+    matching: MatchingSpend | None = None
+    """What the model took that was asked to match claims; None: none was asked."""
     note: str = ""
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
@@ -110,17 +119,36 @@ class JobComparison(Frozen):
         return sum(bool(each.unsettled) for each in self.claims)
 
 
-async def compare_jobs(holdfast: Holdfast, first: str, second: str) -> JobComparison:
+async def compare_jobs(
+    holdfast: Holdfast,
+    first: str,
+    second: str,
+    *,
+    model: str | None = None,
+    installation: Holdfast | None = None,
+) -> JobComparison:
     """Compare two jobs; a job without a report is compared by tasks, cost and time alone.
+
+    Rules match the claims. If a `model` is named, it is shown the claims that rules left over; the
+    `installation` records its call if `holdfast` is what one owner may see.
 
     Raises:
         NotFound: there is no such job.
+        BadInput: the model cannot be called.
+        HoldfastError: as `matches_of_model`.
     """
+    if model is not None:
+        check_matcher(holdfast, model)
     views = [await holdfast.show(first), await holdfast.show(second)]
     reports = [await load_report(holdfast.db, job_id) for job_id in (first, second)]
     tasks = [await task_queries.load_tasks(holdfast.db, job_id) for job_id in (first, second)]
     one, other = reports
-    claims = match_claims(one, other) if one and other else ()
+    by_model = spend = None
+    if one and other and model is not None:
+        by_model, spend = await match_by_model(
+            installation or holdfast, (first, second), (one, other), model
+        )
+    claims = match_claims(one, other, by_model) if one and other else ()
     return JobComparison(
         first=_amounts(views[0], one),
         second=_amounts(views[1], other),
@@ -130,6 +158,8 @@ async def compare_jobs(holdfast: Holdfast, first: str, second: str) -> JobCompar
         claims=claims,
         tasks=match_tasks(*tasks),
         sources=_sources(one, other) if one and other else (),
+        matched_by="rules" if by_model is None else f"rules and {model}",
+        matching=spend,
         note="" if one and other else NOT_COMPARED,
     )
 
@@ -221,6 +251,8 @@ def _sources(first: Report, second: Report) -> tuple[SourcePair, ...]:
 
 
 def _amounts(view: JobView, report: Report | None) -> JobAmounts:
+    """Return what the job took to its end, without later comparisons."""
+    later = _comparisons(view)
     return JobAmounts(
         job_id=view.job_id,
         question=view.question,
@@ -229,13 +261,23 @@ def _amounts(view: JobView, report: Report | None) -> JobAmounts:
         model=view.model,
         answer=view.answer,
         confidence=report.confidence if report else None,
-        model_calls=view.calls.model,
+        model_calls=view.calls.model - later.calls,
         tool_calls=view.calls.tool,
         repeated_calls=view.repeated_calls,
-        tokens=view.tokens.input + view.tokens.output,
-        cost=view.cost,
+        tokens=view.tokens.input + view.tokens.output - later.tokens,
+        cost=_without(view.cost, later),
         seconds=view.seconds,
     )
+
+
+def _comparisons(view: JobView) -> Spend:
+    name = Phase.COMPARISON.value
+    none = Spend(name=name, calls=0, cost=Decimal(0))
+    return next((each for each in view.spent.by_phase if each.name == name), none)
+
+
+def _without(cost: Decimal | None, part: Spend) -> Decimal | None:
+    return None if cost is None or part.cost is None else cost - part.cost
 
 
 def _forked(first: JobView, second: JobView) -> str:

@@ -23,6 +23,8 @@ class StageName(StrEnum):
     """The gap planner, and the tasks that it added or had retried."""
     REPORT = "report"
     """The report with the checks of its sentences."""
+    COMPARE = "compare"
+    """The comparison of the ended job's report with another one, by a model."""
 
 
 class ToolBill(Frozen):

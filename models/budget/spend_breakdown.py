@@ -16,6 +16,8 @@ class Phase(StrEnum):
     VERIFICATION = "verification"
     REPLANNING = "replanning"
     SYNTHESIS = "synthesis"
+    COMPARISON = "comparison"
+    """After the job's end: `holdfast compare --model`."""
 
 
 class Tokens(Frozen):

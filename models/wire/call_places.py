@@ -16,6 +16,11 @@ CORRECTED_REPORT = "again"
 _LONGEST_PLACE = 200
 
 
+def comparison_label(other_job: str) -> str:
+    """The label of the calls that match the claims of an ended job with those of another job."""
+    return f"compare:{other_job}"
+
+
 def planning_label(discarded_tasks: int) -> str:
     """The label of the planner's calls: another one for each discarded plan."""
     return f"plan:{discarded_tasks}" if discarded_tasks else ""

@@ -27,3 +27,4 @@ class RoleName(StrEnum):
     SENTENCE_CORRECTOR = "sentence_corrector"
     SYNTHESISER = "synthesiser"
     CONDENSER = "condenser"
+    CLAIM_MATCHER = "claim_matcher"

@@ -29,7 +29,8 @@ def fork_amount(
 
     `rerun` None means the whole job. With another `model`, its prices count, else what was paid.
     """
-    chosen = [bill for bill in bills if rerun is None or is_made_again(bill, rerun)]
+    own = [bill for bill in bills if phase_of(bill.role) is not Phase.COMPARISON]
+    chosen = [bill for bill in own if rerun is None or is_made_again(bill, rerun)]
     return sum_amounts(chosen, model, prices)
 
 

@@ -35,6 +35,7 @@ _STAGE_BY_ROLE: Mapping[str, StageName] = {
     RoleName.CONDENSER: StageName.REPORT,
     RoleName.SENTENCE_CHECKER: StageName.REPORT,
     RoleName.SENTENCE_CORRECTOR: StageName.REPORT,
+    RoleName.CLAIM_MATCHER: StageName.COMPARE,
 }
 """Roles that work in one stage only; other roles work wherever their task belongs."""
 
@@ -148,6 +149,8 @@ def _reason(name: StageName, course: JobCourse) -> str:
             return _reason_to_fill(course)
         case StageName.REPORT:
             return _reason_to_report(course)
+        case StageName.COMPARE:
+            return "The report was compared with another one, and a model was to match the claims."
 
 
 def _reason_to_plan(course: JobCourse) -> str:

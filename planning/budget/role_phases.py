@@ -33,6 +33,7 @@ _ROLES: Mapping[Phase, tuple[RoleName, ...]] = {
         RoleName.SENTENCE_CHECKER,
         RoleName.SENTENCE_CORRECTOR,
     ),
+    Phase.COMPARISON: (RoleName.CLAIM_MATCHER,),
 }
 
 PHASE_BY_ROLE: Mapping[str, Phase] = MappingProxyType(

@@ -1,11 +1,12 @@
 """Match the claims of two reports: the same, other words, other support, another value, new, gone.
 
-Rules alone decide, in this order: the same words; a quote that both cite; similar words. A claim is
-never matched twice. What is only somewhat similar stays unmatched, and is named as unsettled, so
-that a reader can decide.
+Rules come first, in this order: the same words; a quote that both cite; similar words. A claim is
+never matched twice. A model may then pair claims that rules left over. What is only somewhat
+similar and was shown to no model stays unmatched, and is named as unsettled, so that a reader can
+decide.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -51,6 +52,25 @@ class ClaimPair(Frozen):
     second_quotes: tuple[str, ...] = ()
     unsettled: str = ""
     """A claim of the other report that may be about the same; empty: there is none."""
+    matched_by: str = ""
+    """`rules`, or the model that paired the claims; empty for a claim without a match."""
+
+
+class ClaimMatch(Frozen):
+    """A claim of the first report and one of the second that a model paired, by their texts."""
+
+    first: str
+    second: str
+    has_same_value: bool
+
+
+class ModelMatches(Frozen):
+    """What a model made of the claims that rules left over."""
+
+    model: str
+    shown: frozenset[str]
+    """The texts that the model saw; a claim among them without a match has none."""
+    matches: tuple[ClaimMatch, ...]
 
 
 @dataclass(frozen=True)
@@ -65,8 +85,13 @@ class _Claim:
         return tuple(sorted(quote for _, quote in self.quotes))[:5]
 
 
-def match_claims(first: Report, second: Report) -> tuple[ClaimPair, ...]:
-    """Return the claims of both reports in pairs: those of the first in order, then new ones."""
+def match_claims(
+    first: Report, second: Report, by_model: ModelMatches | None = None
+) -> tuple[ClaimPair, ...]:
+    """Return the claims of both reports in pairs: those of the first in order, then new ones.
+
+    A match of the model counts only between claims that rules have not matched.
+    """
     left, right = list(_claims(first)), list(_claims(second))
     pairs: dict[int, int] = {}
     for fits in (_has_same_words, _shares_a_quote, _is_similar):
@@ -75,14 +100,38 @@ def match_claims(first: Report, second: Report) -> tuple[ClaimPair, ...]:
             if at not in pairs and (found := _best(claim, right, free, fits)) is not None:
                 pairs[at] = found
                 free.remove(found)
+    judged = _places_of(by_model, left, right, pairs)
+    pairs |= {at: place for at, (place, _) in judged.items()}
     taken = set(pairs.values())
     gone = [claim for at, claim in enumerate(left) if at not in pairs]
     added = [claim for at, claim in enumerate(right) if at not in taken]
-    of_first = (
-        _pair(claim, right[pairs[at]]) if at in pairs else _alone(ClaimChange.GONE, claim, added)
-        for at, claim in enumerate(left)
-    )
-    return (*of_first, *(_alone(ClaimChange.NEW, claim, gone) for claim in added))
+    listed: list[ClaimPair] = []
+    for at, claim in enumerate(left):
+        if at in judged and by_model is not None:
+            listed.append(_judged_pair(claim, right[pairs[at]], judged[at][1], by_model.model))
+        elif at in pairs:
+            listed.append(_pair(claim, right[pairs[at]]))
+        else:
+            listed.append(_alone(ClaimChange.GONE, claim, added, by_model))
+    return (*listed, *(_alone(ClaimChange.NEW, claim, gone, by_model) for claim in added))
+
+
+def _places_of(
+    by_model: ModelMatches | None,
+    left: Sequence[_Claim],
+    right: Sequence[_Claim],
+    pairs: Mapping[int, int],
+) -> dict[int, tuple[int, ClaimMatch]]:
+    """Return the places of the model's matches among the claims that rules left over, each once."""
+    taken = set(pairs.values())
+    firsts = {each.text: at for at, each in enumerate(left) if at not in pairs}
+    seconds = {each.text: at for at, each in enumerate(right) if at not in taken}
+    found = {}
+    for match in by_model.matches if by_model else ():
+        at, place = firsts.pop(match.first, None), seconds.pop(match.second, None)
+        if at is not None and place is not None:
+            found[at] = (place, match)
+    return found
 
 
 def _claims(report: Report) -> Iterable[_Claim]:
@@ -133,7 +182,15 @@ def _pair(one: _Claim, other: _Claim) -> ClaimPair:
         second=other.text,
         first_quotes=one.shown_quotes,
         second_quotes=other.shown_quotes,
+        matched_by="rules",
     )
+
+
+def _judged_pair(one: _Claim, other: _Claim, match: ClaimMatch, model: str) -> ClaimPair:
+    """Return a model's pair; another number counts as another value, whatever the model says."""
+    pair = _pair(one, other)
+    change = pair.change if match.has_same_value else ClaimChange.OTHER_VALUE
+    return pair.model_copy(update={"change": change, "matched_by": model})
 
 
 def _change(one: _Claim, other: _Claim) -> ClaimChange:
@@ -144,7 +201,14 @@ def _change(one: _Claim, other: _Claim) -> ClaimChange:
     return ClaimChange.SAME if one.folded == other.folded else ClaimChange.REWORDED
 
 
-def _alone(change: ClaimChange, claim: _Claim, others: Sequence[_Claim]) -> ClaimPair:
+def _alone(
+    change: ClaimChange,
+    claim: _Claim,
+    others: Sequence[_Claim],
+    by_model: ModelMatches | None,
+) -> ClaimPair:
+    if by_model is not None and claim.text in by_model.shown:
+        others = [each for each in others if each.text not in by_model.shown]
     nearest = max(((_similarity(claim, each), each.text) for each in others), default=(0.0, ""))
     unsettled = nearest[1] if nearest[0] >= _UNSETTLED else ""
     if change is ClaimChange.GONE:

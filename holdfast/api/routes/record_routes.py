@@ -26,6 +26,14 @@ _KEY = Annotated[
 router = APIRouter(prefix="/jobs/{job}", tags=["records"])
 
 
+class CompareBody(Frozen):
+    """How two jobs are compared."""
+
+    model: str = Field(
+        max_length=200, description="The model that matches the claims that rules left over."
+    )
+
+
 class UpdateBody(Frozen):
     """How a report is updated."""
 
@@ -82,6 +90,22 @@ async def compare(
     """Compare two jobs by answer, claims, tasks, sources, cost and time."""
     await check_visible_job(job, other)
     return await compare_jobs(job.holdfast, job.id, other)
+
+
+@router.post("/compare/{other}")
+async def compare_by_model(
+    job: AskedJob,
+    body: CompareBody,
+    other: Annotated[str, Path(description="The id of the other job.")],
+) -> JobComparison:
+    """Compare two jobs, and let a model match the claims that rules left over.
+
+    The one call is recorded with the other job, so that the same comparison is not paid for again.
+    """
+    await check_visible_job(job, other)
+    return await compare_jobs(
+        job.holdfast, job.id, other, model=body.model, installation=job.context.holdfast
+    )
 
 
 @router.post("/update", status_code=202)

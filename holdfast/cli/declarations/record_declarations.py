@@ -70,12 +70,21 @@ def compare(
     second: Annotated[
         str, typer.Argument(metavar="JOB", help="The other job, for example a fork of the first.")
     ],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Let this model match the claims that rules left over: one call, in the record of "
+            "the second job.",
+        ),
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Compare two jobs by answer, claims, tasks, sources, cost and time."""
     from holdfast.cli.commands.records.compare_commands import compare_command
 
-    compare_command(first, second, json_output=json_output)
+    compare_command(first, second, model=model, json_output=json_output)
 
 
 def update(

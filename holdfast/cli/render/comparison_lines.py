@@ -12,6 +12,7 @@ from holdfast.records.job_comparison import (
     TaskChange,
     TaskPair,
 )
+from holdfast.records.model_matching import MatchingSpend
 
 _MAX_TEXT = 300
 _CLAIM_WORDS = {
@@ -52,6 +53,8 @@ def _claims_lines(found: JobComparison) -> Iterator[str]:
     counts = found.claim_counts.items()
     shown = (f"{n} {_CLAIM_WORDS[ClaimChange(change)]}" for change, n in counts if n)
     yield f"claims: {', '.join(shown) or 'none'} (matched by {found.matched_by})"
+    if found.matching is not None:
+        yield f"  {_matching_words(found.matching, found.currency)}"
     for claim in found.claims:
         yield from _claim_lines(claim)
     if found.unsettled:
@@ -59,6 +62,19 @@ def _claims_lines(found: JobComparison) -> Iterator[str]:
             f"  {found.unsettled} claims without a match are similar to one of the other report; "
             "rules cannot tell whether both say the same"
         )
+
+
+def _matching_words(spend: MatchingSpend, currency: str) -> str:
+    """What a model took to match claims, and which job has its call."""
+    if not spend.calls:
+        return f"nothing was left over for {spend.model}"
+    calls = "1 call" if spend.calls == 1 else f"{spend.calls} calls"
+    tokens = f"{spend.input_tokens:,} tokens in, {spend.output_tokens:,} out"
+    cost = format_money(spend.cost, currency)
+    return (
+        f"{spend.model} took {calls}, {tokens}, {cost}; recorded with job {spend.job_id}, "
+        "and not paid again"
+    )
 
 
 def _amounts(job: JobAmounts, currency: str) -> str:
@@ -72,7 +88,8 @@ def _amounts(job: JobAmounts, currency: str) -> str:
 def _claim_lines(claim: ClaimPair) -> Iterator[str]:
     if claim.change is ClaimChange.SAME:
         return
-    yield f"  {_CLAIM_WORDS[claim.change]}:"
+    by = "" if claim.matched_by in {"", "rules"} else f" (matched by {claim.matched_by})"
+    yield f"  {_CLAIM_WORDS[claim.change]}{by}:"
     if claim.first:
         yield f"  - {shortened_line(claim.first, _MAX_TEXT)}"
     if claim.second:

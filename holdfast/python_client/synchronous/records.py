@@ -65,8 +65,14 @@ class SyncRecords(SyncSession):
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
         return self._post(JsonObject, f"/jobs/{job}/fork/preview", body)
 
-    def compare(self, job: str, other: str) -> JsonObject:
-        """Two jobs next to each other: answer, claims, tasks, sources, cost and time."""
+    def compare(self, job: str, other: str, *, model: str | None = None) -> JsonObject:
+        """Two jobs next to each other: answer, claims, tasks, sources, cost and time.
+
+        A `model` matches the claims that rules left over, in one call that is paid for once.
+        """
+        if model is not None:
+            body = {"model": model}
+            return self._post(JsonObject, f"/jobs/{job}/compare/{other}", body)
         return self._get(JsonObject, f"/jobs/{job}/compare/{other}")
 
     def update(

@@ -69,6 +69,23 @@ async def compare_on_page(
     job: PageJob, request: Request, other: Annotated[str, Query(max_length=200)]
 ) -> Response:
     """Two jobs next to each other."""
+    return await _compare_page(job, request, other, model=None)
+
+
+@router.post("/compare")
+async def compare_by_model_on_page(
+    job: AskedPageJob,
+    request: Request,
+    other: Annotated[str, Form(max_length=200)],
+    model: Annotated[str, Form(max_length=200)],
+) -> Response:
+    """Two jobs next to each other, with claims that a model matched."""
+    return await _compare_page(job, request, other, model=model.strip())
+
+
+async def _compare_page(
+    job: JobSession, request: Request, other: str, *, model: str | None
+) -> Response:
     await check_visible_job(job, other)
     return page(
         request,
@@ -76,7 +93,9 @@ async def compare_on_page(
         tab="",
         view=await job.holdfast.show(job.id),
         report=await load_report(job.holdfast.db, job.id),
-        found=await compare_jobs(job.holdfast, job.id, other),
+        found=await compare_jobs(
+            job.holdfast, job.id, other, model=model, installation=job.context.holdfast
+        ),
     )
 
 

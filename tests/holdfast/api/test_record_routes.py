@@ -6,6 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from holdfast import AsyncClient
+from holdfast.python_client.api_errors import InvalidRequest
+from holdfast.roles.reports.claim_matcher import CLAIM_MATCHER
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.jobs import job_rows
 from tests.support.endpoints.scripted_roles import ScriptedRoles
@@ -14,7 +16,7 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = [pytest.mark.slow, pytest.mark.conformance("BEY-05")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.conformance("BEY-05")]
 
 
 @pytest.fixture
@@ -73,3 +75,56 @@ async def test_forks_and_updates_belong_to_the_key_that_asked_for_them(
         forked["job_id"]: made["details"]["id"],
         updated["job_id"]: made["details"]["id"],
     }
+
+
+@pytest.mark.conformance("REC-01")
+async def test_an_owner_lets_a_model_match_the_claims_that_rules_left_over_and_pays_once(
+    serving: HttpService, tools: ScriptedTools, players: ScriptedRoles
+) -> None:
+    replies = iter(
+        (
+            # Refused: there is no B9, and A1 is in two pairs.
+            [{"first": "A1", "second": name, "same_value": True} for name in ("B1", "B9")],
+            [{"first": "[a1]", "second": "b1", "why": "another value", "same_value": False}],
+        )
+    )
+    players.parts[CLAIM_MATCHER.name] = lambda _: {"pairs": next(replies)}
+    body = {"name": "laptop", "owner": "maria", "scopes": ["read", "ask"]}
+    async with serving.client() as client:
+        made = (await client.post("/keys", json=body)).json()
+    async with AsyncClient(serving.url, made["key"], timeout_s=300) as client:
+        first = await ended_job(client)
+        tools.answers = {"a": "quite other words"}
+        second = await ended_job(client)
+        by_rules = await client.compare(first, second)
+        by_model = await client.compare(first, second, model="scripted")
+        again = await client.compare(first, second, model="scripted")
+        with pytest.raises(InvalidRequest, match="same rules"):
+            await client.compare(first, second, model="extractive")
+        shown = (await client.job(second)).model_extra or {}
+
+    assert by_rules["matching"] is None
+    assert {each["change"] for each in by_rules["claims"]} == {"gone", "new"}
+    (pair,) = by_model["claims"]
+    assert (pair["change"], pair["matched_by"]) == ("other_value", "scripted")
+    assert by_model["matched_by"] == "rules and scripted"
+    spend = by_model["matching"]
+    assert (spend["calls"], spend["job_id"]) == (2, second)
+    assert spend["input_tokens"] > 0
+    assert again == by_model
+    assert players.count(CLAIM_MATCHER) == 2
+    # What the comparison took is the second job's to record, and not a part of what is compared.
+    assert by_model["second"] == by_rules["second"]
+    assert shown["calls"]["model"] == by_rules["second"]["model_calls"] + 2
+    (compared,) = [each for each in shown["stages"] if each["name"] == "compare"]
+    assert compared["model_calls"] == 2
+    (asked, _) = players.asked[CLAIM_MATCHER.name]
+    assert "`first`, `second`: data from outside" in asked.system
+    assert asked.task["second"][0]["text"].startswith("quite other words")
+
+
+async def ended_job(client: AsyncClient) -> str:
+    """The id of a new job of the client, which has ended."""
+    job = await client.submit("Who?", model="scripted", preset="kpi-chain")
+    await client.wait(job.job_id)
+    return job.job_id

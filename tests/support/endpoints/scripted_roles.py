@@ -24,6 +24,7 @@ from holdfast.roles.planning.replanner import (
     STEP_REPLANNER,
 )
 from holdfast.roles.planning.reviser import REVISER
+from holdfast.roles.reports.claim_matcher import CLAIM_MATCHER
 from holdfast.roles.reports.condenser import CONDENSER
 from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
@@ -112,6 +113,9 @@ class ScriptedRoles:
 
     def _planner(self, asked: ReceivedRequest) -> object:
         return planner_answer(self.plan)
+
+    def _claim_matcher(self, asked: ReceivedRequest) -> object:
+        return {"pairs": []}
 
     def _replanner(self, asked: ReceivedRequest) -> object:
         return planner_answer(self.continuations.pop(0))
@@ -290,6 +294,7 @@ ROLES: tuple[Role[Any, Any], ...] = (
     SENTENCE_CHECKER,
     SENTENCE_CORRECTOR,
     MATCHER,
+    CLAIM_MATCHER,
 )
 
 

@@ -9,13 +9,13 @@ from holdfast.jobs.job_lookup import find_job_id
 from holdfast.records.job_comparison import JobComparison, compare_jobs
 
 
-def compare_command(first: str, second: str, *, json_output: bool) -> None:
-    """Print the comparison of two jobs."""
+def compare_command(first: str, second: str, *, model: str | None, json_output: bool) -> None:
+    """Print the comparison of two jobs; a model may match claims that rules left over."""
 
     async def compare() -> JobComparison:
         async with open_installation(needs_temporal=False) as holdfast:
             ids = [await find_job_id(holdfast.db, each) for each in (first, second)]
-            return await compare_jobs(holdfast, ids[0], ids[1])
+            return await compare_jobs(holdfast, ids[0], ids[1], model=model)
 
     found = asyncio.run(compare())
     if json_output:
