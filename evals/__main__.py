@@ -1,10 +1,10 @@
 """Renew the small tables of docs/evaluation.md: run their commands, and keep what they print.
 
-    python -m holdfast.evals [FILE] [--only NAME] [--out build/evals]
+    python -m holdfast.evals [FILE] [--only NAME] [--large] [--out build/evals]
 
 FILE has questions in HotpotQA's or MuSiQue's format. Needs no model and no key. Each table is kept
 in a file of --out that begins with its command, commit, data and date. A table whose data are
-missing is left out, and named.
+missing is left out, and named. `--large` runs the large tables too, which take half an hour.
 """
 
 import argparse
@@ -32,6 +32,8 @@ class SmallTable:
     arguments: tuple[str, ...] = ()
     data: Path | None = None
     """What has to be there; None for tables that bring their own cases."""
+    is_large: bool = False
+    """True if it is not among those that take less than 15 minutes together."""
 
     @property
     def command(self) -> str:
@@ -39,32 +41,44 @@ class SmallTable:
 
 
 def small_tables(questions: Path) -> tuple[SmallTable, ...]:
-    """The tables in the order of the page; those over `questions` come first."""
-    programs = DATA_FOLDER / "kopl_mini"
+    """The tables in the order of the page; those over `questions` come first, large ones last."""
+    programs, musique = DATA_FOLDER / "kopl_mini", DATA_FOLDER / "musique/train100.jsonl"
+    both = (str(questions), str(musique))
     return (
         SmallTable("citations", "citations", (str(questions),), questions),
         SmallTable("confidence", "extractive_offline", (str(questions),), questions),
         SmallTable("coordination", "coordination"),
         SmallTable("oracle", "oracle", ("kopl-lab",), programs),
         SmallTable("proof", "proof"),
+        SmallTable("words", "recall", (*both, "--words"), musique),
         SmallTable("tokens", "tokens"),
+        SmallTable("musique", "citations", (str(musique),), musique, is_large=True),
+        SmallTable("recall", "recall", both, musique, is_large=True),
+        SmallTable("deviations", "papers", ("tdp", "--limit", "3"), programs, is_large=True),
+        SmallTable(
+            "horizon",
+            "papers",
+            ("horizon", "--fault-rate", "0.3", "--limit", "12"),
+            programs,
+            is_large=True,
+        ),
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tables one after the other; the exit code is 1 if one failed."""
-    chosen = _arguments(arguments)
+    chosen = parsed_arguments(arguments)
     tables = small_tables(chosen.file)
     names = [each.name for each in tables]
     if chosen.only and chosen.only not in names:
         print(f"there is no table {chosen.only!r}; tables: {', '.join(names)}", file=sys.stderr)
         return 2
     chosen.out.mkdir(parents=True, exist_ok=True)
-    wanted = [each for each in tables if chosen.only in (None, each.name)]
+    wanted = [each for each in tables if is_wanted(each, chosen)]
     return 0 if all([_renew(each, chosen.out) for each in wanted]) else 1  # noqa: C419 - runs all
 
 
-def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parsed_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m holdfast.evals",
         description=__doc__,
@@ -72,8 +86,16 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("file", type=Path, nargs="?", default=DEFAULT_FILE)
     parser.add_argument("--only", metavar="NAME", help="one table")
+    parser.add_argument("--large", action="store_true", help="the large tables too")
     parser.add_argument("--out", type=Path, default=Path("build/evals"))
     return parser.parse_args(arguments)
+
+
+def is_wanted(table: SmallTable, chosen: argparse.Namespace) -> bool:
+    """True if the table is named, or none is and its size is asked for."""
+    if chosen.only:
+        return bool(table.name == chosen.only)
+    return bool(chosen.large) or not table.is_large
 
 
 def _renew(table: SmallTable, out: Path) -> bool:

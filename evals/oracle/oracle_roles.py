@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.evals.oracle import oracle_agents, oracle_reports
+from holdfast.evals.oracle import oracle_agents, oracle_loops, oracle_reports
 from holdfast.evals.oracle.gold_programs import GoldProgram
 from holdfast.evals.oracle.joined_questions import CLOSING_INSTRUCTION
 from holdfast.evals.oracle.program_calls import (
+    MISSPELT,
     RoleTask,
     call_number,
     input_entry,
@@ -23,6 +24,7 @@ from holdfast.evals.oracle.program_calls import (
     step_reference,
     unused_id,
 )
+from holdfast.models.loop.loop_results import LinkStrength
 from holdfast.models.plans.research_plan import FINAL_ANSWER
 
 
@@ -106,6 +108,19 @@ class Oracle:
             for each in task["entities"]
         ]
         return {"entities": found, "confidence": 1.0}
+
+    def _loop_agent(self, task: RoleTask) -> object:
+        """The functions that are called in this turn; the task has the `messages` so far."""
+        return oracle_loops.loop_calls(self.golds, task["messages"])
+
+    def _answer_judge(self, _: RoleTask) -> object:
+        """No sentence is refused: each repeats what a tool said."""
+        return {"not_shown": [], "answer_follows": True, "strength": LinkStrength.STATED}
+
+    def _matcher(self, task: RoleTask) -> object:
+        """The name as the tool knows it, if it is among the nearest."""
+        meant = task["argument"].removesuffix(MISSPELT)
+        return {"match": meant if meant in task["candidates"] else None}
 
     def _assessor(self, task: RoleTask) -> object:
         return oracle_agents.agent_assessment(self.golds[task["specification"]], task)

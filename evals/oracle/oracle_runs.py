@@ -8,9 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import JsonValue
 
+from holdfast.evals.kopl.knowledge_base import KnowledgeBase
 from holdfast.evals.measures.evaluation_engine import running_worker
 from holdfast.evals.oracle.gold_programs import GoldProgram, fanout_programs, kopl_programs
 from holdfast.evals.oracle.oracle_endpoint import RolePlayer, serve_oracle
@@ -84,10 +86,37 @@ def run_oracle(task: OracleTask, wanted: OracleRunOptions) -> list[QuestionRun]:
     return run_with_player(Oracle.of(task.golds), comparison, servers, wanted.out)
 
 
-def server_table(name: str, module: str, file: Path) -> str:
-    """An MCP server as a table of `holdfast.toml`: a module of ours that serves a file."""
+def server_table(
+    name: str,
+    module: str,
+    file: Path,
+    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """An MCP server as tables of `holdfast.toml`: a module of ours that serves a file.
+
+    `vocabulary` has the values that the server declares for its parameters.
+    """
     command = json.dumps([sys.executable, "-m", module, str(file.resolve())])
-    return f'[servers.{name}]\ncommand = {command}\ncwd = "{_ROOT}"\n'
+    lines = [f"[servers.{name}]", f"command = {command}", f'cwd = "{_ROOT}"']
+    if vocabulary:
+        lines.append(f"[servers.{name}.vocabulary]")
+    for parameter, values in vocabulary.items():
+        listed = json.dumps(sorted(values), ensure_ascii=False)
+        lines.append(f"{json.dumps(parameter)} = {listed}")
+    return "\n".join([*lines, ""])
+
+
+def kopl_vocabulary(file: Path) -> Mapping[str, Sequence[str]]:
+    """The names that the KoPL tools know, by parameter: entities, concepts, attributes, relations
+    and qualifiers of the knowledge base in the file."""
+    base = KnowledgeBase.read(file)
+    return {
+        "Find.name": tuple(base.by_name),
+        "concept_name": tuple(base.concept_names),
+        "key": tuple(base.keys),
+        "relation": tuple(base.relations),
+        "qkey": tuple(base.qualifiers),
+    }
 
 
 def run_with_player(

@@ -24,6 +24,7 @@ from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.oracle.oracle_runs import (
     DATA_FOLDER,
     PLAYED_MODEL,
+    kopl_vocabulary,
     load_oracle_task,
     run_with_player,
     server_table,
@@ -113,13 +114,14 @@ def _run_oracle(chosen: argparse.Namespace, table: PaperTable) -> int:
     golds = golds[: chosen.limit]
     if table.server:
         task, golds = replace(task, server=table.server), with_server(golds, table.server)
+    known = kopl_vocabulary(task.file) if table.declares_names else {}
     arms = preset_arms(table.presets, PLAYED_MODEL, "", table.settings, table.variants)
     comparison = PresetComparison([each.asked for each in golds], arms, chosen.jobs)
     with TemporaryDirectory(prefix="holdfast-papers-") as folder:
         runs = run_with_player(
             Oracle.of(golds),
             comparison,
-            server_table(task.server, task.module, task.file),
+            server_table(task.server, task.module, task.file, known),
             chosen.out or Path(folder),
         )
     found, ratio = preset_figures(runs), token_ratio(runs)

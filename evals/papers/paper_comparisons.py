@@ -24,6 +24,9 @@ class PaperTable:
     """The name of their MCP server, if an agent of fixed tools is to have it."""
     parts: int = 1
     """How many programs are asked as one question."""
+    declares_names: bool = False
+    """True if the KoPL tools' server declares the names that it knows, so that robust tools can
+    match a wrong one to the nearest."""
     variants: Sequence[ArmVariant] = ()
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     """The same in all arms, with the oracle."""
@@ -45,6 +48,7 @@ PAPERS: Mapping[str, PaperTable] = {
         "Planning horizon: to the end against step by step, by depth and breadth",
         ("full-horizon", "single-step"),
         "kopl-lab",
+        declares_names=True,
         variants=(ArmVariant("strict tools", {"robust_tools": False}),),
     ),
     "vmao": PaperTable(

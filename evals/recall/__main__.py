@@ -1,11 +1,12 @@
 """Measure how many gold paragraphs a search finds in all paragraphs of question files together.
 
-    python -m holdfast.evals.recall FILE [FILE ...] [--limit N]
+    python -m holdfast.evals.recall FILE [FILE ...] [--limit N] [--words]
 
 The paragraphs of all files are one collection, each paragraph once. They are embedded as a worker
 embeds them, by the model on this machine. Recall at k is the mean share of a question's gold
 paragraphs among the first k that `corpus.search` finds for the question. Needs the part `semantic`
-with its weights; starts a PostgreSQL of its own in a temporary folder.
+with its weights, or `--words`, which measures searches by words alone; starts a PostgreSQL of its
+own in a temporary folder.
 """
 
 import argparse
@@ -30,10 +31,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--words", action="store_true", help="no vectors: takes half a minute")
     chosen = parser.parse_args(arguments)
     try:
-        embedder = create_local_embedder(Settings(local_embeddings=True, config_file=None))
-        if embedder is None:
+        embedder = (
+            None
+            if chosen.words
+            else create_local_embedder(Settings(local_embeddings=True, config_file=None))
+        )
+        if embedder is None and not chosen.words:
             raise PartMissing(f"install the part 'semantic', and the weights: {WEIGHTS_COMMAND}")
         files = {path.name: read_questions(path)[: chosen.limit] for path in chosen.files}
         with temporary_services() as services:
@@ -43,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for each in figures:
         print(json.dumps(asdict(each)))
-    print(json.dumps(embedding))
+    if embedding:
+        print(json.dumps(embedding))
     return 0
 
 

@@ -37,15 +37,18 @@ class RecallFigures:
 
 
 async def measure_recall(
-    database_url: str, embedder: Embedder, files: Mapping[str, Sequence[EvaluationQuestion]]
+    database_url: str,
+    embedder: Embedder | None,
+    files: Mapping[str, Sequence[EvaluationQuestion]],
 ) -> tuple[list[RecallFigures], dict[str, float]]:
-    """Return the figures by file and mode, and what the embedding took."""
+    """Return the figures by file and mode, and what the embedding took.
+
+    Without a model, of searches by words alone, and nothing of an embedding.
+    """
     db = Database(database_url)
     try:
         places = await _stored(db, [each for asked in files.values() for each in asked])
-        began, used = time.perf_counter(), time.process_time()
-        embedded = await SpareTimeEmbedding(db, embedder).embed_all()
-        took, spent = time.perf_counter() - began, time.process_time() - used
+        embedding = await _embedded(db, embedder) if embedder is not None else {}
         retrieval = CorpusRetrieval(CorpusStore(db), embedder)
         figures = [
             each
@@ -54,7 +57,15 @@ async def measure_recall(
         ]
     finally:
         await db.close()
-    return figures, {
+    return figures, embedding
+
+
+async def _embedded(db: Database, embedder: Embedder) -> dict[str, float]:
+    """Embed all passages as a worker does; return what that took."""
+    began, used = time.perf_counter(), time.process_time()
+    embedded = await SpareTimeEmbedding(db, embedder).embed_all()
+    took, spent = time.perf_counter() - began, time.process_time() - used
+    return {
         "passages": embedded,
         "passages_a_minute": round(60 * embedded / took),
         "passages_a_processor_second": round(embedded / spent, 1),
@@ -87,7 +98,7 @@ async def _of_file(
     places: Mapping[tuple[str, str], str],
 ) -> list[RecallFigures]:
     shares: dict[SearchMode, dict[int, list[float]]] = {}
-    for mode in SearchMode:
+    for mode in SearchMode if retrieval.embedder is not None else (SearchMode.KEYWORD,):
         shares[mode] = {at: [] for at in _AT}
         for question in questions:
             gold = {places[p.title, p.text] for p in question.paragraphs if p.is_gold and p.text}

@@ -1,6 +1,6 @@
 """Define what the agent of a cited loop may call: search, use a tool, or answer."""
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from holdfast.models.answer_draft import Confidence, Draft, DraftValue
@@ -35,6 +35,17 @@ class UseArguments(Draft):
 
     tool: str
     inputs: list[UseInput] = Field(default_factory=list)
+
+    @field_validator("inputs", mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        """The list that an object of the parameters means: most endpoints are offered an object.
+
+        An object of a `name` and a `value` alone may be one element of the list, and is refused.
+        """
+        if isinstance(value, dict) and value.keys() != {"name", "value"}:
+            return [{"name": name, "value": given} for name, given in value.items()]
+        return value
 
 
 class AskArguments(Draft):

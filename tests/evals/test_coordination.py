@@ -38,6 +38,7 @@ def test_a_case_that_concludes_from_what_nobody_knows_is_refused():
         CoordinationCase.model_validate(row)
 
 
+@pytest.mark.conformance("EVA-06")
 def test_arms_that_differ_in_their_budget_are_refused():
     team, *others = coordination_arms()
     richer = others[0].model_copy(update={"strategy": {**others[0].strategy, "max_agent_calls": 3}})
@@ -47,7 +48,7 @@ def test_arms_that_differ_in_their_budget_are_refused():
         check_matched_arms([team, richer])
 
 
-@pytest.mark.conformance("WAVE-12")
+@pytest.mark.conformance("WAVE-12", "EVA-06")
 @pytest.mark.parametrize(
     ("points", "claim"),
     [

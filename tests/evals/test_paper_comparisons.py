@@ -20,6 +20,7 @@ def program(steps: int) -> GoldProgram:
     return GoldProgram("p", "q", (made,) * steps, "a", "", ends=(0,))
 
 
+@pytest.mark.conformance("EVA-05")
 def test_faults_come_with_the_rate_and_the_same_seed_draws_the_same():
     golds = [program(50), program(50)]
 
@@ -69,7 +70,7 @@ def test_one_command_a_paper_plays_every_arm_to_its_right_end(tmp_path: Path):
     (facts / "dev310.jsonl").write_text(json.dumps(asked))
 
     chain = run(tmp_path, "kpi-chain", "--fault-rate", "1")
-    horizon = run(tmp_path, "horizon", "--limit", "1")
+    horizon = run(tmp_path, "horizon", "--limit", "1", "--fault-rate", "1")
     vmao = run(tmp_path, "vmao", "--limit", "1")
 
     exact = {
@@ -89,4 +90,8 @@ def test_one_command_a_paper_plays_every_arm_to_its_right_end(tmp_path: Path):
     by_preset = {each["preset"]: each for each in chain["figures"]}
     assert [by_preset[name]["replans"] for name in ("kpi-chain", "single-step")] == [1, 0]
     assert "extractor" in by_preset["kpi-chain"]["roles"]
+    by_arm = {each["preset"]: each for each in horizon["figures"]}
+    strict = by_arm["full-horizon, strict tools"]
+    assert by_arm["full-horizon"]["replans"] == 0 < strict["replans"]
+    assert "matcher" in by_arm["full-horizon"]["roles"].keys() - strict["roles"].keys()
     assert all(each["depth"] and each["breadth"] for each in horizon["figures"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.evals.__main__ import main, small_tables
+from holdfast.evals.__main__ import is_wanted, main, parsed_arguments, small_tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,6 +17,21 @@ def test_each_table_has_a_command_that_the_page_names(tmp_path: Path):
         assert find_spec(f"holdfast.evals.{table.module}"), table.name
         assert f"python -m holdfast.evals.{table.module}" in page, table.name
         assert f"| `{table.name}` |" in page, f"the page lists no table {table.name!r}"
+
+
+def test_large_tables_are_run_only_where_they_are_asked_for():
+    arguments = [[], ["--large"], ["--only", "recall"]]
+    tables = small_tables(Path("questions.jsonl"))
+
+    wanted = [
+        [each.name for each in tables if is_wanted(each, parsed_arguments(given))]
+        for given in arguments
+    ]
+
+    large = [each.name for each in tables if each.is_large]
+    assert wanted[1] == [*wanted[0], *large]
+    assert wanted[2] == ["recall"]
+    assert set(large) == {"musique", "recall", "deviations", "horizon"}
 
 
 @pytest.mark.slow

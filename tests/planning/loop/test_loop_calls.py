@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from pydantic import JsonValue, ValidationError
 
 from holdfast.models.calls.function_calls import FunctionCall, FunctionCalls
 from holdfast.models.calls.tool_signatures import ToolSignature
-from holdfast.models.loop.loop_functions import LoopAnswer
+from holdfast.models.loop.loop_functions import LoopAnswer, UseArguments
 from holdfast.planning.loop.loop_reply import ReplyRules
 from holdfast.planning.loop.loop_steps import LoopSteps
 from holdfast.planning.loop.loop_tools import LoopTools, signature_line
@@ -104,6 +105,25 @@ def test_inputs_may_be_an_object() -> None:
     call = FunctionCall(name="use", arguments={"tool": "charts.draw", "inputs": inputs})
 
     assert inputs_of(call) == [inputs]
+
+
+@pytest.mark.parametrize("inputs", [{}, {"name": "Ada"}, {"value": 3}, {"name": "a", "key": "b"}])
+def test_an_object_of_inputs_may_have_any_names_of_parameters(inputs: dict[str, JsonValue]) -> None:
+    find = ToolSignature(name="graph.find", description="", input_schema={})
+    rules = ReplyRules(tools=LoopTools.of([SEARCH, find]), asks=False)
+    call = FunctionCall(name="use", arguments={"tool": "graph.find", "inputs": inputs})
+
+    (read,) = rules.calls(FunctionCalls(calls=[call]))
+
+    assert isinstance(read, UseArguments)
+    assert {each.name: each.value for each in read.inputs} == inputs
+
+
+def test_an_object_that_may_be_one_entry_of_the_list_is_refused() -> None:
+    inputs = {"name": "title", "value": "3"}
+
+    with pytest.raises(ValidationError, match="valid list"):
+        UseArguments.model_validate({"tool": "charts.draw", "inputs": inputs})
 
 
 @pytest.mark.conformance("MOD-10")
