@@ -52,7 +52,7 @@ chaos-long: $(VENV)/.tests  ## twenty minutes of it, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds 10000 --minutes 20 --seed $(SEED)
 
 fuzz: $(VENV)/.tests  ## fuzz the API, API_SECONDS=1200, and the readers of foreign text (Linux); SECONDS=600 for each
-	$(BIN)/pytest tests/holdfast/api/test_generated_requests.py --fuzz-seconds $(API_SECONDS) --timeout 0 -q
+	$(BIN)/pytest tests/holdfast/api/test_generated_requests.py --fuzz-seconds $(API_SECONDS) -q
 	$(BIN)/python -m tests.fuzzing --seconds $(SECONDS)
 
 bench: $(VENV)/.tests $(VENV)/peers/.made  ## measure; figures go to docs/performance.md

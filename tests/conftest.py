@@ -49,7 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that do not carry the row of `--row`."""
+    """Leave out tests without the row of `--row`, and limits of time where one fuzzes for long."""
+    if config.getoption("--fuzz-seconds") is not None:
+        for item in items:
+            # A test's own limit counts more than the option `--timeout`.
+            item.add_marker(pytest.mark.timeout(0), append=False)
     row = config.getoption("--row")
     if row is None:
         return

@@ -52,9 +52,6 @@ UNMET = {
 }
 """Routes that carry out nothing that schemathesis asks here."""
 
-
-EXAMPLES = 2
-"""Requests a route with values at random."""
 LONG_RUN = "[phases.coverage]\nunexpected-methods = []\n"
 SHORT = f"""{LONG_RUN}
 [phases.coverage.generation]
@@ -92,7 +89,7 @@ async def run_schemathesis(
     words = ["run", str(described), "--url", serving.url, *options]
     words += ["-H", f"Authorization: Bearer {serving.token}"]
     words += ["--exclude-checks", LEFT_OUT, "--continue-on-failure", "--no-color"]
-    words += ["--request-timeout", "120", "--phases", "examples,coverage,fuzzing"]
+    words += ["--request-timeout", "120"]
     words += ["--report", "ndjson", "--report-ndjson-path", str(report)]
     command = [sys.executable, "-m", "schemathesis.cli", *words]
     done = await asyncio.to_thread(
@@ -117,10 +114,12 @@ async def test_requests_made_from_the_description_are_answered_as_described(
     players.plan = plan(lookup_task("T1", query="pier"), final_task("T2", "T1"))
     seconds = pytestconfig.getoption("--fuzz-seconds")
     if seconds is None:
-        options = ["-n", str(EXAMPLES), "--generation-deterministic"]
+        # Values at random, made from one seed, would be the same in each run of the tests.
+        options = ["--phases", "examples,coverage", "--generation-deterministic"]
         config = SHORT
     else:
-        options = ["--max-time", str(seconds), "--generation-database", "none"]
+        options = ["--phases", "examples,coverage,fuzzing", "--max-time", str(seconds)]
+        options += ["--generation-database", "none"]
         config = LONG_RUN
     (tmp_path / "schemathesis.toml").write_text(config)
     monkeypatch.setattr(http_server, "RequestRates", partial(RequestRates, limit=10**6))
