@@ -15,6 +15,7 @@ from holdfast.api.problem_documents import (
     on_any_error,
     on_holdfast_error,
     on_http_error,
+    on_text_error,
     on_validation_error,
 )
 from holdfast.api.request_limits import RequestLimits
@@ -87,6 +88,7 @@ def build_application(
             HoldfastError: on_holdfast_error,
             RequestValidationError: on_validation_error,
             HTTPException: on_http_error,
+            UnicodeEncodeError: on_text_error,
             Exception: on_any_error,
         },
     )

@@ -32,6 +32,9 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 _MAX_FAULTS = 20
+_HALF_OF_A_PAIR = "surrogates not allowed"
+_UNREADABLE = "There was an error parsing the body"
+"""What FastAPI says of a body that is no JSON in UTF-8, or no form."""
 
 
 class FieldFault(NamedTuple):
@@ -97,11 +100,12 @@ async def on_holdfast_error(_: Request, error: Exception) -> Response:
     return problem_response(error)
 
 
-async def on_validation_error(_: Request, error: Exception) -> Response:
+async def on_validation_error(request: Request, error: Exception) -> Response:
     """Name each field of a request that cannot be used, and why."""
     if not isinstance(error, RequestValidationError):
         raise error
-    faults = [_fault(each) for each in list(error.errors())[:_MAX_FAULTS]]
+    is_json = "json" in request.headers.get("content-type", "")
+    faults = [_fault(each, is_json=is_json) for each in list(error.errors())[:_MAX_FAULTS]]
     detail = "; ".join(f"{fault.field}: {fault.message}" for fault in faults)
     return _problem(422, "BadInput", detail, faults=faults)
 
@@ -115,6 +119,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
             NotFound(f"there is no resource at {request.url.path!r}; /openapi.json lists them")
         )
     detail = str(error.detail)
+    if detail == _UNREADABLE:
+        detail = "the body cannot be read; send what /openapi.json describes, as JSON in UTF-8"
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # A route knows its own method alone, and the path may have others.
@@ -124,17 +130,29 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     return _problem(error.status_code, "BadInput", detail, headers)
 
 
+async def on_text_error(_: Request, error: Exception) -> Response:
+    """Refuse a text with half of a UTF-16 pair, which JSON can write and no storage can hold."""
+    if not isinstance(error, UnicodeEncodeError) or error.reason != _HALF_OF_A_PAIR:
+        raise error
+    half = error.object[error.start]
+    detail = f"a text of the request has half of a character, {half!r}; send whole characters"
+    return _problem(400, "BadInput", detail)
+
+
 async def on_any_error(request: Request, error: Exception) -> Response:
     """Answer a defect of the server; its text may contain private data and is only logged."""
     log.error("request.failed", path=request.url.path, exc_info=error)
     return _problem(500, "HoldfastError", "the request failed; the server's log says why")
 
 
-def _fault(error: Mapping[str, object]) -> FieldFault:
+def _fault(error: Mapping[str, object], *, is_json: bool) -> FieldFault:
     # Not the value that was sent: it may be a secret, or very long.
     place = error.get("loc", ())
     names = [str(part) for part in place] if isinstance(place, Sequence) else []
-    return FieldFault(field=".".join(names)[:200], message=str(error.get("msg", ""))[:500].lower())
+    message = str(error.get("msg", ""))[:500].lower()
+    if names == ["body"] and not is_json:
+        message += "; send JSON with the header Content-Type: application/json"
+    return FieldFault(field=".".join(names)[:200], message=message)
 
 
 def _problem(

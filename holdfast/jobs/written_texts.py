@@ -48,6 +48,13 @@ def checked_answer(text: str) -> str:
 
 def _checked_text(name: str, text: str) -> str:
     text = text.replace("\x00", "").strip()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"the {name} has half of a character, {text[error.start]!r}, at position "
+            f"{error.start + 1}; write whole characters"
+        ) from error
     if len(text) > MAX_TEXT_LENGTH:
         raise BadInput(
             f"the {name} has {len(text):,} characters, the limit is {MAX_TEXT_LENGTH:,}; put "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holdfast.api.http_server import address_of, build_server, listening_socket
 from holdfast.client import open_client
+from holdfast.configuration.json_logs import configure_logs
 from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.models.errors import BadInput, HoldfastError
 from holdfast.services.detached_processes import find_process
@@ -23,6 +24,9 @@ _USUAL_PORT = 8765
 
 def main(home: Path, settings_mark: str) -> None:
     """Serve the API, MCP and the page until a signal."""
+    # Else the MCP SDK configures logs, as in `holdfast serve`. Before the environment is hidden, so
+    # that the logs know which of its values are secret.
+    configure_logs("WARNING")
     hide_environment()
     listening = _listening(home)
     try:

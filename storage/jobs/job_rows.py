@@ -74,8 +74,11 @@ async def _existing_job_id(db: Database, key: str | None, row: dict[str, Any]) -
     if found is None:
         raise BadInput(f"job id {row['id']!r} is taken")
     if found.request_hash != row["request_hash"]:
+        # The name of an API key's owner stands before the caller's own name.
+        shown = (key or "").removeprefix(f"{row['owner']}/")
         raise RequestKeyTaken(
-            f"id {key!r} belongs to job {found.id!r}, which asked something else; take another id"
+            f"the request key {shown!r} belongs to job {found.id!r}, which asked something else; "
+            "take another key"
         )
     return str(found.id)
 

@@ -14,6 +14,7 @@ from holdfast.api.http_server import (
 )
 from holdfast.cli.installation_access import open_installation
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
+from holdfast.configuration.json_logs import configure_logs
 from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.models.errors import BadInput
 from holdfast.web.page_address import signing_in_address
@@ -30,6 +31,9 @@ def serve_command(
     json_output: bool,
 ) -> None:
     """Serve until an interrupt."""
+    # Else the MCP SDK configures logs: a failed request then prints the variables of every frame,
+    # which may be secret, and for minutes nobody is answered.
+    configure_logs("WARNING")
     files = _certificate(certificate, certificate_key)
     listening = listening_socket(host, port)
     try:

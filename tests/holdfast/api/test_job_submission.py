@@ -59,7 +59,7 @@ async def test_a_repeated_key_gives_the_same_job_and_another_question_is_refused
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["job_id"] for answer in answers}) == len(listed) == 1
     assert (other.status_code, other.json()["error"]) == (422, "RequestKeyTaken")
-    assert "'monday' belongs to job" in other.json()["detail"]
+    assert "the request key 'monday' belongs to job" in other.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,31 @@ async def test_a_body_that_is_no_submission_is_refused(
 
     assert answer.status_code == status, answer.text
     assert answer.json()["detail"]
+
+
+async def test_a_text_with_half_of_a_character_is_refused(serving: HttpService) -> None:
+    headers = {"Content-Type": "application/json"}
+    sent = {
+        b'{"question": "\\ud800 who?"}': "the question has half of a character, '\\ud800'",
+        b'{"question": "a", "model": "\\ud800"}': "'\\ud800'",
+        b'{"question": "\xff"}': "as JSON in UTF-8",
+    }
+    async with serving.client() as client:
+        answers = [await client.post("/jobs", content=body, headers=headers) for body in sent]
+        listed = (await client.get("/jobs")).json()
+
+    assert [each.status_code for each in answers] == [400, 400, 400]
+    for answer, said in zip(answers, sent.values(), strict=True):
+        assert said in answer.json()["detail"]
+    assert listed == []
+
+
+async def test_a_body_of_another_type_is_refused_with_the_right_one(serving: HttpService) -> None:
+    async with serving.client() as client:
+        answer = await client.post("/jobs", data={"question": "Who?"})
+
+    assert answer.status_code == 422
+    assert "send JSON with the header Content-Type" in answer.json()["detail"]
 
 
 async def test_a_schedule_whose_parts_contradict_each_other_is_refused(

@@ -55,6 +55,7 @@ def test_it_serves_at_the_address_that_it_prints_until_a_signal(
     assert out == b""
     assert b"warning" not in err
     assert b"Traceback" not in err
+    assert b"Started server process" not in err, "the MCP SDK must not configure the logs"
 
 
 def test_it_warns_where_others_can_reach_it(here: CommandShell, database_url: str) -> None:
