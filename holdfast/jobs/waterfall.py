@@ -113,14 +113,15 @@ def _row(
     begin, end = _begin(task, calls), max(ends)
     label = task.task.label if task else _label(calls)
     bars = [span.bar("task", begin, end, label)]
+    bars += _without_crowding(
+        span.bar(call.kind, call.started_at, call.finished_at, _call_name(call)) for call in calls
+    )
+    # Last, so that it is seen: the call that a crash cut off is drawn until its answer came.
     bars += [
         span.bar("lost", each.last_seen_at, each.resumed_at, "lost in a crash")
         for each in recoveries
         if begin <= each.last_seen_at <= end
     ]
-    bars += _without_crowding(
-        span.bar(call.kind, call.started_at, call.finished_at, _call_name(call)) for call in calls
-    )
     shown = name if task else ""
     return WaterfallRow(shown, label, tuple(bars), (end - begin).total_seconds())
 

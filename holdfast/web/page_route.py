@@ -1,6 +1,7 @@
 """Answer a request for a page that fails with a page that says what happened and what to do."""
 
 from collections.abc import Callable, Coroutine
+from http import HTTPStatus
 from typing import Any
 
 import structlog
@@ -60,6 +61,8 @@ def error_page(
     response = page(
         request, "error", code=status, message=message, is_passing=is_passing,
         asks_again_s=_RETRY_S if asks_again else 0,
+        is_missing=status == HTTPStatus.NOT_FOUND,
+        is_defect=status == HTTPStatus.INTERNAL_SERVER_ERROR,
     )  # fmt: skip
     if asks_again:
         response.headers["Retry-After"] = str(_RETRY_S)

@@ -26,7 +26,7 @@ from holdfast.web.watch.job_head import load_job_head
 from holdfast.web.watch.job_page import find_task, load_job_page, load_task_details
 from holdfast.web.watch.log_lines import log_line
 from holdfast.web.watch.loop_conversation import conversation
-from holdfast.web.watch.plan_drawing import draw_plan, outcome_text
+from holdfast.web.watch.plan_drawing import draw_plan, finding_text
 from holdfast.web.watch.task_list import list_tasks
 
 _SHOWN_ENTRIES = 12
@@ -72,7 +72,7 @@ async def show_progress(
         revision=revision,
         chosen=task,
         details=details,
-        outcome_text=outcome_text,
+        finding_text=finding_text,
         listed=list_tasks(shown.tasks, drawing.phases, phase=phase, start=start),
         fall=waterfall(
             shown.tasks,

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.models.budget.job_stages import StageName
@@ -13,7 +13,7 @@ from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import LimitUsage, OpenCall, StatusDocument
 from holdfast.models.wire import stored_keys
 from holdfast.web.rendering.outcomes import outcome
-from holdfast.web.rendering.words import model_name
+from holdfast.web.rendering.words import model_name, sentence
 
 _PHASES: Mapping[StageName, str] = {
     StageName.LOOP: "searching and answering",
@@ -51,6 +51,12 @@ _ROLE_WORK = {
     "sentence_corrector": "corrects sentences",
     "loop": "searches and answers",
 }
+_NEXT = re.compile(
+    r"(?:once resumed: )?(?:after (?P<after>[^:]+): )?"
+    r"(?P<what>(?:(?:start|continue) (?P<task>\S+))?.*)"
+)
+"""A prediction of `expected_actions`."""
+_MOST_NAMED = 3
 _LABEL = 90
 _ANSWER = 160
 
@@ -62,7 +68,8 @@ class CurrentWork(NamedTuple):
     doing: str
     details: tuple[str, ...]
     waits: tuple[str, ...]
-    next: tuple[str, ...]
+    next: str
+    next_details: tuple[str, ...]
     done: int
     planned: int
     money: LimitUsage
@@ -75,15 +82,19 @@ def current_work(job: Job, view: JobView, status: StatusDocument) -> CurrentWork
     """Sum up the job for the page."""
     labels = {task.id: task.description for task in view.tasks}
     own = [task for task in view.tasks if not task.parent]
-    counted = [task for task in own if task.status not in ("superseded", "cancelled")]
+    # A task that the end of the job cancelled was never done; one that a revision took out is gone.
+    gone = {"superseded"} if view.status == "cancelled" else {"superseded", "cancelled"}
+    counted = [task for task in own if task.status not in gone]
+    first, *others = _next(view, status) or [""]
     limits = {usage.what: usage for usage in status.allowances}
     return CurrentWork(
         phase=_phase(view, status),
         doing=_doing(view, status, labels),
-        details=tuple(_details(status)),
+        details=tuple(_details(status, labels)),
         # The page has a button where the command line has `holdfast resume`.
         waits=() if view.status == "paused" else status.blocked_by,
-        next=tuple(shorten_text(each, _LABEL) for each in status.next),
+        next=first,
+        next_details=tuple(others),
         done=sum(task.status == "done" for task in counted),
         planned=len(counted),
         money=limits[status.currency],
@@ -127,14 +138,48 @@ def _ended_words(view: JobView) -> str:
     return _WITHOUT_ANSWER[view.status]
 
 
+def _next(view: JobView, status: StatusDocument) -> list[str]:
+    """What comes next, when, and what else begins then."""
+    tasks = {task.id: task for task in view.tasks}
+    lines, whens = [], []
+    for each in status.next:
+        parts = _NEXT.fullmatch(each)
+        task = tasks.get(parts["task"] or "") if parts else None
+        if parts is None or task is None:
+            what = parts["what"] if parts else each
+            running = (parts["after"] or "").split(", ") if parts else []
+            lines.append(sentence(shorten_text(what, _LABEL)))
+            whens.append(_when([name for name in running if name]))
+        else:
+            lines.append(f"{task.id}: {shorten_text(task.description, _LABEL)}")
+            known = [tasks[name] for name in task.depends_on if name in tasks]
+            whens.append(_when([need.id for need in known if need.status != "done"]))
+    if whens and whens[0]:
+        lines.insert(1, whens[0])
+    return lines
+
+
+def _when(needs: Sequence[str]) -> str:
+    if not needs:
+        return ""
+    if len(needs) > _MOST_NAMED:
+        return f"when {len(needs)} more tasks are done"
+    names = " and ".join(filter(None, (", ".join(needs[:-1]), needs[-1])))
+    return f"when {names} {'is' if len(needs) == 1 else 'are'} done"
+
+
 def _activity_words(what: str) -> str:
     return next((words for sign, words in _ACTIVITIES if sign.search(what)), what)
 
 
-def _details(status: StatusDocument) -> list[str]:
+def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
     lines = []
-    if len(status.doing) > 1:
-        lines.append(f"{len(status.doing)} tasks at work")
+    working = [stored_keys.task_of_activity(each.what) for each in status.doing]
+    match working:
+        case [_, other] if other in labels:
+            lines.append(f"and {other}: {shorten_text(labels[other], _LABEL)}")
+        case [_, _, *_]:
+            lines.append(f"{len(working)} tasks at work")
     for pending in status.doing:
         if pending.state == "waiting":
             lines.append(f"{pending.what} waits for its try {pending.attempt}")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.web.rendering.words import percent
 
 _WORDS: Mapping[str, str] = {
     EventKind.JOB_SUBMITTED: "The question was submitted",
@@ -51,7 +52,28 @@ _WORDS: Mapping[str, str] = {
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
 _FACT_LENGTH = 160
-_INTERNAL = frozenset({"epoch"})
+_INTERNAL = frozenset({"epoch", "number", "question"})
+_USUAL = (("attempt", 1), ("cause", "planned"), ("status", "done"))
+"""Facts that say only what their entry says already."""
+_PHRASES: Mapping[str, str] = {
+    "added": "{} added",
+    "superseded": "{} replaced",
+    "cause": "{}",
+    "number": "change {}",
+    "reason": "{}",
+    "message": "{}",
+    "failure": "{}",
+    "why": "{}",
+    "note": "{}",
+    "class": "{} failure",
+    "remedy": "next: {}",
+    "by": "by {}",
+    "kind": "{}",
+    "model": "{}",
+    "preset": "{}",
+    "kept": "sentences kept: {}",
+    "citations": "citations: {}",
+}
 _ONE_WORD = re.compile(r"[a-z]+(_[a-z]+)+")
 """A reason or a state as it is stored, such as `planning_failed`."""
 
@@ -71,12 +93,23 @@ def log_line(entry: EventView) -> LogLine:
     """The entry in words, with its facts."""
     # The log of an imported job may have kinds of a later release.
     what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
-    facts = ", ".join(
-        f"{name.replace('_', ' ')} {_fact(value)}"
+    facts = " · ".join(
+        _said(name, value)
         for name, value in entry.facts.items()
-        if value not in (None, "", [], {}, False) and name not in _INTERNAL
+        if value not in (None, "", [], {}, False)
+        and name not in _INTERNAL
+        and (name, value) not in _USUAL
     )
     return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)
+
+
+def _said(name: str, value: object) -> str:
+    """A fact as a person says it; one that has no phrase stands after its name."""
+    if name == "confidence" and isinstance(value, int | float):
+        return f"confidence {percent(value)}"
+    words = _fact(value)
+    phrase = _PHRASES.get(name)
+    return f"{name.replace('_', ' ')} {words}" if phrase is None else phrase.format(words)
 
 
 def _fact(value: object) -> str:

@@ -1,5 +1,6 @@
 """Prepare the drawing of a plan at one of its revisions: boxes with words, and lines."""
 
+import textwrap
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from holdfast.web.watch.plan_layout import (
     plan_layout,
 )
 
-_LABEL, _OUTCOME = 25, 30
+_LINE, _OUTCOME = 24, 28
 _GAP = COLUMN_WIDTH - BOX_WIDTH
 _FITTING_WIDTH = 1100
 """A drawing up to this width is made smaller rather than scrolled."""
@@ -34,7 +35,8 @@ class DrawnTask(NamedTuple):
     id: str
     x: int
     y: int
-    label: str
+    lines: tuple[str, ...]
+    """What the task is about, on at most two lines."""
     outcome: str
     name: str
     """What a screen reader says."""
@@ -119,11 +121,26 @@ def _drawn(stored: StoredTask, x: int, y: int, state: str) -> DrawnTask:
         id=task.id,
         x=x,
         y=y,
-        label=shorten_text(" ".join(task.description.split()), _LABEL),
+        lines=_label_lines(task),
         outcome=shorten_text(outcome, _OUTCOME),
         name=f"{task.id}, {task_state(task.status.value)}: {task.label}",
         state=state,
     )
+
+
+def _label_lines(task: Task) -> tuple[str, ...]:
+    """The description in two lines: the first is shorter, since the task's id stands before it."""
+    room = _LINE - len(task.id)
+    text = " ".join(task.description.split())
+    first = textwrap.wrap(text, room, max_lines=1, placeholder="") or [text[:room]]
+    rest = text[len(first[0]) :].lstrip()
+    return (first[0], shorten_text(rest, _LINE + 3)) if rest else (first[0],)
+
+
+def finding_text(stored: StoredTask) -> str:
+    """What the task found or why it failed; what its state says already is not said again."""
+    text = outcome_text(stored)
+    return "" if text == task_state(stored.task.status.value) else text
 
 
 def outcome_text(stored: StoredTask) -> str:

@@ -80,7 +80,7 @@ async def test_without_scripts_a_job_is_steered_paused_resumed_approved_and_retr
     main = page.locator("main")
     await without_scripts.goto(f"/jobs/{job_id}")
 
-    await page.get_by_text("Steer: give").click()
+    await page.get_by_text("Steer…").click()
     await page.get_by_label("Guidance").fill("Prefer registers.")
     await page.get_by_role("button", name="Send").click()
     await expect(main).to_contain_text("You said: Prefer registers.")

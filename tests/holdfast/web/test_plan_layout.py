@@ -56,6 +56,18 @@ def test_every_task_has_a_place_of_its_own_behind_what_it_needs(tasks: list[Task
     assert all(box.x < layout.width and box.y < layout.height for box in layout.boxes)
 
 
+@given(st.text(max_size=200), st.integers(0, 10**6))
+def test_a_box_names_its_task_on_two_lines_that_fit(description: str, number: int) -> None:
+    task = task_of(f"T{number}").with_description(description, "")
+
+    (drawn,) = draw_plan(stored([task]), []).tasks
+
+    assert 1 <= len(drawn.lines) <= 2
+    assert len(drawn.id + drawn.lines[0]) <= 24
+    assert all(len(line) <= 27 for line in drawn.lines)
+    assert "".join(drawn.lines).removesuffix("…").replace(" ", "") in "".join(description.split())
+
+
 def test_a_plan_of_two_thousand_tasks_is_folded_around_the_chosen_task() -> None:
     tasks = [task_of("T0"), *(task_of(f"T{n}", f"T{(n - 1) // 2}") for n in range(1, 2000))]
     began = time.process_time()

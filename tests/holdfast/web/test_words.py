@@ -36,6 +36,21 @@ def test_facts_of_the_log_are_words(name: str) -> None:
     assert internal_names_in(f"because of {name}") == {name}
 
 
+def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
+    facts = {
+        "attempt": 1,
+        "epoch": 3,
+        "added": ["T1", "T2"],
+        "cause": "planned",
+        "confidence": 0.92,
+    }
+    line = log_line(
+        EventView(seq=1, at=datetime.now(UTC), kind="plan.stored", task="", facts=facts)
+    )
+
+    assert line.facts == "T1, T2 added · confidence 92%"
+
+
 @pytest.mark.parametrize("reason", list(StopReason))
 def test_reasons_to_stop_are_words(reason: StopReason) -> None:
     for status in (JobStatus.DONE, JobStatus.FAILED):

@@ -1,0 +1,41 @@
+"""Tests that the top of a job's page names what comes next, and when."""
+
+import pytest
+
+from holdfast.models.views.job_views import JobView, TaskView
+from holdfast.models.views.status_views import StatusDocument
+from holdfast.web.watch.current_work import _next
+
+
+def task(name: str, *needs: str, status: str = "pending") -> TaskView:
+    return TaskView.model_construct(
+        id=name, description=f"Find part {name}", depends_on=needs, status=status
+    )
+
+
+@pytest.mark.parametrize(
+    ("predicted", "shown"),
+    [
+        (("after T1, T2: start T3",), ["T3: Find part T3", "when T1 is done"]),
+        (("start T4",), ["T4: Find part T4"]),
+        (("once resumed: start T4", "start T3"), ["T4: Find part T4", "T3: Find part T3"]),
+        (("after T1, T2: write the report",), ["Write the report", "when T1 and T2 are done"]),
+        (("after T1, T2, T4, T5: plan the research",), ["Plan the research", "when 4 more tasks are done"]),
+        (("end: done (answered)",), ["End: done (answered)"]),
+        (("start T9 (unknown)",), ["Start T9 (unknown)"]),
+        ((), []),
+    ],
+)  # fmt: skip
+def test_what_comes_next_is_named_with_what_it_waits_for(
+    predicted: tuple[str, ...], shown: list[str]
+) -> None:
+    tasks = (
+        task("T1", status="running"),
+        task("T2", status="running"),
+        task("T3", "T0", "T1"),
+        task("T4", "T0"),
+        task("T0", status="done"),
+    )
+    view = JobView.model_construct(tasks=tasks)
+
+    assert _next(view, StatusDocument.model_construct(next=predicted)) == shown
