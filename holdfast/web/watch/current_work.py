@@ -176,7 +176,7 @@ def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
     lines = []
     working = [stored_keys.task_of_activity(each.what) for each in status.doing]
     match working:
-        case [_, other] if other in labels:
+        case [first, other] if {first, other} <= labels.keys() and status.status != "paused":
             lines.append(f"and {other}: {shorten_text(labels[other], _LABEL)}")
         case [_, _, *_]:
             lines.append(f"{len(working)} tasks at work")

@@ -52,8 +52,8 @@ _WORDS: Mapping[str, str] = {
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
 _FACT_LENGTH = 160
-_INTERNAL = frozenset({"epoch", "number", "question"})
-_USUAL = (("attempt", 1), ("cause", "planned"), ("status", "done"))
+_INTERNAL = frozenset({"epoch", "number", "question", "status"})
+_USUAL = (("attempt", 1), ("cause", "planned"))
 """Facts that say only what their entry says already."""
 _PHRASES: Mapping[str, str] = {
     "added": "{} added",
