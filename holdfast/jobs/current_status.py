@@ -12,6 +12,7 @@ from holdfast.jobs.open_questions import open_questions_of
 from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.errors import ServiceDown
+from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_record import Job, JobStatus
 from holdfast.models.jobs.job_state import JobState, TaskState
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
@@ -27,6 +28,7 @@ from holdfast.models.wire import stored_keys
 from holdfast.planning.scheduler.expected_actions import expected_actions
 from holdfast.planning.scheduler.next_actions import JOB_QUESTION_KINDS
 from holdfast.planning.scheduler.state_transitions import rebuild_state
+from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import task_queries
@@ -43,22 +45,26 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     Raises:
         NotFound: there is no such job.
     """
-    job = await job_rows.load_job(holdfast.db, job_id)
-    spending = await job_queries.job_spending(holdfast.db, job_id)
-    stages = await load_job_stages(holdfast.db, job)
-    return await status_of_job(holdfast, job, spending.spent.total, stages)
+    async with holdfast.db.shared_reading() as db:
+        job = await job_rows.load_job(db, job_id)
+        spending = await job_queries.job_spending(db, job_id)
+        stages = await load_job_stages(db, job)
+        report = await load_report(db, job_id)
+    return await status_of_job(holdfast, job, spending.spent.total, stages, report)
 
 
 async def status_of_job(
-    holdfast: Holdfast, job: Job, spent: Spend, stages: Sequence[Stage]
+    holdfast: Holdfast, job: Job, spent: Spend, stages: Sequence[Stage], report: Report | None
 ) -> StatusDocument:
     """The status of a job of which these records were loaded."""
     job_id = job.id
     is_over = job.status.is_final
     activity = WorkflowActivity() if is_over else await _workflow_activity(holdfast, job)
-    state = await _load_state(holdfast, job, activity.pending)
-    report = await load_report(holdfast.db, job_id)
-    questions = await open_questions_of(holdfast.db, job_id)
+    # Not while Temporal is asked: no connection is held while another service takes its time.
+    async with holdfast.db.shared_reading() as db:
+        state = await _load_state(db, job, activity.pending)
+        questions = await open_questions_of(db, job_id)
+        open_calls = () if is_over else await load_open_calls(db, job_id)
     currency = read_prices(holdfast.settings.config_file).currency
     running = {pending.what for pending in activity.pending}
     return StatusDocument(
@@ -67,7 +73,7 @@ async def status_of_job(
         message=job.message,
         doing=activity.pending,
         waiting=() if is_over else _waiting_tasks(state),
-        model_calls=() if is_over else await load_open_calls(holdfast.db, job_id),
+        model_calls=open_calls,
         blocked_by=(*_pause_reason(job), *activity.blocked_by, *_blocking_questions(questions)),
         questions=questions,
         warnings=() if report is None else report.warnings,
@@ -87,14 +93,12 @@ async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
     return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
 
 
-async def _load_state(holdfast: Holdfast, job: Job, pending: Iterable[PendingActivity]) -> JobState:
+async def _load_state(db: Database, job: Job, pending: Iterable[PendingActivity]) -> JobState:
     """The job's state in PostgreSQL, with the tasks that Temporal has started since."""
-    counts = await job_queries.job_counts(holdfast.db, job.id)
+    counts = await job_queries.job_counts(db, job.id)
     # The tasks of a job that has ended change neither what waits nor what was used.
     stored = (
-        []
-        if job.status.is_final
-        else await task_queries.task_states(holdfast.db, job.id, of_new_run=False)
+        [] if job.status.is_final else await task_queries.task_states(db, job.id, of_new_run=False)
     )
     tasks = _with_started_tasks(stored, pending)
     running_tools = sum(

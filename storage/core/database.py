@@ -93,6 +93,8 @@ class Database:
 
     serves_owner = False
     """True of what `on_behalf_of` returns."""
+    _shared: AsyncConnection | None = None
+    """The open connection of all queries; None: each opens its own."""
 
     def __init__(self, url: str, *, pool_size: int = 10, worker: str = "") -> None:
         """Open nothing yet; by the name of its `worker`, others see whether it lives."""
@@ -162,8 +164,27 @@ class Database:
             StorageAway: PostgreSQL does not answer.
         """
         with _translated_errors(self._outage):
+            if self._shared is not None:
+                yield self._shared
+                return
             async with self.engine.connect() as connection:
                 yield connection
+
+    @asynccontextmanager
+    async def shared_reading(self) -> AsyncIterator[Self]:
+        """Yield the database with one connection and transaction for all queries of the block.
+
+        A query by itself takes four more round trips: the ping, the beginning, the role of an
+        owner and the end. The queries run one after the other, and nothing may be awaited between
+        them for long, because the connection is held.
+
+        Raises:
+            StorageAway: PostgreSQL does not answer.
+        """
+        async with self.reading() as connection:
+            shared = copy(self)
+            shared._shared = connection  # noqa: SLF001 - a copy of this object
+            yield shared
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import CallerSession
 from holdfast.api.owned_collections import OwnedCollections
-from holdfast.api.routes.schedule_routes import NewScheduleBody, create_schedule
+from holdfast.api.routes.schedule_routes import NewScheduleBody, created_schedule
 from holdfast.capabilities.model_lines import model_lines
 from holdfast.configuration.price_settings import read_prices
 from holdfast.corpus.collection_lookup import list_collections
@@ -85,7 +85,7 @@ async def add_schedule(
 ) -> Response:
     """Add a schedule; the form comes back with what cannot be used."""
     try:
-        made = await create_schedule(session, _body(form))
+        made = await created_schedule(session, _body(form))
     except BadInput as error:
         return await _schedules_page(session, request, form, fault=str(error))
     return RedirectResponse(f"/schedules/{quote(made.id, safe='')}", 303)

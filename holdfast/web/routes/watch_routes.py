@@ -13,6 +13,7 @@ from holdfast.models.errors import NotFound
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.plans.plan_edits import plan_as_yaml
+from holdfast.storage.core.database import Database
 from holdfast.storage.jobs.job_control_rows import guidance_of
 from holdfast.storage.plans.task_queries import load_plan, load_tasks
 from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
@@ -50,10 +51,12 @@ async def show_progress(
     """What the job does now, its plan, where the time went, and the newest entries of its log."""
     shown = await load_job_page(job.holdfast, job.id)
     seen = shown.view
-    newest = await _newest_entries(job)
-    details = await load_task_details(job.holdfast, shown, task) if task else None
     approval = next((each for each in shown.status.questions if each.kind == "approval"), None)
-    plan_yaml = plan_as_yaml(await load_plan(job.holdfast.db, job.id)) if approval else ""
+    async with job.holdfast.db.shared_reading() as db:
+        newest = await _newest_entries(db, job.id)
+        guidance = await guidance_of(db, job.id)
+        details = await load_task_details(db, shown, task) if task else None
+        plan_yaml = plan_as_yaml(await load_plan(db, job.id)) if approval else ""
     drawing = draw_plan(shown.tasks, shown.changes, revision=revision, chosen=task)
     return page(
         request,
@@ -83,7 +86,7 @@ async def show_progress(
             first=row,
         ),
         entries=[log_line(each) for each in reversed(newest)],
-        guidance=await guidance_of(job.holdfast.db, job.id),
+        guidance=guidance,
         last_entry=newest[-1].seq if newest else 0,
         kinds=_KINDS,
         plan_yaml=plan_yaml,
@@ -172,8 +175,8 @@ def _addresses(job_id: str, **shown: object) -> Callable[..., str]:
     return address
 
 
-async def _newest_entries(job: PageJob) -> list[EventView]:
+async def _newest_entries(db: Database, job_id: str) -> list[EventView]:
     """The newest entries of the log, the oldest of them first."""
-    progress = await load_job_progress(job.holdfast.db, job.id)
+    progress = await load_job_progress(db, job_id)
     after = max(0, progress.last_event - _SHOWN_ENTRIES)
-    return await events_after(job.holdfast.db, job.id, after, _SHOWN_ENTRIES)
+    return await events_after(db, job_id, after, _SHOWN_ENTRIES)

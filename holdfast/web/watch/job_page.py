@@ -1,7 +1,7 @@
 """Gather what the page of one job shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.client import Holdfast
 from holdfast.jobs.current_status import status_of_job
@@ -16,6 +16,7 @@ from holdfast.models.text.value_text import value_as_text
 from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import StatusDocument
 from holdfast.models.wire.stored_keys import ATTEMPT_SEPARATOR
+from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import evidence_of, load_report
 from holdfast.storage.views import job_queries
 
@@ -59,16 +60,21 @@ async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:
     Raises:
         NotFound: there is no such job.
     """
-    records = await holdfast.load_records(job_id)
+    async with holdfast.db.shared_reading() as db:
+        stored = replace(holdfast, db=db)
+        records = await stored.load_records(job_id)
+        view = await stored.view(records)
+        calls = await job_queries.job_calls(db, job_id)
+        report = await load_report(db, job_id)
     spent = records.spending.spent.total
     return JobPage(
         job=records.job,
-        view=await holdfast.view(records),
-        status=await status_of_job(holdfast, records.job, spent, records.stages),
+        view=view,
+        status=await status_of_job(holdfast, records.job, spent, records.stages, report),
         tasks=records.tasks,
         changes=records.plan_changes,
-        calls=await job_queries.job_calls(holdfast.db, job_id),
-        report=await load_report(holdfast.db, job_id),
+        calls=calls,
+        report=report,
     )
 
 
@@ -94,14 +100,14 @@ class TaskDetails:
     is_loop: bool
 
 
-async def load_task_details(holdfast: Holdfast, page: JobPage, task_id: str) -> TaskDetails:
+async def load_task_details(db: Database, page: JobPage, task_id: str) -> TaskDetails:
     """One task with its promises, quotes, calls and steps.
 
     Raises:
         NotFound: the job has no such task.
     """
     stored = page.task(task_id)
-    quotes = await evidence_of(holdfast.db, page.job.id, task_id)
+    quotes = await evidence_of(db, page.job.id, task_id)
     steps = tuple(each for each in page.tasks if each.task.parent == task_id)
     calls = tuple(each for each in page.calls if _task_of(each) == task_id)
     return TaskDetails(

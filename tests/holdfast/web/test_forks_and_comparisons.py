@@ -40,7 +40,9 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     forked = screen.url.rpartition("/")[2]
     await engine.holdfast.wait(forked, timedelta(seconds=240))
 
-    await reader.goto(f"/jobs/{first}/compare?other={forked}")
+    await reader.goto(f"/jobs/{first}/report")
+    await screen.get_by_label("Compare with job").fill(forked)
+    await screen.get_by_role("button", name="Compare").click()
 
     assert tools.called[-1] == ("wikipedia_search", "bb")
     await expect(screen.get_by_label("Tasks", exact=True)).to_contain_text("another task")

@@ -1,0 +1,37 @@
+"""Tests that the page of a job, which is loaded at each event, opens few transactions."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import event
+
+from holdfast.web.watch.job_page import load_job_page
+from tests.support.jobs.running_engine import RunningEngine
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("owner", [None, "maria"])
+async def test_a_page_reads_its_records_in_two_transactions_around_the_call_of_temporal(
+    owner: str | None, idle_engine: RunningEngine
+) -> None:
+    job_id = await idle_engine.submit("Who built the pier?")
+    holdfast = idle_engine.holdfast.on_behalf_of(owner)
+    if owner is not None:
+        change = "update jobs set owner = 'maria'"
+        async with idle_engine.db.writing() as connection:
+            await connection.exec_driver_sql(change)
+    seen: Counter[str] = Counter()
+    engine = holdfast.db.engine.sync_engine
+
+    def begin(*given: object) -> None:
+        seen["transactions"] += 1
+
+    event.listen(engine, "begin", begin)
+    try:
+        shown = await load_job_page(holdfast, job_id)
+    finally:
+        event.remove(engine, "begin", begin)
+
+    assert shown.view.question == "Who built the pier?"
+    assert seen["transactions"] == 2
