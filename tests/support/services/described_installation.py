@@ -21,7 +21,7 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 
 _WITHIN = timedelta(seconds=120)
-_USED_UP = 4
+_USED_UP = 2
 """How many there are of a thing that each accepted request removes or ends."""
 _JOB = {"question": "Who built the pier?", "preset": "kpi-chain", "model": "scripted"}
 _SCHEDULE = {"times": "daily 08:00", "ask": _JOB}
