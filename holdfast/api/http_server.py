@@ -30,6 +30,12 @@ from holdfast.models.access.http_config import HttpConfig, checked_root_path
 from holdfast.models.errors import BadInput
 from holdfast.observability.metrics_text import MetricsPage
 
+KEEP_ALIVE_S = 75
+"""How long a connection without a request stays open.
+
+Proxies and clients use a connection again for 60 s. A server that closes the connection earlier, as
+uvicorn does after 5 s, resets a request that is on its way.
+"""
 _SHUTDOWN_TIMEOUT_S = 5
 
 
@@ -170,6 +176,7 @@ def build_server(
         forwarded_allow_ips=list(http.trusted_proxies),
         ssl_certfile=certificate and certificate.file,
         ssl_keyfile=certificate and certificate.key,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
     )
     return ApiServer(config, following, uploads), following

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.slow
 
 _Serve = Callable[..., HttpService]
 _PATIENCE_S = 60
+_PROXIES_KEEP_S = 60
+"""The usual time after which nginx and load balancers use an idle connection no longer."""
 
 
 @pytest.fixture
@@ -119,6 +121,12 @@ async def test_a_connection_that_waits_long_for_its_answers_stays_open(
         for _ in range(2):
             answer = await client.get(f"/jobs/{job_id}/wait?seconds=1")
             assert answer.status_code == 200, answer.text
+
+
+def test_idle_connections_stay_open_for_longer_than_proxies_use_them(serve: _Serve) -> None:
+    config = serve()._server.config
+
+    assert config.timeout_keep_alive > _PROXIES_KEEP_S
 
 
 async def test_a_request_with_two_lengths_is_refused(serve: _Serve) -> None:
