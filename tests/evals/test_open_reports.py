@@ -26,6 +26,7 @@ from holdfast.models.calls.call_progress import CallProgress
 from holdfast.models.calls.model_requests import Completion, ModelRequest
 from holdfast.models.errors import BadInput, MalformedReply
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement, StoredEvidence
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 
 TEXT = "The Gannet light was lit in 1871. It is 34 m tall."
 
@@ -273,10 +274,8 @@ DOCS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.conformance("EVA-03")
-def test_one_command_scores_a_fixed_corpus_without_a_judge_and_continues(tmp_path: Path):
+def written_corpus(folder: Path) -> Path:
+    """Two questions in the form of BrowseComp-Plus, with the documents of both."""
     rows = [
         {
             "query_id": str(number),
@@ -293,24 +292,68 @@ def test_one_command_scores_a_fixed_corpus_without_a_judge_and_continues(tmp_pat
             ]
         )
     ]
-    data, out = tmp_path / "plus.jsonl", tmp_path / "out"
+    data = folder / "plus.jsonl"
     data.write_text("\n".join(map(json.dumps, rows)))
+    return data
+
+
+def run_command(
+    data: Path, out: Path, *more: str, **variables: str
+) -> "subprocess.CompletedProcess[str]":
+    """Research and score with the built-in model, one question at a time."""
     command = [sys.executable, "-m", "holdfast.evals.open_reports", str(data), "--model"]
     command += ["extractive", "--presets", "kpi-chain", "--out", str(out), "--jobs", "1", "--json"]
-    environment = {n: v for n, v in os.environ.items() if not n.startswith("HOLDFAST_")}
+    plain = {n: v for n, v in os.environ.items() if not n.startswith("HOLDFAST_")}
+    return subprocess.run(
+        [*command, *more],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=plain | variables,
+    )
 
-    def run(*more: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [*command, *more],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-            env=environment,
-        )
 
-    capped, whole = run("--limit", "1"), run()
-    judged = run("--judge", "other")
+def played_judgement(asked: ReceivedRequest) -> ScriptedReply:
+    """Give the marks 4 and 2, and say of each claim that its quotes show it."""
+    if "sources" in asked.task:
+        return ScriptedReply.of({"reason": "as seen", "completeness": 4, "source_quality": 2})
+    listed = asked.task.get("claims") or asked.task["items"]
+    return ScriptedReply.of(
+        {"verdicts": [{"number": each["number"], "met": "yes"} for each in listed]}
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.conformance("EVA-03")
+def test_one_command_has_reports_judged_at_an_endpoint_until_the_cap_and_continues(tmp_path: Path):
+    data, out = written_corpus(tmp_path), tmp_path / "out"
+
+    with ScriptedModel(played_judgement) as model:
+        at = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-judge"}
+        capped = run_command(data, out, "--judge", "strict-reader", "--cap", "1", **at)
+        asked_at_the_cap = model.count
+        whole = run_command(data, out, "--judge", "strict-reader", **at)
+
+    assert capped.returncode == whole.returncode == 0, capped.stderr + whole.stderr
+    [first], [both] = json.loads(capped.stdout), json.loads(whole.stdout)
+    assert "the cap is 1" in capped.stderr
+    assert (first["questions"], both["questions"]) == (1, 2)
+    assert (both["completeness"], both["source_quality"], both["support"]) == (4, 2, 100)
+    assert (both["agreement"], both["rubric"]) == (100, None)
+    assert asked_at_the_cap == 4, "marks and claims, each twice"
+    assert model.count == 8, "what was judged is not judged again"
+    assert {asked.body["model"] for asked in model.asked} == {"strict-reader"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.conformance("EVA-03")
+def test_one_command_scores_a_fixed_corpus_without_a_judge_and_continues(tmp_path: Path):
+    data, out = written_corpus(tmp_path), tmp_path / "out"
+    capped, whole = run_command(data, out, "--limit", "1"), run_command(data, out)
+    judged = run_command(data, out, "--judge", "other")
 
     assert capped.returncode == whole.returncode == 0, capped.stderr + whole.stderr
     [first], [both] = json.loads(capped.stdout), json.loads(whole.stdout)
