@@ -108,15 +108,16 @@ def server_table(
 
 def kopl_vocabulary(file: Path) -> Mapping[str, Sequence[str]]:
     """The names that the KoPL tools know, by parameter: entities, concepts, attributes, relations
-    and qualifiers of the knowledge base in the file."""
+    and qualifiers of the knowledge base in the file, as far as it has any."""
     base = KnowledgeBase.read(file)
-    return {
+    known = {
         "Find.name": tuple(base.by_name),
         "concept_name": tuple(base.concept_names),
         "key": tuple(base.keys),
         "relation": tuple(base.relations),
         "qkey": tuple(base.qualifiers),
     }
+    return {parameter: names for parameter, names in known.items() if names}
 
 
 def run_with_player(
