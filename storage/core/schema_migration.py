@@ -6,8 +6,9 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from holdfast.models.errors import BadConfiguration, HoldfastError, StorageAway
@@ -22,7 +23,9 @@ _LOCK = 0x686F6C64  # "hold": any number that nobody else uses in this database
 def migrate_schema(database_url: str, revision: str = "head") -> OwnerRole | None:
     """Upgrade (or downgrade) to `revision`; a second caller waits, then finds nothing to do.
 
-    Returns the role of owners as it is then; None after a downgrade, or an upgrade on the way.
+    The schema of a newer release stays as it is: its migrations add to what this release knows, and
+    in a rolling release both run. Returns the role of owners as it is then; None after a downgrade,
+    an upgrade on the way, or with a newer schema.
 
     Raises:
         StorageAway: PostgreSQL does not answer.
@@ -40,6 +43,8 @@ def migrate_schema(database_url: str, revision: str = "head") -> OwnerRole | Non
         with engine.begin() as holder, engine.connect() as connection:
             holder.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             config = _config()
+            if revision == "head" and _is_newer(connection, config):
+                return None
             config.attributes["connection"] = connection
             step = command.downgrade if revision == "base" else command.upgrade
             step(config, revision)
@@ -54,6 +59,14 @@ def migrate_schema(database_url: str, revision: str = "head") -> OwnerRole | Non
         raise StorageAway(f"PostgreSQL does not answer: {error.orig}") from error
     finally:
         engine.dispose()
+
+
+def _is_newer(connection: Connection, config: Config) -> bool:
+    """True if a release that has more migrations than this one has migrated the database."""
+    known = {each.revision for each in ScriptDirectory.from_config(config).walk_revisions()}
+    at = MigrationContext.configure(connection).get_current_revision()
+    connection.rollback()
+    return at is not None and at not in known
 
 
 def newest_schema_version() -> str:
@@ -79,7 +92,7 @@ def main() -> int:
             f"warning: {role.fault}: PostgreSQL does not hide the rows of owners from one another,"
             f" only the queries do; {role.remedy}\n"
         )
-    sys.stdout.write(f"database is at revision {newest_schema_version()}\n")
+    sys.stdout.write(f"database is at revision {newest_schema_version()}, or newer\n")
     return 0
 
 

@@ -48,6 +48,19 @@ def test_ten_at_once_migrate_once(database_url: str) -> None:
     assert versions == [newest_schema_version()]
 
 
+def test_the_schema_of_a_newer_release_stays_as_it_is(database_url: str) -> None:
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("update alembic_version set version_num = '9999'"))
+
+    migrate_schema(database_url)
+
+    with engine.connect() as connection:
+        at = connection.execute(text("select version_num from alembic_version")).scalar_one()
+    engine.dispose()
+    assert at == "9999"
+
+
 def test_the_words_of_old_passages_are_folded_by_the_migration(database_url: str) -> None:
     (migration,) = (Path(__file__).parents[2] / "migrations/versions").glob(
         "*_find_words_with_and_without_accents.py"
