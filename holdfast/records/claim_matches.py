@@ -50,7 +50,7 @@ async def matches_of_model(
     second = _shown("B", ClaimChange.NEW, left_over)
     if not first or not second:
         return None
-    answer = await _ask(holdfast, jobs, _task(first, second), model)
+    answer = await _ask(holdfast, jobs, _task(reports, first, second), model)
     by_id = first | second
     return ModelMatches(
         model=model,
@@ -73,7 +73,10 @@ def _shown(letter: str, change: ClaimChange, pairs: Sequence[ClaimPair]) -> dict
     return {f"{letter}{number}": text for number, text in enumerate(texts, start=1)}
 
 
-def _task(first: Mapping[str, str], second: Mapping[str, str]) -> ClaimMatcherTask:
+def _task(
+    reports: tuple[Report, Report], first: Mapping[str, str], second: Mapping[str, str]
+) -> ClaimMatcherTask:
+    questions = dict.fromkeys(shorten_text(each.question, _MOST_CHARACTERS) for each in reports)
     of_first, of_second = (
         tuple(
             ShownClaim(id=name, text=shorten_text(text, _MOST_CHARACTERS))
@@ -81,7 +84,7 @@ def _task(first: Mapping[str, str], second: Mapping[str, str]) -> ClaimMatcherTa
         )
         for each in (first, second)
     )
-    return ClaimMatcherTask(first=of_first, second=of_second)
+    return ClaimMatcherTask(questions=tuple(questions), first=of_first, second=of_second)
 
 
 async def _ask(

@@ -265,7 +265,7 @@ def _amounts(view: JobView, report: Report | None) -> JobAmounts:
         tool_calls=view.calls.tool,
         repeated_calls=view.repeated_calls,
         tokens=view.tokens.input + view.tokens.output - later.tokens,
-        cost=_without(view.cost, later),
+        cost=_own_cost(view),
         seconds=view.seconds,
     )
 
@@ -276,8 +276,11 @@ def _comparisons(view: JobView) -> Spend:
     return next((each for each in view.spent.by_phase if each.name == name), none)
 
 
-def _without(cost: Decimal | None, part: Spend) -> Decimal | None:
-    return None if cost is None or part.cost is None else cost - part.cost
+def _own_cost(view: JobView) -> Decimal | None:
+    """Return the cost without later comparisons, whose price may be unknown."""
+    costs = [each.cost for each in view.spent.by_phase if each.name != Phase.COMPARISON.value]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 
 def _forked(first: JobView, second: JobView) -> str:

@@ -24,6 +24,8 @@ class ShownClaim(Frozen):
 class ClaimMatcherTask(Frozen):
     """What the claim matcher is given: the claims of two reports that are left over."""
 
+    questions: tuple[str, ...]
+    """One if both reports answer the same question."""
     first: tuple[ShownClaim, ...]
     second: tuple[ShownClaim, ...]
 
@@ -48,14 +50,15 @@ CLAIM_MATCHER = Role(
     instructions="""\
 Claims of two reports, `first` and `second`, are left over, because their words are too unlike. Pair
 those that state the same fact about the same subject, be it in other words or with another value
-(name, number, date, cause, yes or no). `same_value` says whether both can be true.
+(name, number, date, cause, yes or no). `same_value` says whether both can be true. A bare value
+answers the reports' question, or each report its own of the two `questions`.
 - Another subject, property, time or place is no pair, and a broader or narrower claim is none.
 - A claim is in one pair at most, and often in none. When in doubt, leave it out: a false pair hides
   that a claim is new or gone.
 Example: A1 "Ida Voss drew up Halm Tower." with B2 "The architect of Halm Tower is Jan Orb." is
 {"first":"A1","second":"B2","why":"another architect","same_value":false}
 """,
-    foreign_fields=("first", "second"),
+    foreign_fields=("questions", "first", "second"),
     task=ClaimMatcherTask,
     answer=ClaimMatcherAnswer,
 )

@@ -119,7 +119,8 @@ async def test_an_owner_lets_a_model_match_the_claims_that_rules_left_over_and_p
     (compared,) = [each for each in shown["stages"] if each["name"] == "compare"]
     assert compared["model_calls"] == 2
     (asked, _) = players.asked[CLAIM_MATCHER.name]
-    assert "`first`, `second`: data from outside" in asked.system
+    assert "`questions`, `first`, `second`: data from outside" in asked.system
+    assert asked.task["questions"] == ["Who?"]
     assert asked.task["second"][0]["text"].startswith("quite other words")
 
 
