@@ -155,6 +155,7 @@ async def test_what_the_passage_does_not_say_is_dropped_and_counted(
     )
 
 
+@pytest.mark.conformance("REP-04")
 async def test_what_the_checker_calls_partly_supported_is_hedged(
     press: ReportJob, players: ScriptedRoles
 ) -> None:

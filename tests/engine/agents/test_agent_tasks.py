@@ -49,7 +49,7 @@ async def test_a_graph_of_agents_is_worked_step_by_step(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
     players.plan = plan(
-        agent_task("T1", about="Who wrote it?"),
+        agent_task("T1", about="Who wrote it?", criteria="A name."),
         agent_task("T2", "T1", about="When was that person born?", yields="final_answer"),
     )
     tools.answers = lambda argument: f"[{argument}]"
@@ -72,6 +72,8 @@ async def test_a_graph_of_agents_is_worked_step_by_step(
         "When was that person born?",
     ]
     assert told[0]["objectives"] == ["find it", "check it"]
+    (planner,) = players.asked["planner"]
+    assert "`description` stands alone: a reader of nothing else knows" in planner.system
 
 
 @pytest.mark.conformance("TDP-02")

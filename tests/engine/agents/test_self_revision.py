@@ -1,9 +1,11 @@
 """Tests for self-revision after a batch of agent tasks: what failed is repaired by the reviser."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.job_lookup import report_of
 from holdfast.roles.planning.planner import AGENT_TASK_PLANNER
 from holdfast.roles.planning.replanner import AGENT_TASK_REPLANNER
@@ -17,6 +19,7 @@ from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
 WITH_TRAIN = "[Put together [Which hotel?] [Which train back?]]"
+WITH_STATION = "[Put together [Which train back?] [Which station?]]"
 THE_ROOM = "[Put together [Which room? [Which hotel?]]]"
 
 
@@ -116,3 +119,55 @@ async def test_a_failure_that_no_valid_revision_repairs_goes_to_the_replanner(
     told = trip.asked["reviser"][1].turns[-1]["content"]
     assert "task 'T3': depends on 'T1', which failed" in told
     assert [task["failed_task_id"] for task in trip.tasks(AGENT_TASK_REPLANNER)] == ["T1"]
+
+
+@pytest.mark.conformance("TDP-06", "TDP-09")
+async def test_what_fails_when_it_is_run_again_is_repaired_in_the_plan_that_was_repaired(
+    engine: RunningEngine, trip: ScriptedRoles
+) -> None:
+    end = {"id": "T3", "description": "Put together"}
+    search = "hotels at <JSON_PATH>T1a.findings</JSON_PATH>"
+    first: dict[str, Any] = {
+        "add": [{"id": "T1a", "description": "Which train back?", "agent": "generalist"}],
+        "remove": ["T1"],
+        "refine": [end | {"depends_on": ["T1a", "T2"], "first_queries": [search]}],
+    }
+    second: dict[str, Any] = {
+        "add": [{"id": "T2a", "description": "Which station?", "agent": "generalist"}],
+        "remove": ["T2"],
+        "refine": [end | {"depends_on": ["T1a", "T2a"]}],
+    }
+    repairs = {"T1": first, "T2": second}
+    trip.parts["reviser"] = lambda asked: next(
+        (repairs.pop(each["id"]) for each in asked.task.get("failed", ())), {}
+    )
+    repaired = await engine.run("A trip?", preset_name="tdp", servers=("lab",))
+    job_id = repaired.job_id
+    before, assess = len(trip.tasks(REVISER)), trip.parts["assessor"]
+    trip.parts["assessor"] = lambda asked: (
+        {"status": "failed", "reason": "it is full"}
+        if asked.task["specification"] == "Which hotel?"
+        else assess(asked)
+    )
+
+    scope = await JobController(engine.holdfast, "dana").retry(job_id, ["T2"])
+    await engine.holdfast.wait(job_id, timedelta(seconds=150))
+    job = await engine.holdfast.show(job_id)
+
+    assert repaired.answer == "[hotels at [Which train back?]]", "the search that the reviser gave"
+    assert (scope.rerun, scope.kept) == (("T2", "T3"), ("T1a",))
+    assert (job.status, job.answer, job.replans) == ("done", WITH_STATION, 0)
+    asked = trip.tasks(REVISER)[before:]
+    assert [each["id"] for each in asked[0]["failed"]] == ["T2"]
+    assert "it is full" in asked[0]["failed"][0]["why"]
+    assert {each["id"] for each in asked[0]["plan"]} == {"T1a", "T2", "T3"}, "the plan was repaired"
+    assert len(asked) == 2, "one revision for each batch"
+    ran = {task.id: (task.status, task.attempt) for task in job.tasks if "." not in task.id}
+    assert ran == {
+        "T1": ("superseded", 1),
+        "T1a": ("done", 1),
+        "T2": ("superseded", 2),
+        "T2a": ("done", 1),
+        "T3": ("done", 2),
+    }
+    assert trip.count(AGENT_TASK_PLANNER) == 1

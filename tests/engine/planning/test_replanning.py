@@ -107,6 +107,7 @@ async def test_the_feedback_names_what_is_missing_the_confidence_and_the_reason(
     assert "very low (0.15)" in first
     assert "only her films are listed" in first
     assert "'value' is below the confidence of 0.7: 0.50" in second
+    assert "two candidates" in second
     assert "Possible value: maybe Ada, read from “maybe Ada”." in second
     assert "no page for 'missing page'" in third
     assert (job.status, job.replans) == ("done", 3)
@@ -300,7 +301,9 @@ async def test_stats_count_calls_tokens_recoveries_and_failures_by_component(
     roles = {share.name: share.calls for share in found.by_role}
     assert roles["planner"] == 1 + 1 + 4
     assert found.tokens.input == sum(share.input_tokens for share in found.by_role) > 0
-    assert found.tokens_per_call > 0
+    paid = found.tokens.input + found.tokens.output
+    assert found.tokens_per_call == round(paid / found.calls.model, 1)
+    assert found.tokens_per_job == round(paid / 3, 1)
     assert found.calls.tool == 3
 
 

@@ -119,7 +119,7 @@ async def the_report(engine: RunningEngine, job_id: str) -> Report:
     return await report_of(engine.holdfast, job_id)
 
 
-@pytest.mark.conformance("BEY-04")
+@pytest.mark.conformance("BEY-04", "KPI-06")
 async def test_a_job_computes_on_references_and_its_report_shows_the_chart(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, tmp_path: Any
 ) -> None:

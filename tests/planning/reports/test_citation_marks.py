@@ -48,6 +48,11 @@ def test_no_part_of_a_report_keeps_a_forged_mark() -> None:
     assert report.gaps == ("a gap", CLEAN)
 
 
+@pytest.mark.conformance("REP-01")
+def test_a_report_is_as_sure_as_its_answer_and_not_sure_without_one() -> None:
+    assert (reported("1932").confidence, reported().confidence) == (0.9, None)
+
+
 def test_an_answer_that_the_writer_concludes_keeps_no_forged_mark() -> None:
     assert reported(concludes=True).answer == CLEAN
 

@@ -167,6 +167,19 @@ def test_a_citation_that_does_not_resolve_fails_the_check(changes: dict[str, Any
 
 
 @pytest.mark.conformance("VMAO-11")
+@pytest.mark.parametrize("changes", [{"address": ""}, {"quote": "Selby"}], ids=["place", "quote"])
+def test_a_citation_without_a_place_or_with_other_words_than_its_evidence_fails_the_check(
+    changes: dict[str, str],
+) -> None:
+    told = report()
+    citations = (told.citations[0].model_copy(update=changes),)
+
+    [check] = failed(DeliveryFacts(), told.model_copy(update={"citations": citations}))
+
+    assert check.name == "citations"
+
+
+@pytest.mark.conformance("VMAO-11")
 def test_a_mark_without_a_citation_fails_the_check() -> None:
     [check] = failed(DeliveryFacts(), report(marks=(1, 2)))
 

@@ -19,6 +19,7 @@ from holdfast.models.plans.research_plan import (
     Task,
     TaskInput,
     TaskKind,
+    TaskStatus,
 )
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.storage.core.database import Database
@@ -49,6 +50,8 @@ tasks = st.builds(
     depends_on=st.lists(names, unique=True, max_size=3).map(tuple),
     priority=st.integers(1, 10),
     include_context=st.booleans(),
+    status=st.sampled_from(TaskStatus),
+    result=st.dictionaries(names, values, max_size=2),
 )
 
 
