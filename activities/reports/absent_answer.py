@@ -31,6 +31,8 @@ from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.views import report_input_queries
 
 _NEAREST = 3
+_NEAREST_DECLINED = 6
+"""For a question that nobody tried to answer: there is no finding besides."""
 _MAX_QUOTE_CHARS = 300
 _MOST_SEARCHES = 20
 _MAX_SEARCH_CHARS = 200
@@ -52,23 +54,25 @@ def has_results(inputs: ReportInputs) -> bool:
 async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
     """Return the report of a job without results."""
     request = inputs.job.request
-    count, nearest = 0, []
+    nearest: list[LocatedQuote] = []
+    count = await _documents(db, request)
     if request.collection:
-        count = await document_count(db, request.collection)
-        passages = await CorpusStore(db).search(request.collection, request.question, _NEAREST)
-        nearest = best_sentences("", request.question, _passages(passages), _NEAREST)
+        most = _NEAREST_DECLINED if _declined(request) else _NEAREST
+        passages = await CorpusStore(db).search(request.collection, request.question, most)
+        nearest = best_sentences("", request.question, _passages(passages), most)
     return Report(
         question=request.question,
         answer=None,
-        summary=tuple(ReportStatement(text=each) for each in _summary(request, count)),
+        summary=tuple(ReportStatement(text=each) for each in _summary(request, count or 0)),
         gaps=unfinished_task_gaps(inputs.plan),
         nearest=tuple(map(_nearest_passage, nearest)),
     )
 
 
 async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> Report:
-    """Add possible values; to a report without an answer, what was searched and what would help."""
+    """Add how many documents there were, and possible values; what would help without an answer."""
     request = inputs.job.request
+    report = report.model_copy(update={"documents": await _documents(db, request)})
     threshold = request.strategy.confidence_threshold
     is_answered = report.answer is not None
     possible = possible_values(inputs.tasks, threshold, is_answered=is_answered)
@@ -85,9 +89,14 @@ async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> R
     )
 
 
+async def _documents(db: Database, request: JobRequest) -> int | None:
+    return await document_count(db, request.collection) if request.collection else None
+
+
 def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[str]:
     if _declined(request):
-        yield "Ask a language model (`--model`), or ask the built-in model for the values alone."
+        yield "Ask a language model, or ask the built-in model for one value at a time, in English."
+        return
     if possible:
         surest = possible[0].confidence
         yield (
@@ -101,12 +110,13 @@ def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[
 
 
 def _summary(request: JobRequest, documents: int) -> Iterator[str]:
-    if documents:
+    if declined := _declined(request):
+        yield "The built-in model gives no answer to this question."
+        yield declined
+    elif documents:
         yield f"Not found in your {'document' if documents == 1 else f'{documents:,} documents'}."
     else:
         yield "Not found: nothing that was read answers the question."
-    if declined := _declined(request):
-        yield declined
 
 
 def _declined(request: JobRequest) -> str:

@@ -53,7 +53,11 @@ from holdfast.planning.reports.answer_confidence import (
     answer_confidence,
 )
 from holdfast.planning.reports.answer_route import answer_route
-from holdfast.planning.reports.citation_marks import CitationMarks, cited_report
+from holdfast.planning.reports.citation_marks import (
+    CitationMarks,
+    cited_report,
+    statements_by_part,
+)
 from holdfast.planning.reports.delivery_checks import (
     failed_checks,
     job_delivery_checks,
@@ -310,13 +314,17 @@ def _unstated_parts(
     if not task.concludes or answer.conclusion in (None, ""):
         return []
     sources = [item.source_text for item in inputs.found]
-    return unsupported_parts(value_in_words(answer.conclusion), sources, _permitted_texts(task))
+    # What a kept sentence computes, the answer may repeat: the sentence was checked.
+    kept = [each.text for part in statements_by_part(answer).values() for each in part]
+    known = [*_permitted_texts(task), *kept]
+    return unsupported_parts(value_in_words(answer.conclusion), sources, known)
 
 
 def _with_gap(answer: SynthesiserAnswer, unstated: list[str]) -> SynthesiserAnswer:
     if not unstated:
         return answer
-    gap = f"The short answer was concluded, and no source states it: {'; '.join(unstated)}."
+    faults = "; ".join(unstated).replace("passage that is cited", "source that was read")
+    gap = f"The short answer was concluded, and no source states it: {faults}."
     return answer.model_copy(update={"gaps": [*answer.gaps, gap]})
 
 

@@ -42,8 +42,12 @@ def check_lines(report: Report) -> list[str]:
 
 
 def _level_lines(report: Report) -> list[str]:
-    """Return a line that counts the cited sentences by the level of their evidence."""
-    counts = Counter(each.level for each in report.sentences if each.level and each.marks)
+    """Return a line that counts the cited sentences by the level of their evidence.
+
+    The short answer with the marks of the sentences that give it is none of them.
+    """
+    cited = (each for each in report.sentences if each.marks and each.text != report.answer)
+    counts = Counter(each.level for each in cited if each.level)
     counted = [f"{counts[level]} {_LEVEL_WORDS[level]}" for level in EvidenceLevel if counts[level]]
     return [f"Cited sentences: {', '.join(counted)}"] if counted else []
 

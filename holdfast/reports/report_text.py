@@ -23,7 +23,8 @@ FigureAddress = Callable[[ReportFigure], str | None]
 def confidence_text(conclusion: ReportConclusion) -> str:
     """The confidence and the limits of a conclusion; empty if it has neither."""
     sure = "" if conclusion.confidence is None else f"confidence {conclusion.confidence:.0%}"
-    return "; ".join(part for part in (sure, conclusion.limits) if part)
+    link = ". " if conclusion.limits[:1].isupper() else "; "
+    return link.join(part for part in (sure, conclusion.limits) if part)
 
 
 def possible_text(possible: PossibleValue) -> str:
@@ -64,7 +65,7 @@ def _folded(text: str) -> str:
 
 
 def origin_line(report: Report) -> str:
-    """The job of the report, its date, how many documents it cites, and what it took.
+    """The job of the report, its date, how many documents it cites of how many, and what it took.
 
     Empty for a report that was not loaded from the database.
     """
@@ -72,7 +73,11 @@ def origin_line(report: Report) -> str:
         return ""
     documents = len({citation.address for citation in report.citations})
     cited = "1 document" if documents == 1 else f"{documents} documents"
-    made = f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, cites {cited}."
+    of_all = "" if report.documents is None else f" (the collection has {report.documents:,})"
+    made = (
+        f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, "
+        f"cites {cited}{of_all}."
+    )
     return f"{made} {_spending(report)}".rstrip()
 
 

@@ -98,7 +98,7 @@ class EvidenceLevel(StrEnum):
     NONE = "none"
     SINGLE_SOURCE = "single source"
     CORROBORATED = "corroborated"
-    """Passages of two or more documents that are no copies of each other."""
+    """Passages of two or more documents that are no copies of each other, and say the same."""
     PRIMARY = "primary"
     """A document that the setting `primary_sources` names."""
 
@@ -224,6 +224,8 @@ class Report(Frozen):
     check_summary: CheckSummary | None = None
     """None in reports of releases without sentence checks."""
     delivery_checks: tuple[DeliveryCheck, ...] = ()
+    documents: int | None = None
+    """How many documents the collection had; None without one, and in earlier releases."""
     warnings: tuple[str, ...] = ()
     """Filled in when the report is read: later changes of its evidence and sources."""
     rechecked_at: datetime | None = None

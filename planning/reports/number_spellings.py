@@ -26,6 +26,8 @@ _UNITS, _TENS = _UNIT_LINE.split(), _TENS_LINE.split()
 _ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"}
 _ORDINALS |= {"nine": "ninth", "twelve": "twelfth"}
 _MOST_DERIVED_FROM = 12
+_MOST_TERMS = 6
+_LAST_DAY = 31
 _KEPT_TEXTS = 64
 """Texts whose numbers are kept: the passages that neighbouring sentences of a report cite."""
 
@@ -89,6 +91,23 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
     return frozenset(canonical_number(f"{each:f}") for each in derived)
 
 
+def computed_numbers(sentence: str, shown: frozenset[str]) -> frozenset[str]:
+    """Return what the shown numbers that the sentence names give, added and subtracted in a chain.
+
+    A sentence that says what it computes from needs no quote for the result: £187,600 less £162,600
+    and £1,500 show £23,500. Days and years compute nothing.
+    """
+    amounts = (match for match in _CLAIM.finditer(sentence) if not _is_date_part(match["number"]))
+    named = {each for match in amounts for each in _forms(match)} & shown
+    terms = sorted((Decimal(each) for each in named), reverse=True)
+    if len(terms) > _MOST_TERMS:  # so many numbers would allow any
+        return frozenset()
+    sums = {Decimal(0)}
+    for term in terms:
+        sums |= {each + sign * term for each in sums for sign in (1, -1)}
+    return frozenset(canonical_number(f"{each:f}") for each in sums if each > 0)
+
+
 def number_of_word(word: str) -> str | None:
     """Return the number that a word or a Roman numeral stands for; None if it stands for none."""
     value = _VALUES.get(word.casefold())
@@ -134,3 +153,9 @@ def _roman_value(match: re.Match[str]) -> int:
 
 def _is_year(value: Decimal) -> bool:
     return 1000 <= value <= 2100
+
+
+def _is_date_part(number: str) -> bool:
+    """True for what may be a day or a year; `1,500` is an amount."""
+    value = Decimal(number.replace(",", ""))
+    return "," not in number and (value <= _LAST_DAY or _is_year(value))

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from holdfast.planning.reports.name_forms import KnownNames
 from holdfast.planning.reports.number_spellings import (
+    computed_numbers,
     derived_numbers,
     numbers_in,
     unknown_numbers,
@@ -42,7 +43,8 @@ def unsupported_parts(
 
     `passages` are the whole cited texts with their titles; `known` are other texts that the
     sentence may use: the question and the found values. A sentence without citation may use only
-    the known texts. Sums and differences of the numbers in `quotes_shown` are supported as well.
+    the known texts. Sums and differences of the numbers in `quotes_shown` are supported as well,
+    of several numbers where the sentence names them all.
     """
     folded = [_folded(passage) for passage in passages]
     if _is_titled_quote(_folded(sentence), folded):
@@ -56,9 +58,9 @@ def unsupported_parts(
         for quote in quotes
         if not any(_folded(quote) in text for text in allowed)
     ]
-    unknown = unknown_numbers(
-        own_words, derived_numbers(quotes_shown).union(*map(numbers_in, allowed))
-    )
+    shown = derived_numbers(quotes_shown).union(*map(numbers_in, allowed))
+    computed = computed_numbers(own_words, shown) if folded else frozenset()
+    unknown = unknown_numbers(own_words, shown | computed)
     faults += [f"the number {number} is in no passage that is cited" for number in unknown]
     names = KnownNames(texts)
     faults += [

@@ -1,10 +1,10 @@
-"""Tell which questions the rules cannot answer: those that calculate, and those not in English.
+"""Tell which questions the rules cannot answer, as one value that stands in the documents does.
 
 Of two questions in one sentence the rules answer the first, and name the second.
 
-A rule that reads values finds some number for `how many days passed from A to B`, and some sentence
-for words that it does not know. Both would be wrong, so the question is declined, with the reason;
-what was read is reported all the same.
+A rule that reads values finds some number for `how many days passed from A to B`, some sentence for
+words that it does not know, and the first of many for `which actions were decided`. All would be
+wrong, so the question is declined, with the reason; what was read is reported all the same.
 """
 
 import re
@@ -22,6 +22,17 @@ _CALCULATES = re.compile(
     r"|\bwhat (?:is|was|were|are) the (?:difference|sum|total|average|mean) (?:between|of|in)\b"
     rf"|\bhow (?:many (?:{_TIMES})|much time|long) (?:passed|elapsed|went by)\b"
     rf"|\bhow many (?:{_TIMES})\b.*\bbetween\b.*\band\b",
+    re.IGNORECASE,
+)
+_MANY = r"[a-z][a-z-]+(?<![si])s"
+_LIST = re.compile(
+    rf"^(?:[Ww]hich|[Ww]hat)\s+(?:[a-z-]+\s+){{0,3}}?{_MANY}\s+(?:are|were|have)\b(?!.*\bor\b)"
+    rf"|^(?:[Ww]hich|[Ww]hat|[Ww]ho)\s+(?:are|were)\s+(?:all\s+)?the\s+(?:[a-z-]+\s+){{0,3}}?"
+    rf"{_MANY}\b(?!.*\bor\b)"
+)
+_ACCOUNT = re.compile(
+    r"^(?:please\s+)?(?:summari[sz]e|describe|list|outline|explain|tell me (?:about|what|all)"
+    r"|give (?:me )?an? (?:overview|summary|list|account))\b",
     re.IGNORECASE,
 )
 _USUAL_IN_ENGLISH = """
@@ -51,6 +62,11 @@ def why_declined(question: str) -> str:
         return (
             "The question asks for a calculation; "
             "the built-in model quotes values, and calculates none."
+        )
+    if _LIST.search(question) or _ACCOUNT.search(question):
+        return (
+            "The question asks for a list or an account; "
+            "the built-in model quotes one value, and writes neither."
         )
     if is_foreign(question):
         return "The question does not seem to be in English; the built-in model reads only English."

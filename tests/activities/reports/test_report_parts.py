@@ -187,6 +187,25 @@ async def test_without_a_final_task_the_writer_concludes_the_answer(
     assert report.gaps == ("Nothing was read of its closing.",), "an agent's steps are its own"
 
 
+@pytest.mark.conformance("REP-01")
+async def test_an_answer_that_a_kept_sentence_computes_is_no_gap(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    costs = "The bridge cost £187,600, of which £162,600 were granted and £1,500 given."
+    said = "£187,600 less £162,600 and £1,500 leave £23,500."
+    told = written(conclusion="£23,500") | {"summary": [{"text": said, "evidence": ["E1"]}]}
+    players.parts["synthesiser"] = lambda _: told
+    tasks = agents()
+    await press.planned(tasks, verify=True)
+    for name, text in (("T1.1", costs), ("T2.1", costs), ("T1", ""), ("T2", "")):
+        await press.found(tasks.by_id[name], "£187,600", text)
+
+    report = await press.report()
+
+    assert [each.text for each in report.summary] == [said]
+    assert not any("concluded" in gap for gap in report.gaps)
+
+
 async def test_a_concluded_list_is_stated_if_its_elements_are(
     press: ReportJob, players: ScriptedRoles
 ) -> None:

@@ -78,7 +78,9 @@ async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
     assert [each.text for each in report.summary][-1] == (
         "The question asks for a calculation; the built-in model quotes values, and calculates none."
     )
+    assert len(report.advice) == 1, "more documents would not help"
     assert report.advice[0].startswith("Ask a language model")
+    assert report.documents == 1
     if preset_name == "research":
         assert {task.id.partition(".")[0] for task in job.tasks} == {"T0"}, "nothing is planned"
         assert "The leak in bay 4 was found on 3 May 2023." in {e.quote for e in report.nearest}

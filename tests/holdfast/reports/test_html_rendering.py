@@ -79,4 +79,7 @@ def test_the_page_names_the_job_the_date_and_the_number_of_documents() -> None:
     page = to_html(report)
 
     assert "Job job-1, delivered 2026-03-01 12:30 UTC, cites 2 documents." in page
+    assert "cites 2 documents (the collection has 40)." in to_html(
+        report.model_copy(update={"documents": 40})
+    )
     assert "delivered" not in to_html(report.model_copy(update={"delivered_at": None}))

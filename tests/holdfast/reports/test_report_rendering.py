@@ -126,7 +126,7 @@ def test_every_part_is_shown_in_the_order_in_which_it_is_read() -> None:
         "## Sources",
         "## How it was checked",
     ]
-    assert "- Ada kept it. [1] (confidence 80%; Ada kept it.)" in text
+    assert "- Ada kept it. [1] (confidence 80%. Ada kept it.)" in text
     assert "- Ada kept it. [1] Against it: Ada kept it. [1] (not settled)" in text
     assert "- 4 sentences checked (by strict): 2 kept, 1 hedged, 1 dropped" in text
     assert "- Tasks: Ada kept it." in text

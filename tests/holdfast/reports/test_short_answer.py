@@ -62,7 +62,7 @@ def test_a_sentence_that_says_more_than_the_answer_is_kept() -> None:
 
     assert "**1932**\n\n*Confidence: 80%.*\n\nIt was Ada Marsh in 1932. [1]\n" in text
     assert "The sources do not confirm: 1932. [1]" in doubt
-    assert "- Ada Marsh. [1] (confidence 80%; One source says so.)" in text
+    assert "- Ada Marsh. [1] (confidence 80%. One source says so.)" in text
 
 
 @pytest.mark.conformance("REP-01")

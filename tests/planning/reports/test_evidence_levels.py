@@ -54,14 +54,39 @@ def citation(mark: int, address: str, sha256: str = "") -> Citation:
 def test_a_sentence_has_no_evidence_one_document_several_or_a_primary_one(
     citations: list[Citation], level: EvidenceLevel
 ) -> None:
-    assert evidence_level(citations, ("contracts/*",)) is level
+    assert evidence_level("Quote.", citations, ("contracts/*",)) is level
+
+
+@pytest.mark.parametrize(
+    ("sentence", "one", "other", "level"),
+    [
+        ("212 pallets were lost.", "212 pallets were written off.", "a loss of 212", CORROBORATED),
+        ("It cost £25,000 less £1,500.", "an excess of £25,000", "credited £1,500", SINGLE),
+        ("Anton Reyes signed for Verity.", "signed: Anton Reyes, Verity", "Mr Okafor came", SINGLE),
+        (
+            "Anton Reyes signed for it.",
+            "signed: Anton Reyes",
+            "Reyes signed it, Anton",
+            CORROBORATED,
+        ),
+    ],
+)
+def test_documents_that_show_different_parts_of_a_sentence_do_not_corroborate_it(
+    sentence: str, one: str, other: str, level: EvidenceLevel
+) -> None:
+    cited = [
+        citation(1, "a.md").model_copy(update={"quote": one}),
+        citation(2, "b.md").model_copy(update={"quote": other}),
+    ]
+
+    assert evidence_level(sentence, cited, ()) is level
 
 
 def test_the_order_of_the_marks_does_not_change_the_level() -> None:
     cited = [citation(1, "a", "X"), citation(2, "b", "X"), citation(3, "b", "Y")]
 
-    assert {evidence_level(each, ()) for each in permutations(cited)} == {CORROBORATED}
-    assert {evidence_level(each, ()) for each in permutations(cited[:2])} == {SINGLE}
+    assert {evidence_level("Quote.", each, ()) for each in permutations(cited)} == {CORROBORATED}
+    assert {evidence_level("Quote.", each, ()) for each in permutations(cited[:2])} == {SINGLE}
 
 
 def report(*, strength: str = "") -> Report:
@@ -72,7 +97,7 @@ def report(*, strength: str = "") -> Report:
     bare = Report(
         question="Which?",
         answer="This",
-        summary=(ReportStatement(text="This."),),
+        summary=(ReportStatement(text="This", marks=(1, 2)),),
         findings=(one, two),
         conclusions=(ReportConclusion(text="So it is.", marks=(2,)),),
         contradictions=(ReportContradiction(one=one, other=two),),
@@ -85,7 +110,7 @@ def test_every_sentence_has_its_level_and_every_format_shows_it_with_the_finding
     whole = report()
 
     levels = [each.level for each in whole.sentences]
-    assert levels == [NONE, SINGLE, PRIMARY, PRIMARY, SINGLE, PRIMARY]
+    assert levels == [PRIMARY, SINGLE, PRIMARY, PRIMARY, SINGLE, PRIMARY]
     shown = to_json(whole)["findings"]
     assert isinstance(shown, list)
     assert "single source" in str(shown[0])

@@ -4,6 +4,7 @@ import pytest
 
 from holdfast.planning.reports.name_forms import KnownNames
 from holdfast.planning.reports.number_spellings import (
+    computed_numbers,
     derived_numbers,
     numbers_in,
     unknown_numbers,
@@ -92,3 +93,16 @@ def test_a_name_in_another_form_is_known(name: str, text: str) -> None:
 )
 def test_a_similar_name_is_unknown(name: str, text: str) -> None:
     assert not KnownNames([text]).has(name)
+
+
+def test_a_sentence_may_compute_from_several_numbers_that_it_names() -> None:
+    shown = numbers_in("£187,600 as claimed; £162,600 paid; £1,500 credited on 14 February 2025")
+
+    said = "£187,600 less £162,600 and £1,500 leave £23,500 for the loss of 14 February 2025."
+    assert unknown_numbers(said, shown | computed_numbers(said, shown)) == []
+    for wrong in (
+        said.replace("23,500", "23,600"),
+        said.replace("23,500", "23,486"),  # less the day
+        "£23,500 are left of £187,600 after the credit of £1,500.",
+    ):
+        assert unknown_numbers(wrong, shown | computed_numbers(wrong, shown)), wrong

@@ -49,6 +49,22 @@ def test_a_question_in_another_language_is_declined(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "Which corrective actions were decided?",
+        "What are the risks at Selby?",
+        "Summarise what is known about Orva",
+    ],
+)
+def test_a_list_and_an_account_are_declined(question: str) -> None:
+    assert "a list or an account" in why_declined(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which of the mills have more looms, Tarn or Oxley?",
+        "What is the address of the mill and its owner?",
+        "What was the status of the list?",
+        "Which bridge is in Selby and was opened by Ada Marsh?",
         "Who directed La casa de las flores?",
         "How many mills does Tarn have?",
         "How long is the road from Selby to Orme?",
