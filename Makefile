@@ -85,9 +85,8 @@ frozen: $(VENV)/.tests  ## renew the recordings of frozen names (docs/stability.
 bundles: $(VENV)/.tests  ## record the jobs again that `holdfast replay` compares in the tests
 	$(BIN)/python -m tests.replay.bundle_recording
 
-released: frozen  ## record what this version freezes: names, an installation, and the commit that the next one follows
+released: frozen  ## record what this version freezes: its names, and an installation of it
 	$(BIN)/pytest tests/upgrades --record -k today -q
-	git rev-parse HEAD > tests/upgrades/former_release
 
 packages: sbom  ## build wheel and sdist into an empty dist/, with the SBOM and all hashes
 	rm -rf dist

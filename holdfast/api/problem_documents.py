@@ -20,12 +20,17 @@ from holdfast.api.route_methods import methods_at
 from holdfast.models.errors import (
     BadInput,
     CollectorAway,
+    ContextTooLong,
     HoldfastError,
+    ModelRefused,
+    ModelUnusable,
     NotFound,
+    Passing,
     PlanMoved,
     RequestKeyTaken,
     ServiceDown,
     StorageAway,
+    Suspending,
 )
 
 log = structlog.get_logger(__name__)
@@ -72,6 +77,11 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
     (ServiceDown, 503),
     (StorageAway, 503),
     (CollectorAway, 503),
+    (Passing, 503),
+    (Suspending, 409),
+    (ModelRefused, 502),
+    (ModelUnusable, 502),
+    (ContextTooLong, 502),
     (HoldfastError, 500),
 )
 

@@ -55,7 +55,7 @@ class TooManyRequests(ApiError):
 
 
 class ServiceUnavailable(ApiError):
-    """PostgreSQL or Temporal does not answer the server; try again later."""
+    """PostgreSQL, Temporal or the model does not answer the server now; try again later."""
 
 
 class ServerUnreachable(ApiError):

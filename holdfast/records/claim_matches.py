@@ -6,7 +6,7 @@ from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.client import Holdfast
 from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.opened_models import open_models
-from holdfast.models.errors import ModelUnusable
+from holdfast.models.errors import BadInput, ModelUnusable, Passing
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.models.text.terminal_text import shorten_text
@@ -26,6 +26,7 @@ from holdfast.roles.reports.claim_matcher import (
 )
 from holdfast.storage.jobs.job_rows import load_job
 from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.limits.comparison_turns import comparison_turn
 
 MOST_SHOWN = 40
 """Claims of each report in the one prompt; later ones stay without a match."""
@@ -41,8 +42,9 @@ async def matches_of_model(
     counts towards that job's caps, and the quotas of its owner.
 
     Raises:
+        BadInput: the jobs belong to two owners.
         BudgetReached: a cap of the second job leaves no room.
-        Passing: the model is busy; trying again may help.
+        Passing: the model is busy, or is asked the same now; trying again may help.
         ModelUnusable: the model gave no valid answer.
     """
     left_over = match_claims(*reports)
@@ -50,7 +52,13 @@ async def matches_of_model(
     second = _shown("B", ClaimChange.NEW, left_over)
     if not first or not second:
         return None
-    answer = await _ask(holdfast, jobs, _task(reports, first, second), model)
+    # The second job keeps the request, with claims of the first one, for its owner to read.
+    if len({(await load_job(holdfast.db, job_id)).request.owner for job_id in jobs}) > 1:
+        raise BadInput("the two jobs belong to two owners; compare them without a model")
+    async with comparison_turn(holdfast.db, *jobs) as is_ours:
+        if not is_ours:
+            raise Passing("a model is asked about these two jobs now; compare again in a minute")
+        answer = await _ask(holdfast, jobs, _task(reports, first, second), model)
     by_id = first | second
     return ModelMatches(
         model=model,

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field, JsonValue
 
-from holdfast.models.budget.job_stages import Stage
+from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.answer_routes import AnswerRoute
@@ -238,7 +238,9 @@ class Report(Frozen):
     """Filled in when the report is read: what the job's stages spent, and why they were needed."""
 
     def with_stages(self, stages: tuple[Stage, ...]) -> Self:
-        return self.model_copy(update={"stages": stages})
+        """Return the report with what the job spent; comparisons come after it, and are no part."""
+        own = tuple(each for each in stages if each.name is not StageName.COMPARE)
+        return self.model_copy(update={"stages": own})
 
     @property
     def sentences(self) -> tuple[ReportStatement, ...]:

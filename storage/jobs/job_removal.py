@@ -6,8 +6,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.wire.call_places import comparison_label
+from holdfast.models.wire.role_names import RoleName
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.core.tables.call_tables import model_calls
 from holdfast.storage.core.tables.evidence_tables import evidence, source_checks
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.core.tables.schedule_tables import schedule_runs
@@ -70,10 +73,16 @@ async def delete_job(connection: AsyncConnection, job_id: str) -> RemovedSources
     """Delete the job's row, with which its rows in all tables go, and its own sources.
 
     The run of a schedule that asked for the job stays, without what it says about the report.
+    Comparisons of other jobs with this one go, because their requests quote its report.
     """
     read = await sources_of_job(connection, job_id)
     of_run = update(schedule_runs).where(schedule_runs.c.job_id == job_id)
     await connection.execute(of_run.values(changes=null()))
+    label = comparison_label(job_id)
+    compared = delete(model_calls).where(
+        model_calls.c.role == RoleName.CLAIM_MATCHER.value, model_calls.c.task_id == label
+    )
+    await connection.execute(compared)
     await connection.execute(delete(jobs).where(jobs.c.id == job_id))
     return await remove_unused_sources(connection, read)
 

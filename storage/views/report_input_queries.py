@@ -12,6 +12,7 @@ from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.questions.user_questions import QuestionStatus
 from holdfast.models.reports.verification_summary import VerificationSummary
 from holdfast.models.verification.verification_verdicts import Verification
+from holdfast.models.wire.call_places import comparison_label
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.plan_tables import tasks
@@ -109,6 +110,8 @@ async def _unrecorded(
         .select_from(table.outerjoin(tasks, of_task))
         .where(table.c.job_id == job_id, table.c.task_id != besides)
         .where(table.c.status == CallStatus.STARTED.value)
+        # A comparison is made for a reader of an ended job, and never for the job.
+        .where(table.c.task_id.not_like(comparison_label("%")))
         .where(or_(tasks.c.status.is_(None), tasks.c.status.not_in(_ENDED_STATUSES)))
         .order_by(table.c.id)
     )

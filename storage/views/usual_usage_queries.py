@@ -5,6 +5,7 @@ from sqlalchemy import text
 from holdfast.models.budget.job_expectation import UsualUsage
 from holdfast.storage.core.database import Database
 
+# Comparisons of the finished report are not what a job takes.
 # A failed call without token counts is taken to have cost nothing, as in `spending_queries`.
 _USUAL = text("""
 with latest as (
@@ -21,7 +22,8 @@ used as (
         case when bool_or(model_calls.cost is null
                 and (model_calls.status = 'done' or input_tokens + output_tokens > 0)) then null
             else coalesce(sum(model_calls.cost), 0) end as cost
-    from latest left join model_calls on model_calls.job_id = latest.id
+    from latest left join model_calls
+        on model_calls.job_id = latest.id and model_calls.role <> 'claim_matcher'
     group by latest.id, latest.seconds)
 select count(*) as jobs,
     percentile_disc(0.5) within group (order by seconds) as seconds,

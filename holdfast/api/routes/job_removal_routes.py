@@ -32,7 +32,11 @@ class PruneBody(Frozen):
 
 @router.post("/prune")
 async def prune(session: Administrator, body: PruneBody) -> PrunedJobs:
-    """Prune ended jobs by age and size."""
+    """Prune ended jobs by age, size or both.
+
+    Without an age and a size, erase the jobs whose time is over by `[retention]` of
+    `holdfast.toml`.
+    """
     return await prune_jobs(
         session.holdfast,
         body.part,

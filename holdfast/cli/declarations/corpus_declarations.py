@@ -45,7 +45,7 @@ def add(
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Read new and changed documents; embed them if [embeddings] names a model."""
+    r"""Read new and changed documents; embed them if \[embeddings] names a model."""
     from holdfast.cli.options.corpus_options import check_path, parse_pairs
     from holdfast.corpus.collection_names import checked_collection_name
 

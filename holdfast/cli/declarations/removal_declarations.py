@@ -32,7 +32,10 @@ def prune(
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Prune jobs that ended long ago, by age, size or both; without them, by [retention]."""
+    r"""Prune jobs that ended long ago, by age, size or both.
+
+    Without an age and a size, erase the jobs whose time is over by \[retention] of holdfast.toml.
+    """
     from holdfast.cli.commands.jobs.removal_commands import prune_command
 
     prune_command(part, older_than, down_to, is_dry_run=dry_run, json_output=json_output)

@@ -108,7 +108,9 @@ def _phase(view: JobView, status: StatusDocument) -> str:
         return outcome(view).words
     if status.questions:
         return outcome(view).words
-    return _PHASES[status.stages[-1].name]
+    # A job that runs again may have been compared before; no job is at work on its comparison.
+    begun = [stage.name for stage in status.stages if stage.name in _PHASES]
+    return _PHASES[begun[-1]] if begun else outcome(view).words
 
 
 def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> str:

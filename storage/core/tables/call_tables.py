@@ -110,6 +110,12 @@ model_calls = Table(
     _origin_column(),
     UniqueConstraint("job_id", "task_id", "attempt", "role", "part", "request_hash"),
     word_constraint("status", CallStatus),
+    # The removal of a job looks for the comparisons of other jobs with it.
+    Index(
+        "model_calls_comparisons",
+        "task_id",
+        postgresql_where=text("role = 'claim_matcher'"),
+    ),
 )
 
 tool_calls = Table(

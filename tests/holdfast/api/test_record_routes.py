@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 
 from holdfast import AsyncClient
-from holdfast.python_client.api_errors import InvalidRequest
+from holdfast.jobs.job_removal import remove_ended_job
+from holdfast.python_client.api_errors import InvalidRequest, ServiceUnavailable
 from holdfast.roles.reports.claim_matcher import CLAIM_MATCHER
+from holdfast.storage.core.tables.call_tables import model_calls
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.limits.comparison_turns import comparison_turn
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -129,3 +132,40 @@ async def ended_job(client: AsyncClient) -> str:
     job = await client.submit("Who?", model="scripted", preset="kpi-chain")
     await client.wait(job.job_id)
     return job.job_id
+
+
+@pytest.mark.conformance("REC-01")
+async def test_a_comparison_is_no_part_of_a_job_that_goes_on_and_goes_with_either_job(
+    engine: RunningEngine, serving: HttpService, tools: ScriptedTools, players: ScriptedRoles
+) -> None:
+    players.parts[CLAIM_MATCHER.name] = lambda _: {"pairs": []}
+    async with AsyncClient(serving.url, serving.token, timeout_s=300) as client:
+        first = await ended_job(client)
+        tools.answers = {"a": "quite other words"}
+        second = await ended_job(client)
+        before = (await client.report(second)).model_extra or {}
+        async with comparison_turn(engine.db, first, second):
+            with pytest.raises(ServiceUnavailable, match="compare again"):
+                await client.compare(first, second, model="scripted")
+        assert players.count(CLAIM_MATCHER) == 0
+        await client.compare(first, second, model="scripted")
+        after = (await client.report(second)).model_extra or {}
+        # As a server leaves it that was stopped during the call.
+        async with engine.db.writing() as connection:
+            of_matcher = update(model_calls).where(model_calls.c.role == CLAIM_MATCHER.name)
+            await connection.execute(of_matcher.values(status="started", response=None))
+        await client.retry(second, "T1")
+        ended = await client.wait(second)
+
+    assert (before.get("stages"), ended.status) == (after.get("stages"), "done")
+    assert await comparisons_of(engine, second) == 1
+    await remove_ended_job(engine.holdfast, first)
+    assert await comparisons_of(engine, second) == 0
+
+
+async def comparisons_of(engine: RunningEngine, job_id: str) -> int:
+    """How many calls compared the job with another one."""
+    query = select(func.count()).select_from(model_calls)
+    of_job = query.where(model_calls.c.job_id == job_id, model_calls.c.role == CLAIM_MATCHER.name)
+    async with engine.db.reading() as connection:
+        return int((await connection.execute(of_job)).scalar_one())

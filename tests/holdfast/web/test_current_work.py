@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.models.budget.job_stages import StageName
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.models.views.status_views import StatusDocument
-from holdfast.web.watch.current_work import _next
+from holdfast.web.watch.current_work import _PHASES, _next
 
 # What a test leaves out, the words do not need.
 _VIEW: Any = JobView
@@ -46,3 +47,7 @@ def test_what_comes_next_is_named_with_what_it_waits_for(
     view = _VIEW.model_construct(tasks=tasks)
 
     assert _next(view, _STATUS.model_construct(next=predicted)) == shown
+
+
+def test_every_stage_but_a_comparison_after_the_end_is_a_phase() -> None:
+    assert set(_PHASES) == set(StageName) - {StageName.COMPARE}
