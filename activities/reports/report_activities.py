@@ -69,7 +69,7 @@ from holdfast.planning.reports.evidence_selection import (
     evidence_of_both_sides,
 )
 from holdfast.planning.reports.loop_report import loop_report
-from holdfast.planning.reports.sentence_support import unsupported_parts
+from holdfast.planning.reports.sentence_support import is_hedged, unsupported_parts
 from holdfast.planning.reports.stated_answers import TitledQuote
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import evidence_rows
@@ -205,12 +205,14 @@ def _report_of_loop(inputs: ReportInputs, loop: LoopResult) -> Report:
 
 def _record_delivered(report: Report, tx: JobTransaction) -> None:
     counts = report.check_summary or CheckSummary()
+    of_collection = {} if report.documents is None else {"documents": report.documents}
     tx.event(
         EventKind.REPORT_DELIVERED,
         citations=len(report.citations),
         kept=counts.kept,
         hedged=counts.hedged,
         dropped=counts.dropped,
+        **of_collection,
     )
 
 
@@ -314,8 +316,10 @@ def _unstated_parts(
     if not task.concludes or answer.conclusion in (None, ""):
         return []
     sources = [item.source_text for item in inputs.found]
-    # What a kept sentence computes, the answer may repeat: the sentence was checked.
-    kept = [each.text for part in statements_by_part(answer).values() for each in part]
+    # What a kept sentence computes, the answer may repeat: the sentence was checked. What is only
+    # suggested by its sources proves no answer.
+    said = (each.text for part in statements_by_part(answer).values() for each in part)
+    kept = [each for each in said if not is_hedged(each)]
     known = [*_permitted_texts(task), *kept]
     return unsupported_parts(value_in_words(answer.conclusion), sources, known)
 

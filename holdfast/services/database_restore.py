@@ -40,8 +40,8 @@ async def restore_backup(
     PostgreSQL and Temporal run afterwards, and no worker.
 
     Raises:
-        BadInput: the file is no whole backup, the home has jobs or collections and `replaces` is
-            false, or PostgreSQL is a server of the user's own.
+        BadInput: the file is no whole backup, or of a newer release, the home has jobs or
+            collections and `replaces` is false, or PostgreSQL is a server of the user's own.
         ServiceDown: a service does not start or stop, or pg_restore failed.
     """
     if not (settings.uses_embedded_database and settings.uses_embedded_temporal):
@@ -85,7 +85,9 @@ def _restore(home: Path, file: Path) -> RestoredJobs:
         str(file),
         database_url=restored,
     )
-    migrate_schema(restored.replace("postgresql://", "postgresql+psycopg://", 1))
+    url = restored.replace("postgresql://", "postgresql+psycopg://", 1)
+    # Only this release will read it: rolling releases do not share an embedded database.
+    migrate_schema(url, allows_newer=False)
     with psycopg.connect(restored) as connection:
         jobs = _count(connection, "select count(*) from jobs")
         final = [status.value for status in FINAL_JOB_STATUSES]

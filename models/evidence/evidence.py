@@ -225,7 +225,10 @@ class Report(Frozen):
     """None in reports of releases without sentence checks."""
     delivery_checks: tuple[DeliveryCheck, ...] = ()
     documents: int | None = None
-    """How many documents the collection had; None without one, and in earlier releases."""
+    """How many documents the collection had; None without one, and in earlier releases.
+
+    In the log, not in the stored report: the former release refuses a report with unknown fields.
+    """
     warnings: tuple[str, ...] = ()
     """Filled in when the report is read: later changes of its evidence and sources."""
     rechecked_at: datetime | None = None

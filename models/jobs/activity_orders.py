@@ -9,7 +9,8 @@ from holdfast.models.jobs.job_state import EndJob, JobCounts, TaskState
 from holdfast.models.jobs.work_limit import WorkLimit
 from holdfast.models.questions.control_requests import ControlKind
 from holdfast.models.strategies.job_strategy import Strategy
-from holdfast.models.wire import stored_keys
+from holdfast.models.wire import call_places, stored_keys
+from holdfast.models.wire.call_places import CallPlaces
 
 
 class JobOrder(Frozen):
@@ -50,6 +51,11 @@ class AttemptOrder(RunOrder):
     limit: WorkLimit | None = None
     """How long workers may work on it; None: as long as it takes, for what only records."""
 
+    @property
+    def places(self) -> CallPlaces:
+        """Where its calls are in the ledger; the plain order is the planner's."""
+        return call_places.planning_places()
+
 
 class ReplanOrder(AttemptOrder):
     """Continue the plan from a failed task."""
@@ -58,11 +64,19 @@ class ReplanOrder(AttemptOrder):
     under_way: tuple[str, ...] = ()
     """Started tasks, also if PostgreSQL does not show it yet; they are not replaced."""
 
+    @property
+    def places(self) -> CallPlaces:
+        return call_places.replanning_places(self.task_id)
+
 
 class TaskOrder(AttemptOrder):
     """Run one attempt of a task."""
 
     task_id: str
+
+    @property
+    def places(self) -> CallPlaces:
+        return CallPlaces(exact=(self.task_id,))
 
 
 class AgentTaskOrder(TaskOrder):
@@ -86,11 +100,20 @@ class ReviseOrder(AttemptOrder):
     """The number of results so far."""
     under_way: tuple[str, ...] = ()
 
+    @property
+    def places(self) -> CallPlaces:
+        key = stored_keys.revision_receipt(self.results_considered, self.attempt)
+        return CallPlaces(exact=(key,))
+
 
 class VerificationRoundOrder(AttemptOrder):
     """Verify the results of one round, or fill their gaps."""
 
     round: int
+
+    @property
+    def places(self) -> CallPlaces:
+        return call_places.verification_places(self.round)
 
 
 class ReportOrder(AttemptOrder):
@@ -98,6 +121,10 @@ class ReportOrder(AttemptOrder):
 
     withdraws_questions: bool = False
     """True if open questions are withdrawn because the job ends."""
+
+    @property
+    def places(self) -> CallPlaces:
+        return CallPlaces(exact=(call_places.REPORT_LABEL,))
 
 
 class AnswerOrder(RunOrder):

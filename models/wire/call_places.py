@@ -9,11 +9,41 @@ number of the request in the dialogue.
 No other module builds these names.
 """
 
+from typing import NamedTuple
+
+from holdfast.models.wire import stored_keys
+
 REPORT_LABEL = "report"
 """The label of the calls that write and check the report."""
 CORRECTED_REPORT = "again"
 """The place of the report's second version, and of its checks."""
+_LATER_PLANS = "plan:"
 _LONGEST_PLACE = 200
+
+
+class CallPlaces(NamedTuple):
+    """Where the calls of one order are in the ledger: at these names, or at names that begin so."""
+
+    exact: tuple[str, ...] = ()
+    beginnings: tuple[str, ...] = ()
+
+
+def planning_places() -> CallPlaces:
+    """The places of the planner's calls, whatever number of plans was discarded."""
+    return CallPlaces(exact=(planning_label(0),), beginnings=(_LATER_PLANS,))
+
+
+def replanning_places(failed_task: str) -> CallPlaces:
+    """The places of the calls that continue the plan from a failed task, whatever its attempt."""
+    first = stored_keys.replan_receipt(failed_task, 1)
+    return CallPlaces(exact=(first,), beginnings=(first + stored_keys.ATTEMPT_SEPARATOR,))
+
+
+def verification_places(round_: int) -> CallPlaces:
+    """The places of the calls that verify a round, and that plan how to fill its gaps."""
+    return CallPlaces(
+        exact=(stored_keys.verification_receipt(round_), stored_keys.gap_filling_receipt(round_))
+    )
 
 
 def comparison_label(other_job: str) -> str:
@@ -23,7 +53,7 @@ def comparison_label(other_job: str) -> str:
 
 def planning_label(discarded_tasks: int) -> str:
     """The label of the planner's calls: another one for each discarded plan."""
-    return f"plan:{discarded_tasks}" if discarded_tasks else ""
+    return f"{_LATER_PLANS}{discarded_tasks}" if discarded_tasks else ""
 
 
 def chunk_place(number: int, chunks: int) -> str:

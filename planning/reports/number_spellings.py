@@ -92,20 +92,19 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
 
 
 def computed_numbers(sentence: str, shown: frozenset[str]) -> frozenset[str]:
-    """Return what the shown numbers that the sentence names give, added and subtracted in a chain.
+    """Return what the shown numbers of the sentence give: the sum, or the largest less the others.
 
     A sentence that says what it computes from needs no quote for the result: £187,600 less £162,600
-    and £1,500 show £23,500. Days and years compute nothing.
+    and £1,500 show £23,500. None is left out, so £26,500 is not shown. Days and years compute
+    nothing.
     """
     amounts = (match for match in _CLAIM.finditer(sentence) if not _is_date_part(match["number"]))
     named = {each for match in amounts for each in _forms(match)} & shown
     terms = sorted((Decimal(each) for each in named), reverse=True)
     if len(terms) > _MOST_TERMS:  # so many numbers would allow any
         return frozenset()
-    sums = {Decimal(0)}
-    for term in terms:
-        sums |= {each + sign * term for each in sums for sign in (1, -1)}
-    return frozenset(canonical_number(f"{each:f}") for each in sums if each > 0)
+    results = {sum(terms), 2 * terms[0] - sum(terms)} if terms else set()
+    return frozenset(canonical_number(f"{each:f}") for each in results if each > 0)
 
 
 def number_of_word(word: str) -> str | None:

@@ -77,6 +77,11 @@ def hedged(sentence: str) -> str:
     return f"{bare}{_HEDGE}."
 
 
+def is_hedged(sentence: str) -> bool:
+    """True if the sentence is one that `hedged` changed."""
+    return sentence.endswith(f"{_HEDGE}.")
+
+
 def without_hedge(sentence: str) -> str:
     """Return a sentence that `hedged` changed as it was, without its final period."""
     return sentence.removesuffix(f"{_HEDGE}.")

@@ -85,8 +85,8 @@ async def supporting_evidence_ids(write: JobTransaction) -> frozenset[int]:
 
 
 async def keep_report(write: JobTransaction, report: Report) -> None:
-    """Store the delivered report."""
-    filled_in_when_read = {"warnings", "rechecked_at", "job_id", "delivered_at"}
+    """Store the delivered report, but not its `documents`, which the log's entry has."""
+    filled_in_when_read = {"warnings", "rechecked_at", "job_id", "delivered_at", "documents"}
     body = report.model_dump(mode="json", exclude=filled_in_when_read)
     await write.connection.execute(
         upsert(reports)
@@ -99,7 +99,15 @@ async def keep_report(write: JobTransaction, report: Report) -> None:
 
 async def load_report(db: Database, job_id: str) -> Report | None:
     """Return the delivered report, or None, with warnings about inactive evidence."""
-    query = select(reports.c.body, reports.c.created_at).where(reports.c.job_id == job_id)
+    delivery = (
+        select(events.c.facts)
+        .where(events.c.job_id == job_id, events.c.kind == EventKind.REPORT_DELIVERED)
+        .order_by(events.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = select(reports.c.body, reports.c.created_at, delivery.label("delivery"))
+    query = query.where(reports.c.job_id == job_id)
     async with db.reading() as connection:
         row = (await connection.execute(query)).one_or_none()
     if row is None:
@@ -113,6 +121,7 @@ async def load_report(db: Database, job_id: str) -> Report | None:
             "rechecked_at": max((each.checked_at for each in checks.values()), default=None),
             "job_id": job_id,
             "delivered_at": row.created_at,
+            "documents": (row.delivery or {}).get("documents", report.documents),
         }
     )
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
+from holdfast.models.wire.call_places import CallPlaces
 from holdfast.storage.core.client_sessions import session_name
 from holdfast.storage.core.database import Database
 
@@ -19,16 +20,19 @@ _UNDER_WAY = text("""
     ) and (
         exists (
             select from model_calls
-            where job_id = :job_id and task_id = :task_id and status = 'started'
-                and response_id is null)
+            where job_id = :job_id and status = 'started' and response_id is null
+                and (task_id = any(:exact)
+                    or exists (
+                        select from unnest(cast(:beginnings as text[])) as beginning
+                        where starts_with(task_id, beginning))))
         or exists (
             select from tool_calls
-            where job_id = :job_id and task_id = :task_id and status = 'started'))
+            where job_id = :job_id and task_id = any(:exact) and status = 'started'))
 """)
 
 
-async def has_call_under_way(db: Database, job_id: str, task_id: str, *, worker: str) -> bool:
-    """True if the task has a call without an outcome, and this worker lives and may write it.
+async def has_call_under_way(db: Database, job_id: str, places: CallPlaces, *, worker: str) -> bool:
+    """True if a call at the places has no outcome, and this worker lives and may write it.
 
     Behind a pooler such as PgBouncer no session is the worker's for long, so it may be False there.
 
@@ -39,7 +43,8 @@ async def has_call_under_way(db: Database, job_id: str, task_id: str, *, worker:
         "session": session_name(worker),
         "lasts": SIGN_OF_LIFE_LASTS,
         "job_id": job_id,
-        "task_id": task_id,
+        "exact": list(places.exact),
+        "beginnings": list(places.beginnings),
     }
     async with db.reading() as connection:
         return bool((await connection.execute(_UNDER_WAY, values)).scalar_one())

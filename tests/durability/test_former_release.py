@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.corpus.folder_ingestion import ingest_folder
+from holdfast.jobs.job_lookup import report_of
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.worker_launcher import WorkerLauncher
@@ -45,6 +47,19 @@ async def submit():
 
 asyncio.run(submit())
 os._exit(0)  # threads of Temporal's client may disturb the end of Python
+"""
+_READ = """
+import asyncio, os, sys
+from holdfast.settings import load_settings
+from holdfast.storage.core.database import Database
+from holdfast.storage.evidence.evidence_rows import load_report
+
+async def read():
+    db = Database(load_settings().database_url)
+    print((await load_report(db, sys.argv[1])).question, flush=True)
+
+asyncio.run(read())
+os._exit(0)
 """
 
 
@@ -83,3 +98,29 @@ async def test_client_and_worker_of_the_former_release_work_on_this_schema(
 
     assert job.status is JobStatus.DONE, job.message
     assert {call.sends for call in await job_calls(client_side.db, job_id)} == {1}
+
+
+async def test_the_client_of_the_former_release_reads_a_report_of_this_one(
+    client_side: RunningEngine,
+    workers: WorkerLauncher,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    former_code: Path,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("It was lit in 1841.")
+    await ingest_folder(client_side.db, tmp_path / "notes", "notes")
+    players.plan = plan(lookup_task("T1", query="lighthouse"), final_task("T2", "T1"))
+    tools.answers = {"lighthouse": "It was lit in 1841."}
+    await workers.start()
+    job_id = await client_side.submit("When?", collection="notes")
+    async with asyncio.timeout(_WITHIN_S):
+        await client_side.holdfast.wait(job_id)
+
+    python = ("env", f"PYTHONPATH={former_code}", sys.executable, "-P")
+    read = await workers.run(*python, "-c", _READ, job_id)
+
+    assert read == "When?\n"
+    report = await report_of(client_side.holdfast, job_id)
+    assert report.documents == 1

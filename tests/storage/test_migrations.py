@@ -3,11 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
+from structlog.testing import capture_logs
 
-from holdfast.storage.core.schema_migration import migrate_schema, newest_schema_version
+from holdfast.models.errors import BadInput
+from holdfast.storage.core.owner_role import OwnerRole
+from holdfast.storage.core.schema_migration import main, migrate_schema, newest_schema_version
 from holdfast.storage.core.tables.all_tables import metadata
 
 
@@ -48,17 +52,26 @@ def test_ten_at_once_migrate_once(database_url: str) -> None:
     assert versions == [newest_schema_version()]
 
 
-def test_the_schema_of_a_newer_release_stays_as_it_is(database_url: str) -> None:
+def test_the_schema_of_a_newer_release_stays_as_it_is(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     engine = create_engine(database_url)
     with engine.begin() as connection:
         connection.execute(text("update alembic_version set version_num = '9999'"))
 
-    migrate_schema(database_url)
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", database_url)
+    with capture_logs() as logs:
+        code = main()
+    with pytest.raises(BadInput, match="revision 9999, which this release does not know"):
+        migrate_schema(database_url, allows_newer=False)
 
     with engine.connect() as connection:
         at = connection.execute(text("select version_num from alembic_version")).scalar_one()
     engine.dispose()
-    assert at == "9999"
+    assert (at, code) == ("9999", 0)
+    assert [(each["log_level"], each["revision"]) for each in logs] == [("warning", "9999")]
+    assert capsys.readouterr().out == "database is at revision 9999\n"
+    assert isinstance(migrate_schema(database_url), OwnerRole)
 
 
 def test_the_words_of_old_passages_are_folded_by_the_migration(database_url: str) -> None:

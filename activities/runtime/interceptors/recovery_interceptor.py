@@ -18,6 +18,7 @@ from holdfast.activities.runtime.interceptors.around_interceptor import (
 )
 from holdfast.activities.runtime.shared_results import SharedResults
 from holdfast.models.errors import StorageAway
+from holdfast.models.jobs.activity_orders import AttemptOrder
 from holdfast.models.jobs.job_recovery import LossCause, LostAttempt
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.database_outage import retry_until_available
@@ -114,16 +115,16 @@ async def let_open_calls_end(
     order: Any,  # noqa: ANN401 - whatever the activity takes
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Wait while the worker of the last attempt has a call of this task under way.
+    """Wait while the worker of the last attempt has a call of this order under way.
 
     A worker that lives and writes to PostgreSQL cannot reach Temporal; its reply is paid for.
     """
     before, left_s = _last_worker(), _CALLS_END_WITHIN_S
-    if before in ("", activity.client().identity):
+    if before in ("", activity.client().identity) or not isinstance(order, AttemptOrder):
         return
-    task_id = getattr(order, "task_id", "")
-    while left_s > 0 and await has_call_under_way(db, order.job_id, task_id, worker=before):
-        log.info("activity.waits_for_reply", worker=before, task_id=task_id)
+    places = order.places
+    while left_s > 0 and await has_call_under_way(db, order.job_id, places, worker=before):
+        log.info("activity.waits_for_reply", worker=before, places=places.exact)
         await sleep(_LOOK_EVERY_S)
         left_s -= _LOOK_EVERY_S
 

@@ -11,7 +11,8 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -186,12 +187,24 @@ async def move_jobs(
     moved = []
     async for found in client.list_workflows(query):
         if found.workflow_type == RUN_WORKFLOW:
-            await _follow_current(client, found)
+            with _unless_ended():
+                await _follow_current(client, found)
             continue
         handle = client.get_workflow_handle(found.id, run_id=found.run_id)
-        await handle.terminate(reason=_REASON.format(release))
-        moved.append(found.id)
+        with _unless_ended():
+            await handle.terminate(reason=_REASON.format(release))
+            moved.append(found.id)
     return moved
+
+
+@contextmanager
+def _unless_ended() -> Iterator[None]:
+    """Let a workflow pass that has ended since it was listed."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
 
 
 async def _follow_current(client: Client, run: WorkflowExecution) -> None:

@@ -37,6 +37,8 @@ from holdfast.web.rendering.amounts import positive_amount
 from holdfast.web.rendering.page_templates import page
 
 _SHOWN_RUNS = 50
+_LATEST_S = 10**11
+"""A second of the year 5138: the calendar of Python ends in the year 9999."""
 _BEGINS_WITHIN = timedelta(minutes=1)
 """How long the page looks for a run that it asked for: one that is left out never comes."""
 _STATUSES = {
@@ -96,7 +98,7 @@ async def show_runs(
     session: PageReader,
     request: Request,
     schedule: str,
-    asked: Annotated[int, Query(ge=0, le=2**40)] = 0,
+    asked: Annotated[int, Query(ge=0, le=_LATEST_S)] = 0,
 ) -> Response:
     """One schedule with its newest runs, and what changed from one to the next.
 
@@ -158,6 +160,8 @@ def _body(form: ScheduleForm) -> NewScheduleBody:
     """
     cost = positive_amount("the limit in money", form.max_cost)
     runs = positive_amount("the number of runs", form.runs)
+    if runs is not None and not runs.is_integer():
+        raise BadInput(f"the number of runs is {form.runs[:40]!r}; give a whole number")
     ask = None
     if not form.update:
         ask = JobSubmission(

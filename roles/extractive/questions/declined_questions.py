@@ -24,14 +24,17 @@ _CALCULATES = re.compile(
     rf"|\bhow many (?:{_TIMES})\b.*\bbetween\b.*\band\b",
     re.IGNORECASE,
 )
-_MANY = r"[a-z][a-z-]+(?<![si])s"
+_PLURAL_ONLY = "hours|costs|terms|headquarters|premises|damages|odds|proceeds|earnings|savings"
+"""Plurals that often name one value: `the opening hours`, `the costs of the repair`."""
+_MANY = rf"(?!(?:{_PLURAL_ONLY})\b)[a-z][a-z-]+(?<![si])s"
 _LIST = re.compile(
     rf"^(?:[Ww]hich|[Ww]hat)\s+(?:[a-z-]+\s+){{0,3}}?{_MANY}\s+(?:are|were|have)\b(?!.*\bor\b)"
-    rf"|^(?:[Ww]hich|[Ww]hat|[Ww]ho)\s+(?:are|were)\s+(?:all\s+)?the\s+(?:[a-z-]+\s+){{0,3}}?"
+    rf"|^(?:[Ww]hich|[Ww]hat|[Ww]ho)\s+(?:are|were)\s+(?:all\s+)?the\s+(?:(?!of\b)[a-z-]+\s+){{0,3}}?"
     rf"{_MANY}\b(?!.*\bor\b)"
 )
 _ACCOUNT = re.compile(
-    r"^(?:please\s+)?(?:summari[sz]e|describe|list|outline|explain|tell me (?:about|what|all)"
+    r"^(?:please\s+)?(?:summari[sz]e|describe|explain(?!\s+(?:who|when|where)\b)"
+    r"|(?:list|outline)\s+(?:all|each|every|the|an?|these|those|any)|tell me (?:about|what|all)"
     r"|give (?:me )?an? (?:overview|summary|list|account))\b",
     re.IGNORECASE,
 )

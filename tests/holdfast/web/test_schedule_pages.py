@@ -54,6 +54,11 @@ async def test_without_scripts_a_schedule_is_made_run_paused_resumed_and_ended(
         # What was written stays in the form; the browser reports the status 400.
         await expect(page.get_by_role("alert")).to_contain_text("on mondays")
         await expect(question).to_have_value(re.compile("<b>delivered</b>"))
+        runs = page.get_by_label("Ends after runs")
+        await runs.fill("1.5")
+        await page.get_by_role("button", name="Add the schedule").click()
+        await expect(page.get_by_role("alert")).to_contain_text("give a whole number")
+        await runs.fill("")
         await times.fill("weekly on monday 08:00")
         await page.get_by_role("button", name="Add the schedule").click()
         await expect(page).to_have_url(re.compile("/schedules/schedule-"))
@@ -122,6 +127,8 @@ async def test_schedules_of_another_owner_are_not_shown(
         await page.get_by_label("Or use an API key").fill(key)
         await page.get_by_role("button", name="Sign in").click()
         await expect(page.locator("main")).to_contain_text("There is no schedule yet")
+        latest = await page.request.get(f"{serving.url}/schedules/{made.id}?asked={10**12}")
+        assert latest.status < 500, "no calendar has the second"
         for change in ("", "/run", "/end"):
             headers = {"Origin": serving.url}
             address = f"{serving.url}/schedules/{made.id}{change}"

@@ -104,5 +104,6 @@ def test_a_sentence_may_compute_from_several_numbers_that_it_names() -> None:
         said.replace("23,500", "23,600"),
         said.replace("23,500", "23,486"),  # less the day
         "£23,500 are left of £187,600 after the credit of £1,500.",
+        "£187,600 less £162,600 and £1,500 is £26,500.",
     ):
         assert unknown_numbers(wrong, shown | computed_numbers(wrong, shown)), wrong

@@ -52,6 +52,10 @@ def test_a_question_in_another_language_is_declined(question: str) -> None:
         "Which corrective actions were decided?",
         "What are the risks at Selby?",
         "Summarise what is known about Orva",
+        "List all risks at Selby",
+        "Outline the repair",
+        "Explain the method of Orva",
+        "What are the costs and risks of the repair?",
     ],
 )
 def test_a_list_and_an_account_are_declined(question: str) -> None:
@@ -71,6 +75,11 @@ def test_a_list_and_an_account_are_declined(question: str) -> None:
         "Which is older, Tarn Mill or Oxley Forge?",
         "Is Tarn Mill larger than Oxley Forge?",
         "Orva budget",
+        "What are the opening hours of the museum?",
+        "What were the costs of the repair?",
+        "What are the headquarters of Acme?",
+        "List price of the boat?",
+        "Explain who built the dam",
         "",
     ],
 )
