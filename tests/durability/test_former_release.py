@@ -50,13 +50,15 @@ os._exit(0)  # threads of Temporal's client may disturb the end of Python
 """
 _READ = """
 import asyncio, os, sys
+from holdfast.client import open_client
+from holdfast.jobs.job_lookup import report_of
+from holdfast.services.service_lifecycle import attach_to_services
 from holdfast.settings import load_settings
-from holdfast.storage.core.database import Database
-from holdfast.storage.evidence.evidence_rows import load_report
 
 async def read():
-    db = Database(load_settings().database_url)
-    print((await load_report(db, sys.argv[1])).question, flush=True)
+    settings = load_settings()
+    async with open_client(settings, await attach_to_services(settings)) as holdfast:
+        print((await report_of(holdfast, sys.argv[1])).question, flush=True)
 
 asyncio.run(read())
 os._exit(0)
