@@ -19,16 +19,25 @@ _MIDNIGHT = text("date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'
 async def store_quota(
     db: Database, kind: QuotaHolder, subject: str, limits: QuotaLimits, by: str
 ) -> Quota:
-    """Store the quota, in place of an earlier one of the same owner, or of the key's line."""
+    """Store the quota, in place of an earlier one of the same owner, or of the key's line.
+
+    A key's quota is stored for the newest key of its line, which stays in use.
+    """
     values = {**limits.model_dump(include=set(QuotaLimits.model_fields)), "set_by": by}
-    row = {"kind": kind.value, "subject": subject, **values}
-    statement = insert(quotas).values(row)
     changed = {**values, "set_at": func.now()}
     async with db.writing() as connection:
         if kind is QuotaHolder.KEY:
             line = lines_of(select(literal(subject).label("subject")))
+            newest = (
+                select(api_keys.c.id)
+                .where(api_keys.c.id.in_(select(line.c.key_id)))
+                .order_by(api_keys.c.created_at.desc(), api_keys.c.id)
+                .limit(1)
+            )
+            subject = (await connection.execute(newest)).scalar_one_or_none() or subject
             other = quotas.c.subject.in_(select(line.c.key_id)) & (quotas.c.subject != subject)
             await connection.execute(delete(quotas).where(quotas.c.kind == kind.value, other))
+        statement = insert(quotas).values({"kind": kind.value, "subject": subject, **values})
         await connection.execute(
             statement.on_conflict_do_update(index_elements=["kind", "subject"], set_=changed)
         )
@@ -39,12 +48,16 @@ async def store_quota(
 
 
 async def remove_quota(db: Database, kind: QuotaHolder, subject: str, by: str) -> None:
-    """Remove the quota.
+    """Remove the quota; a key's id names the quota of all keys of its line.
 
     Raises:
         NotFound: there is no such quota.
     """
-    mine = (quotas.c.kind == kind.value, quotas.c.subject == subject)
+    line = lines_of(select(literal(subject).label("subject")))
+    is_mine = quotas.c.subject == subject
+    if kind is QuotaHolder.KEY:
+        is_mine = quotas.c.subject.in_(select(line.c.key_id))
+    mine = (quotas.c.kind == kind.value, is_mine)
     async with db.writing() as connection:
         gone = await connection.execute(delete(quotas).where(*mine))
         if gone.rowcount == 0:

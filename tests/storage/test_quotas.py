@@ -19,7 +19,7 @@ from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
 from holdfast.roles.extractive.extractive_model import ExtractiveModel
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerTask
-from holdfast.storage.access.quota_rows import load_quotas
+from holdfast.storage.access.quota_rows import load_quotas, remove_quota
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
@@ -136,8 +136,10 @@ async def test_a_rotated_key_keeps_the_quota_of_its_day_and_shares_it_with_the_f
     assert (quota.subject, quota.used_calls) == (rotated.details.id, 3)
     await set_quota(db, QuotaHolder.KEY, made.details.id, QuotaLimits(calls=4), by="olga")
     (quota,) = await load_quotas(db)
-    assert (quota.calls, quota.used_calls) == (4, 3)
+    assert (quota.subject, quota.calls, quota.used_calls) == (rotated.details.id, 4, 3)
     assert await is_taken(db, after[1])
+    await remove_quota(db, QuotaHolder.KEY, made.details.id, "olga")
+    assert await load_quotas(db) == []
 
 
 async def calls_of_key(db: Database, key_id: str, count: int) -> list[int]:
