@@ -18,8 +18,14 @@ _EXAMPLES = {"after": 'after = "365d"', "owners": 'owners = {maria = "90d", arch
 def _age(given: object) -> object:
     if given == "never":
         return None
+    if given is None or isinstance(given, timedelta):
+        return given
+    if not isinstance(given, str):
+        # pydantic would read a number as seconds, and erase everything that is older.
+        told = f'an age is a text of days or hours, such as "365d", not {given!r}'
+        raise ValueError(told)  # noqa: TRY004 - pydantic reports no TypeError
     try:
-        return parse_age(given) if isinstance(given, str) else given
+        return parse_age(given)
     except BadInput as error:
         raise ValueError(str(error)) from error
 

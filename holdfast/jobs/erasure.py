@@ -16,6 +16,7 @@ from holdfast.jobs.job_controller import JobController
 from holdfast.models.access.audit_entries import AuditedAction
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
 from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.jobs.job_record import Job
 from holdfast.storage.access.audit_rows import append_audit_entry
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import erasure_rows, job_rows
@@ -38,17 +39,22 @@ async def erase_job(
     by: str,
     with_follow_ups: bool = False,
     owner: str | None = None,
+    only_ended: bool = False,
 ) -> ErasureReceipt:
     """Erase the job; with `with_follow_ups`, also the jobs that follow or fork it, which quote it.
 
-    With `owner`, jobs of other owners stay; the receipt names them.
+    With `owner`, jobs of other owners stay; the receipt names them. With `only_ended`, no job is
+    cancelled, and one that is reopened meanwhile stays.
 
     Raises:
         NotFound: there is no such job.
-        BadInput: other jobs follow or fork it, and `with_follow_ups` is false.
+        BadInput: other jobs follow or fork it, and `with_follow_ups` is false; or a job has not
+            ended, and `only_ended` is true.
         ServiceDown: a service does not answer, or the job does not end; erase again then.
     """
-    await job_rows.load_job(holdfast.db, job_id)
+    job = await job_rows.load_job(holdfast.db, job_id)
+    if only_ended and not job.status.is_final:
+        raise _not_ended_error(job)
     dependent = await erasure_rows.follow_ups_of(holdfast.db, [job_id])
     owners = {each: await job_rows.find_job_owner(holdfast.db, each) for each in dependent}
     follow_ups = [each for each in dependent if owner in (None, owners[each])]
@@ -58,7 +64,7 @@ async def erase_job(
             f"{job_id}, or begins from it as a fork, and quotes its question and answer; `holdfast "
             f"erase {job_id} --with-follow-ups` erases them too"
         )
-    erasure = await _begin(holdfast, ErasureSubject.JOB, job_id, by)
+    erasure = await _begin(holdfast, ErasureSubject.JOB, job_id, by, only_ended=only_ended)
     for each in (*reversed(follow_ups), job_id):
         await erasure.erase(each)
     left = [each for each in dependent if each not in follow_ups]
@@ -108,18 +114,23 @@ class _Erasure:
     temporal: "Client"
     id: str
     by: str
+    only_ended: bool = False
 
     async def erase(self, job_id: str) -> None:
-        await self._end(job_id)
+        job = await job_rows.load_job(self.holdfast.db, job_id)
+        if not job.status.is_final and self.only_ended:
+            raise _not_ended_error(job)
+        await self._end(job)
         await wait_until_closed(self.temporal, job_id)
         runs = await delete_histories(self.temporal, job_id)
         await wait_until_deleted(self.temporal, job_id)
-        await erasure_rows.erase_stored_job(self.holdfast.db, self.id, job_id, runs)
+        epoch = job.epoch if self.only_ended else None
+        await erasure_rows.erase_stored_job(self.holdfast.db, self.id, job_id, runs, epoch=epoch)
 
-    async def _end(self, job_id: str) -> None:
-        job = await job_rows.load_job(self.holdfast.db, job_id)
+    async def _end(self, job: Job) -> None:
         if job.status.is_final:
             return
+        job_id = job.id
         with suppress(BadInput):  # it has just ended
             await JobController(self.holdfast, self.by).cancel(job_id)
         if not (await self.holdfast.wait(job_id, _ENDS_WITHIN)).status.is_final:
@@ -128,12 +139,20 @@ class _Erasure:
             )
 
 
-async def _begin(holdfast: Holdfast, kind: ErasureSubject, subject: str, by: str) -> _Erasure:
+async def _begin(
+    holdfast: Holdfast, kind: ErasureSubject, subject: str, by: str, *, only_ended: bool = False
+) -> _Erasure:
     temporal = holdfast.temporal or await connect(holdfast.settings, holdfast.endpoints)
     audited = AuditedAction(actor=by, action=f"erase_{kind.value}", resource=subject)
-    await append_audit_entry(holdfast.db, audited)
+    # Nobody asks again when retention tries each hour what it has begun.
+    if not (only_ended and await erasure_rows.has_begun(holdfast.db, kind, subject)):
+        await append_audit_entry(holdfast.db, audited)
     made = await erasure_rows.begin_erasure(holdfast.db, kind, subject, by)
-    return _Erasure(holdfast, temporal, made, by)
+    return _Erasure(holdfast, temporal, made, by, only_ended)
+
+
+def _not_ended_error(job: Job) -> BadInput:
+    return BadInput(f"job {job.id} is {job.status.value}; only ended jobs are erased here")
 
 
 def _remove_folders(holdfast: Holdfast, uploads: list[str]) -> int:

@@ -3,7 +3,7 @@
 from holdfast.client import Holdfast
 from holdfast.configuration.retention_settings import read_retention
 from holdfast.jobs.job_removal import remove_ended_jobs
-from holdfast.jobs.retention import erase_due_jobs, jobs_due
+from holdfast.jobs.retention import RetentionRound, erase_due_jobs, jobs_due
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_age import parse_age, parse_size
@@ -20,6 +20,8 @@ class PrunedJobs(Frozen):
     found: tuple[EndedJob, ...]
     removed: tuple[RemovedJob, ...]
     """Empty if only answers or logs were removed."""
+    note: str = ""
+    """Why jobs whose time is over by `[retention]` were not erased."""
 
     @property
     def size_bytes(self) -> int:
@@ -73,14 +75,14 @@ async def _by_retention(holdfast: Holdfast, part: PrunedPart, *, is_dry_run: boo
             "jobs, set [retention] in holdfast.toml"
         )
     found = {job.job_id: job for job in await jobs_due(holdfast, kept)}
-    receipts = () if is_dry_run else await erase_due_jobs(holdfast, kept)
+    done = RetentionRound() if is_dry_run else await erase_due_jobs(holdfast, kept)
     removed = tuple(
         RemovedJob(
             job_id=each.subject,
             question=found[each.subject].question,
             sources=each.rows.get("sources", 0),
         )
-        for each in receipts
+        for each in done.receipts
         if each.subject in found
     )
-    return PrunedJobs(part=part, found=tuple(found.values()), removed=removed)
+    return PrunedJobs(part=part, found=tuple(found.values()), removed=removed, note=done.note)

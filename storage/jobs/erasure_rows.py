@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Row, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
 from holdfast.models.access.quotas import QuotaHolder
+from holdfast.models.errors import BadInput
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.access_tables import api_keys
 from holdfast.storage.core.tables.corpus_tables import documents
@@ -24,15 +25,16 @@ _OWNED_TABLES = (api_keys, webhooks, document_uploads, quota_uses, schedules)
 """Their rows have an owner of their own; rows of other tables belong to a job or a collection."""
 
 
+async def has_begun(db: Database, kind: ErasureSubject, subject: str) -> bool:
+    """Return True if an erasure of the subject was interrupted."""
+    async with db.reading() as connection:
+        return (await connection.execute(_open_erasure(kind, subject))).first() is not None
+
+
 async def begin_erasure(db: Database, kind: ErasureSubject, subject: str, by: str) -> str:
     """Return the id of the erasure; an interrupted erasure of the subject continues."""
-    is_open = (
-        erasures.c.kind == kind.value,
-        erasures.c.subject == subject,
-        erasures.c.ended_at.is_(None),
-    )
     async with db.writing() as connection:
-        query = select(erasures.c.id).where(*is_open).limit(1)
+        query = _open_erasure(kind, subject)
         if found := (await connection.execute(query)).scalar_one_or_none():
             return str(found)
         made = f"erasure-{uuid4().hex[:12]}"
@@ -65,10 +67,23 @@ async def follow_ups_of(db: Database, job_ids: Sequence[str]) -> list[str]:
 
 
 async def erase_stored_job(
-    db: Database, erasure_id: str, job_id: str, workflow_runs: Sequence[str]
+    db: Database,
+    erasure_id: str,
+    job_id: str,
+    workflow_runs: Sequence[str],
+    *,
+    epoch: int | None = None,
 ) -> None:
-    """Delete the job's rows in all tables and the sources that no other job has read."""
+    """Delete the job's rows in all tables and the sources that no other job has read.
+
+    Raises:
+        BadInput: `epoch` is given, and the job was reopened since it had that epoch.
+    """
     async with db.writing() as connection:
+        if epoch is not None:
+            held = select(jobs.c.epoch).where(jobs.c.id == job_id).with_for_update()
+            if (await connection.execute(held)).scalar_one_or_none() not in (None, epoch):
+                raise BadInput(f"job {job_id} was reopened while it was being erased; it stays")
         rows = await count_rows_of_job(connection, job_id)
         sources = await delete_job(connection, job_id)
         if sources.removed:
@@ -138,6 +153,15 @@ async def load_receipts(db: Database, limit: int) -> list[ErasureReceipt]:
     query = select(erasures).order_by(erasures.c.begun_at.desc(), erasures.c.id).limit(limit)
     async with db.reading() as connection:
         return [_receipt(row) for row in (await connection.execute(query)).all()]
+
+
+def _open_erasure(kind: ErasureSubject, subject: str) -> Select[tuple[str]]:
+    is_open = (
+        erasures.c.kind == kind.value,
+        erasures.c.subject == subject,
+        erasures.c.ended_at.is_(None),
+    )
+    return select(erasures.c.id).where(*is_open).limit(1)
 
 
 async def _add(

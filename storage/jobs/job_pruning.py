@@ -27,6 +27,7 @@ from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.job_tables import events, jobs
 from holdfast.storage.core.tables.loop_tables import loop_messages
 from holdfast.storage.jobs.job_removal import TABLES_OF_JOBS
+from holdfast.storage.schedules.schedule_run_rows import jobs_of_open_schedules
 
 
 class EndedJob(Frozen):
@@ -70,11 +71,17 @@ async def ended_jobs(
 
 
 async def jobs_past_retention(
-    db: Database, after: timedelta | None, owners: Mapping[str, timedelta | None]
+    db: Database,
+    after: timedelta | None,
+    owners: Mapping[str, timedelta | None],
+    *,
+    only: str | None = None,
 ) -> list[EndedJob]:
     """Return the ended jobs that are older than jobs of their owner are kept, the newest first.
 
-    `owners` has the time of single owners, and `after` that of all others; None keeps the job.
+    `owners` has the time of single owners, and `after` that of all others; None keeps the job. A
+    job stays whose report the next run of a schedule updates or compares with. `only` is the id of
+    a job: all others are left out.
     """
     age = func.now() - jobs.c.finished_at
     named = {name: kept for name, kept in owners.items() if kept is not None}
@@ -86,6 +93,10 @@ async def jobs_past_retention(
         select(jobs.c.id.label("job_id"), jobs.c.question, jobs.c.finished_at, sizes.c.size_bytes)
         .join(sizes, sizes.c.job_id == jobs.c.id)
         .where(jobs.c.status.in_(FINAL_JOB_STATUSES), or_(false(), *is_due))
+        .where(
+            jobs.c.id.not_in(jobs_of_open_schedules()),
+            true() if only is None else jobs.c.id == only,
+        )
         .order_by(jobs.c.created_at.desc(), jobs.c.id)
     )
     async with db.reading() as connection:

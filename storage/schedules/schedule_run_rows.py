@@ -2,11 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import CompoundSelect, Row, func, insert, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES
-from holdfast.models.schedules.schedule import ReportChanges, ScheduledRun
+from holdfast.models.schedules.schedule import ReportChanges, ScheduledRun, ScheduleStatus
 from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.tables.job_tables import jobs, reports
 from holdfast.storage.core.tables.schedule_tables import schedule_runs, schedules
@@ -76,6 +76,26 @@ async def newest_report_of_schedule(db: Database, schedule_id: str) -> str | Non
     """Return the job of the newest run that delivered a report; None if there is none."""
     async with db.reading() as connection:
         return await _newest_report(connection, schedule_id)
+
+
+def jobs_of_open_schedules() -> CompoundSelect[tuple[str]]:
+    """Select the jobs whose reports the next runs of schedules update or compare with."""
+    is_open = schedules.c.status != ScheduleStatus.ENDED.value
+    newest = (
+        select(schedule_runs.c.job_id)
+        .join(schedules, schedules.c.id == schedule_runs.c.schedule_id)
+        .join(reports, reports.c.job_id == schedule_runs.c.job_id)
+        .where(is_open)
+        .distinct(schedule_runs.c.schedule_id)
+        .order_by(
+            schedule_runs.c.schedule_id,
+            schedule_runs.c.begun_at.desc(),
+            schedule_runs.c.run.desc(),
+        )
+    )
+    return union_all(
+        select(schedules.c.updated_job).where(is_open), select(newest.subquery().c.job_id)
+    )
 
 
 async def find_schedule_of_job(db: Database, job_id: str) -> ScheduleOfJob | None:

@@ -26,8 +26,11 @@ class RetentionUpkeep:
         """Erase now and every hour, until cancelled."""
         while self.kept is not None:
             try:
-                for receipt in await erase_due_jobs(self.holdfast, self.kept):
+                done = await erase_due_jobs(self.holdfast, self.kept)
+                for receipt in done.receipts:
                     log.info("retention.job_erased", job_id=receipt.subject, receipt=receipt.id)
+                if done.note:
+                    log.warning("retention.not_whole", note=done.note[:500])
             except Exception as error:
                 log.warning("retention.not_done", kind=type(error).__name__, error=str(error)[:500])
             await asyncio.sleep(INTERVAL_S)

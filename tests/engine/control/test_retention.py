@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from temporalio.client import Client
 
 from holdfast.configuration.retention_settings import read_retention
+from holdfast.jobs import erasure
 from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
-from holdfast.models.errors import BadConfiguration, BadInput, NotFound
+from holdfast.jobs.retention import erase_due_jobs, jobs_due
+from holdfast.models.access.erasures import ErasureSubject
+from holdfast.models.errors import BadConfiguration, BadInput, NotFound, ServiceDown
 from holdfast.models.jobs.follow_up import FollowUp
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.services.worker.retention_upkeep import RetentionUpkeep
 from holdfast.storage.jobs import erasure_rows, job_rows
+from holdfast.storage.jobs.retention_turns import retention_turn
 from tests.support.jobs.running_engine import RunningEngine
 
 pytestmark = pytest.mark.conformance("OPS-07", "WAVE-14")
@@ -110,12 +115,85 @@ async def test_prune_without_an_age_does_what_retention_says(
         )
 
 
+async def test_a_job_that_cannot_be_erased_or_was_reopened_holds_up_no_other(
+    engine: RunningEngine, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest, reopened, stuck = [await ended_job(engine, "maria", 91) for _ in range(3)]
+
+    async def is_stuck(temporal: Client, job_id: str) -> None:
+        """The first that is erased, the newest, does not close; somebody reopens the next."""
+        if job_id == stuck:
+            async with engine.db.writing() as connection:
+                statement = text(
+                    "update jobs set status = 'queued', epoch = epoch + 1 where id = :job"
+                )
+                await connection.execute(statement, {"job": reopened})
+            raise ServiceDown("the workflow is still open")
+
+    monkeypatch.setattr(erasure, "wait_until_closed", is_stuck)
+    kept = read_retention(config)
+    assert kept is not None
+    rounds = [await erase_due_jobs(engine.holdfast, kept) for _ in range(2)]
+
+    assert [[each.subject for each in done.receipts] for done in rounds] == [[oldest], []]
+    assert all(f"{stuck}: the workflow is still open" in done.note for done in rounds)
+    assert await is_kept(engine, reopened)
+    assert await is_kept(engine, stuck)
+    with pytest.raises(BadInput, match="is queued"):
+        await erasure.erase_job(engine.holdfast, reopened, by="retention", only_ended=True)
+    receipt = await erasure_rows.begin_erasure(engine.db, ErasureSubject.JOB, reopened, "retention")
+    with pytest.raises(BadInput, match="was reopened"):
+        await erasure_rows.erase_stored_job(engine.db, receipt, reopened, (), epoch=0)
+    async with engine.db.reading() as connection:
+        entries = text("select count(*) from audit_entries where resource = :job")
+        assert (await connection.execute(entries, {"job": stuck})).scalar_one() == 1
+
+
+async def test_a_schedule_keeps_its_reports_and_prune_says_that_a_worker_has_the_turn(
+    engine: RunningEngine, config: Path
+) -> None:
+    base, earlier, newest = [await ended_job(engine, "maria", 91) for _ in range(3)]
+    kept = read_retention(config)
+    assert kept is not None
+    async with engine.db.writing() as connection:
+        await connection.execute(
+            text(
+                "insert into schedules (id, owner, question, updated_job, times, time_zone, overlap,"
+                " catch_up_s, status) values ('s1', 'maria', '?', :base, 'x', 'UTC', 'skip', 0,"
+                " 'active')"
+            ),
+            {"base": base},
+        )
+        for run, job in enumerate((earlier, newest)):
+            await connection.execute(
+                text(
+                    "insert into schedule_runs (schedule_id, run, job_id, begun_at)"
+                    " values ('s1', :run, :job, now() + make_interval(secs => :n))"
+                ),
+                {"run": f"r{run}", "job": job, "n": run},
+            )
+
+    assert [each.job_id for each in await jobs_due(engine.holdfast, kept)] == [earlier]
+    async with retention_turn(engine.db) as has_turn:
+        assert has_turn
+        done = await erase_due_jobs(engine.holdfast, kept)
+    assert (done.receipts, "another process erases" in done.note) == ((), True)
+    async with engine.db.writing() as connection:
+        await connection.execute(text("update schedules set status = 'ended'"))
+    assert len(await jobs_due(engine.holdfast, kept)) == 3
+
+
 def test_a_wrong_age_is_refused_with_the_right_form(tmp_path: Path) -> None:
     file = tmp_path / "holdfast.toml"
     file.write_text('[retention]\nowners = {maria = "3 months"}\n')
 
     with pytest.raises(BadConfiguration, match=r"90d"):
         read_retention(file)
+    for number in ("365", "0.5", "true"):
+        for entry in (f"after = {number}", f"owners = {{maria = {number}}}"):
+            file.write_text(f"[retention]\n{entry}\n")
+            with pytest.raises(BadConfiguration, match=r'such as "365d", not'):
+                read_retention(file)
     assert read_retention(None) is None
     file.write_text('[retention]\nafter = "12h"\n')
     kept = read_retention(file)

@@ -46,10 +46,14 @@ def prune_command(
                 f"{job.question[:80]}"
             )
     _print_removed(pruned.removed)
+    if pruned.note:
+        print_text(pruned.note)
+    gone = {job.job_id for job in pruned.removed}
+    is_whole = part is not PrunedPart.JOBS or is_dry_run
+    counted = [job for job in pruned.found if is_whole or job.job_id in gone]
     verb = "would be" if is_dry_run else "were"
-    print_text(
-        f"{part.value} of {len(pruned.found)} jobs {verb} pruned: {pruned.size_bytes:,} bytes"
-    )
+    size_bytes = sum(job.size_bytes for job in counted)
+    print_text(f"{part.value} of {len(counted)} jobs {verb} pruned: {size_bytes:,} bytes")
 
 
 def _print_removed(removed: Sequence[RemovedJob]) -> None:
