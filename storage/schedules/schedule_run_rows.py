@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from sqlalchemy import CompoundSelect, Row, func, insert, select, union_all, update
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.jobs.job_record import FINAL_JOB_STATUSES
@@ -86,7 +87,7 @@ def jobs_of_open_schedules() -> CompoundSelect[tuple[str]]:
         .join(schedules, schedules.c.id == schedule_runs.c.schedule_id)
         .join(reports, reports.c.job_id == schedule_runs.c.job_id)
         .where(is_open)
-        .distinct(schedule_runs.c.schedule_id)
+        .ext(distinct_on(schedule_runs.c.schedule_id))
         .order_by(
             schedule_runs.c.schedule_id,
             schedule_runs.c.begun_at.desc(),
