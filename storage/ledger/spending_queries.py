@@ -1,11 +1,15 @@
 """Sum up the tokens, costs and times of recorded calls, for one job or for all jobs."""
 
+from collections.abc import Collection
+from decimal import Decimal
+
 from sqlalchemy import ColumnElement, Table, and_, case, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.budget.job_stages import ToolBill
 from holdfast.models.budget.spend_breakdown import Bill, Tokens
 from holdfast.models.calls.call_status import CallStatus
+from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 
 
@@ -18,12 +22,6 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
     """
     task = literal("") if job_id is None else model_calls.c.task_id
     attempt = literal(1) if job_id is None else model_calls.c.attempt
-    was_paid = or_(
-        model_calls.c.status == CallStatus.DONE.value,
-        model_calls.c.input_tokens + model_calls.c.output_tokens > 0,
-    )
-    # A failed call without token counts is taken to have cost nothing.
-    is_unknown = and_(was_paid, model_calls.c.cost.is_(None))
     query = select(
         model_calls.c.role,
         task.label("task"),
@@ -32,9 +30,7 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
         func.count().label("calls"),
         func.sum(model_calls.c.input_tokens).label("input_tokens"),
         func.sum(model_calls.c.output_tokens).label("output_tokens"),
-        case(
-            (func.bool_or(is_unknown), None), else_=func.coalesce(func.sum(model_calls.c.cost), 0)
-        ).label("cost"),
+        _cost_of_calls().label("cost"),
         _seconds_of(model_calls),
     ).where(model_calls.c.origin_call_id.is_(None))
     keys = [model_calls.c.role, model_calls.c.model]
@@ -43,6 +39,32 @@ async def bills_of(connection: AsyncConnection, job_id: str | None) -> list[Bill
         keys += [model_calls.c.task_id, model_calls.c.attempt]
     rows = (await connection.execute(query.group_by(*keys))).mappings().all()
     return [Bill.model_validate(dict(row)) for row in rows]
+
+
+async def costs_of(db: Database, job_ids: Collection[str]) -> dict[str, Decimal | None]:
+    """Return what each of the jobs has cost, by its id; None if a price is unknown.
+
+    A job without model calls is left out, and so are the calls that the origins of a fork answered.
+    """
+    query = (
+        select(model_calls.c.job_id, _cost_of_calls().label("cost"))
+        .where(model_calls.c.job_id.in_(job_ids), model_calls.c.origin_call_id.is_(None))
+        .group_by(model_calls.c.job_id)
+    )
+    async with db.reading() as connection:
+        return {row.job_id: row.cost for row in (await connection.execute(query)).all()}
+
+
+def _cost_of_calls() -> ColumnElement[Decimal | None]:
+    """Return the sum of the calls' costs; null if a price is unknown."""
+    was_paid = or_(
+        model_calls.c.status == CallStatus.DONE.value,
+        model_calls.c.input_tokens + model_calls.c.output_tokens > 0,
+    )
+    # A failed call without token counts is taken to have cost nothing.
+    is_unknown = and_(was_paid, model_calls.c.cost.is_(None))
+    known = func.coalesce(func.sum(model_calls.c.cost), 0)
+    return case((func.bool_or(is_unknown), None), else_=known)
 
 
 async def tool_bills_of(connection: AsyncConnection, job_id: str) -> list[ToolBill]:

@@ -20,6 +20,7 @@ from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.planning.strategies.strategy_presets import all_presets
+from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
@@ -114,6 +115,7 @@ async def _ask_page(
     order = [name for name in _FIRST_PRESETS if name in presets]
     collections = OwnedCollections(caller).visible(await list_collections(holdfast))
     which = JobFilter(limit=_NEWEST, owner=caller.visible_owner)
+    jobs = await newest_jobs(holdfast, which)
     return page(
         request,
         "ask",
@@ -130,5 +132,6 @@ async def _ask_page(
         preset=form.preset or settings.preset,
         amounts=await load_earlier_amounts(holdfast.db, model, caller.visible_owner),
         currency=read_prices(settings.config_file).currency,
-        jobs=await newest_jobs(holdfast, which),
+        jobs=jobs,
+        costs=await costs_of(holdfast.db, [each.job_id for each in jobs]),
     )

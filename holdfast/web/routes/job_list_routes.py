@@ -5,10 +5,12 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
+from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_lookup import newest_jobs
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.planning.strategies.strategy_presets import all_presets
+from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.web.access.page_session import PageReader
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
@@ -45,6 +47,8 @@ async def list_jobs(
         request,
         "jobs",
         jobs=shown,
+        costs=await costs_of(session.holdfast.db, [each.job_id for each in shown]),
+        currency=read_prices(session.holdfast.settings.config_file).currency,
         words=q,
         status=status,
         preset=preset,
