@@ -1,0 +1,30 @@
+"""Say once what most findings of a report rest on, rather than after each of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.models.evidence.evidence import EvidenceLevel, ReportStatement
+
+_RESTS_ON = {
+    EvidenceLevel.SINGLE_SOURCE: "rests on a single source",
+    EvidenceLevel.CORROBORATED: "is corroborated by several documents",
+    EvidenceLevel.PRIMARY: "rests on a primary source",
+}
+
+
+class UsualLevel(NamedTuple):
+    """The level of evidence that is not named after a finding, and the line that says so."""
+
+    level: str = ""
+    line: str = ""
+
+
+def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
+    """The level of more than half of the findings; empty if there is none, or one finding."""
+    counts = Counter(each.level for each in findings)
+    level = next((each for each in _RESTS_ON if 2 * counts[each] > len(findings)), None)
+    if level is None or len(findings) == 1:
+        return UsualLevel()
+    others = "" if counts[level] == len(findings) else ", unless it says otherwise"
+    return UsualLevel(str(level), f"Each finding {_RESTS_ON[level]}{others}.")
