@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.jobs.job_recovery import Recovery
 from holdfast.models.tasks.stored_task import StoredTask
@@ -12,6 +13,16 @@ from holdfast.models.tasks.stored_task import StoredTask
 MOST_ROWS = 60
 _LEAST_WIDTH = 0.4
 _WHOLE = 100.0
+_MOST_STEPS = 4
+_ROUNDING = 1e-6
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_STEPS_S = (
+    0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
+    *(_MINUTE_S * n for n in (1, 2, 5, 10, 15, 30)),
+    *(_HOUR_S * n for n in (1, 2, 4, 8, 12)),
+    *(_DAY_S * n for n in (1, 2, 5, 10, 30, 100, 300)),
+)  # fmt: skip
+"""The round times that the ticks of the axis may stand apart."""
 
 
 class Bar(NamedTuple):
@@ -32,12 +43,33 @@ class WaterfallRow(NamedTuple):
     seconds: float
 
 
+class Tick(NamedTuple):
+    """A round time on the axis: where it stands in per cent, and how it is written."""
+
+    at: float
+    label: str
+
+
 class Waterfall(NamedTuple):
     """The rows, and how many there are before and after them."""
 
     rows: tuple[WaterfallRow, ...]
+    seconds: float
+    """What the whole width of a row stands for."""
     before: int
     left_out: int
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        """At most five round times since the job's begin; none if it took no time worth a scale."""
+        step = next((each for each in _STEPS_S if self.seconds / each <= _MOST_STEPS), 0)
+        if not step or self.seconds < step:
+            return ()
+        count = int(self.seconds / step + _ROUNDING)
+        return tuple(
+            Tick(round(_WHOLE * step * n / self.seconds, 2), _time_label(step * n, step))
+            for n in range(count + 1)
+        )
 
     @property
     def earlier(self) -> int | None:
@@ -74,9 +106,21 @@ def waterfall(
     shown = names[first : first + MOST_ROWS]
     return Waterfall(
         tuple(_row(name, own.get(name), by_task, recoveries, span) for name in shown),
+        span.seconds,
         first,
         len(names) - first - len(shown),
     )
+
+
+def _time_label(seconds: float, step: float) -> str:
+    """The time in the unit in which the steps of the axis are round."""
+    if not seconds:
+        return "0"
+    if step >= _DAY_S:
+        return f"{seconds / _DAY_S:g} d"
+    if step >= _HOUR_S:
+        return f"{seconds / _HOUR_S:g} h"
+    return f"{seconds / _MINUTE_S:g} min" if step >= _MINUTE_S else f"{round(seconds, 1):g} s"
 
 
 def _begin(task: StoredTask | None, calls: Sequence[CallView]) -> datetime:
@@ -90,12 +134,15 @@ class _Span(NamedTuple):
     begin: datetime
     end: datetime
 
+    @property
+    def seconds(self) -> float:
+        return max((self.end - self.begin).total_seconds(), 0.001)
+
     def bar(self, kind: str, start: datetime, end: datetime | None, title: str) -> Bar:
-        whole_s = max((self.end - self.begin).total_seconds(), 0.001)
         from_s = (start - self.begin).total_seconds()
         to_s = ((end or self.end) - self.begin).total_seconds()
-        left = min(max(_WHOLE * from_s / whole_s, 0.0), _WHOLE - _LEAST_WIDTH)
-        width = max(_WHOLE * (to_s - from_s) / whole_s, _LEAST_WIDTH)
+        left = min(max(_WHOLE * from_s / self.seconds, 0.0), _WHOLE - _LEAST_WIDTH)
+        width = max(_WHOLE * (to_s - from_s) / self.seconds, _LEAST_WIDTH)
         return Bar(kind, round(left, 2), round(min(width, _WHOLE - left), 2), title)
 
 
@@ -127,7 +174,7 @@ def _row(
 
 
 def _call_name(call: CallView) -> str:
-    return (call.role or call.name).replace("_", " ")
+    return work_of_role(call.role) if call.role else call.name
 
 
 def _without_crowding(bars: Iterable[Bar]) -> list[Bar]:
@@ -149,4 +196,4 @@ def _without_crowding(bars: Iterable[Bar]) -> list[Bar]:
 def _label(calls: Sequence[CallView]) -> str:
     """What calls of the whole job are for: their role in words."""
     role = next((call.role for call in calls if call.role), "")
-    return role.replace("_", " ").capitalize() or "Other work"
+    return work_of_role(role).capitalize() if role else "Other work"

@@ -18,9 +18,12 @@ from holdfast.api.api_context import (
 )
 from holdfast.jobs.current_user import current_user
 from holdfast.models.access.access_scopes import Scope
+from holdfast.models.errors import NotFound
 from holdfast.storage.access.api_key_rows import find_key
 from holdfast.web.access.request_origin import check_origin
 from holdfast.web.access.session_cookie import INSTALLATION, cookie_name, subject_of
+
+_LONGEST_SHOWN_ID = 60
 
 
 class SignInNeeded(KeyMissing):
@@ -65,7 +68,11 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
         session: Annotated[CallerSession, Depends(_session(scope))],
         job: Annotated[str, Path()],
     ) -> JobSession:
-        owner = await check_visible_job(session, job)
+        try:
+            owner = await check_visible_job(session, job)
+        except NotFound as error:
+            # The API's message names its own route, which is of no use to a person.
+            raise NotFound(f"there is no job {job[:_LONGEST_SHOWN_ID]!r} among yours") from error
         await record_foreign_read(session.installation.db, request, session.caller, owner)
         return JobSession(session.context, session.caller, job)
 

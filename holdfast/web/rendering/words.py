@@ -1,12 +1,12 @@
 """Say states, amounts and times in the words of the page."""
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
+from holdfast.web.rendering import plain_words
 from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.outcomes import outcome
 
@@ -22,7 +22,6 @@ _TONES = {
     "pending": "plain",
 }
 _TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
-_REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
@@ -100,11 +99,6 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def references(text: str) -> str:
-    """The text with references to other tasks' values in words."""
-    return _REFERENCE.sub(r"\2 of \1", text)
-
-
 def clipped(text: str, length: int) -> str:
     """The beginning of a text, up to a number of characters."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
@@ -125,7 +119,12 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "percent": percent,
     "clipped": clipped,
     "sentence": sentence,
-    "references": references,
+    "references": plain_words.references,
+    "plain": plain_words.plain_words,
+    "value_name": plain_words.value_name,
+    "cause": plain_words.cause,
+    "work": plain_words.work,
+    "task_of_call": plain_words.task_of_call,
     "value": value_as_text,
     "answer": stored_text_in_words,
 }

@@ -24,7 +24,12 @@ from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.current_work import current_work
 from holdfast.web.watch.job_head import load_job_head
-from holdfast.web.watch.job_page import find_task, load_job_page, load_task_details
+from holdfast.web.watch.job_page import (
+    find_task,
+    first_shown_task,
+    load_job_page,
+    load_task_details,
+)
 from holdfast.web.watch.log_lines import log_line
 from holdfast.web.watch.loop_conversation import conversation
 from holdfast.web.watch.plan_drawing import draw_plan, finding_text
@@ -55,7 +60,8 @@ async def show_progress(
     async with job.holdfast.db.shared_reading() as db:
         newest = await _newest_entries(db, job.id)
         guidance = await guidance_of(db, job.id)
-        details = await load_task_details(db, shown, task) if task else None
+        panel = task or first_shown_task(shown.tasks)
+        details = await load_task_details(db, shown, panel) if panel else None
         plan_yaml = plan_as_yaml(await load_plan(db, job.id)) if approval else ""
     drawing = draw_plan(shown.tasks, shown.changes, revision=revision, chosen=task)
     return page(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.job_stages import StageName
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.text.terminal_text import shorten_text
@@ -36,20 +37,6 @@ _WITHOUT_ANSWER = {
     "done": "No answer was found; the report says what was searched",
     "failed": "Ended without an answer; what was found is kept",
     "cancelled": "Cancelled; what was found is kept",
-}
-_ROLE_WORK = {
-    "planner": "plans",
-    "agent_task_planner": "plans",
-    "replanner": "plans again what failed",
-    "extractor": "reads what was found",
-    "reasoner": "draws conclusions",
-    "stepper": "chooses the next step",
-    "assessor": "judges the last step",
-    "verifier": "checks results",
-    "synthesiser": "writes the report",
-    "sentence_checker": "checks sentences",
-    "sentence_corrector": "corrects sentences",
-    "loop": "searches and answers",
 }
 _NEXT = re.compile(
     r"(?:once resumed: )?(?:after (?P<after>[^:]+): )?"
@@ -150,7 +137,7 @@ def _next(view: JobView, status: StatusDocument) -> list[str]:
         if parts is None or task is None:
             what = parts["what"] if parts else each
             running = (parts["after"] or "").split(", ") if parts else []
-            lines.append(sentence(shorten_text(what, _LABEL)))
+            lines.append(sentence(shorten_text(_plain_prediction(what), _LABEL)))
             whens.append(_when([name for name in running if name]))
         else:
             lines.append(f"{task.id}: {shorten_text(task.description, _LABEL)}")
@@ -159,6 +146,10 @@ def _next(view: JobView, status: StatusDocument) -> list[str]:
     if whens and whens[0]:
         lines.insert(1, whens[0])
     return lines
+
+
+def _plain_prediction(what: str) -> str:
+    return re.sub(r"\breplan from\b", "plan again from", what)
 
 
 def _when(needs: Sequence[str]) -> str:
@@ -174,6 +165,12 @@ def _activity_words(what: str) -> str:
     return next((words for sign, words in _ACTIVITIES if sign.search(what)), what)
 
 
+def _work_name(what: str, labels: Mapping[str, str]) -> str:
+    """The task that an activity works on, else the activity in words."""
+    task = stored_keys.task_of_activity(what)
+    return task if task in labels else _activity_words(what)
+
+
 def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
     lines = []
     working = [stored_keys.task_of_activity(each.what) for each in status.doing]
@@ -184,9 +181,9 @@ def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
             lines.append(f"{len(working)} tasks at work")
     for pending in status.doing:
         if pending.state == "waiting":
-            lines.append(f"{pending.what} waits for its try {pending.attempt}")
+            lines.append(f"{_work_name(pending.what, labels)} waits for its try {pending.attempt}")
         elif pending.state == "scheduled":
-            lines.append(f"{pending.what} waits for a worker")
+            lines.append(f"{_work_name(pending.what, labels)} waits for a worker")
     calls = Counter(_call_words(call) for call in status.model_calls)
     return lines + [
         f"{words} ({count} times)" if count > 1 else words for words, count in calls.items()
@@ -194,8 +191,7 @@ def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
 
 
 def _call_words(call: OpenCall) -> str:
-    work = _ROLE_WORK.get(call.role, f"works as {call.role.replace('_', ' ')}")
     if call.until:
         return f"{model_name(call.model)} has to wait: {shorten_text(call.why, _LABEL)}"
     came = f", {call.received_chars:,} characters so far" if call.received_chars else ""
-    return f"{model_name(call.model)} {work}{came}"
+    return f"{model_name(call.model)} is {work_of_role(call.role)}{came}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from holdfast.client import Holdfast
 from holdfast.jobs.current_status import status_of_job
@@ -9,7 +10,7 @@ from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Report, StoredEvidence
 from holdfast.models.jobs.job_record import Job
-from holdfast.models.plans.research_plan import ExpectedEntity
+from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.value_text import value_as_text
@@ -19,6 +20,8 @@ from holdfast.models.wire.stored_keys import ATTEMPT_SEPARATOR
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import evidence_of, load_report
 from holdfast.storage.views import job_queries
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,22 @@ def find_task(tasks: Sequence[StoredTask], job_id: str, task_id: str) -> StoredT
         if each.task.id == task_id:
             return each
     raise NotFound(f"job {job_id} has no task {task_id[:60]!r}")
+
+
+def first_shown_task(tasks: Sequence[StoredTask]) -> str:
+    """The task to show while nobody has chosen one; empty if none has begun.
+
+    One that runs, else one that failed and was not replaced, else the one that ended last.
+    """
+    own = [each for each in tasks if not each.task.parent and each.started_at is not None]
+    for status in (TaskStatus.RUNNING, TaskStatus.FAILED):
+        for each in own:
+            if each.task.status is status:
+                return each.task.id
+    ended = [
+        each for each in own if each.finished_at is not None and not each.task.status.is_discarded
+    ]
+    return max(ended, key=lambda each: each.finished_at or _NEVER).task.id if ended else ""
 
 
 async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:

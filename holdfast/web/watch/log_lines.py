@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from holdfast.models.errors import FailureClass
+from holdfast.models.tasks.task_failure import Remedy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.web.rendering.plain_words import cause, plain_words
 from holdfast.web.rendering.words import percent
 
 _WORDS: Mapping[str, str] = {
@@ -58,15 +61,14 @@ _USUAL = (("attempt", 1), ("cause", "planned"))
 _PHRASES: Mapping[str, str] = {
     "added": "{} added",
     "superseded": "{} replaced",
-    "cause": "{}",
     "number": "change {}",
     "reason": "{}",
     "message": "{}",
     "failure": "{}",
     "why": "{}",
     "note": "{}",
-    "class": "{} failure",
-    "remedy": "next: {}",
+    "class": "{}",
+    "remedy": "{}",
     "by": "by {}",
     "kind": "{}",
     "model": "{}",
@@ -74,6 +76,23 @@ _PHRASES: Mapping[str, str] = {
     "kept": "sentences kept: {}",
     "citations": "citations: {}",
 }
+_VALUES: Mapping[str, Mapping[str, str]] = {
+    "class": {
+        FailureClass.TRANSPORT: "a service did not answer",
+        FailureClass.QUOTA: "a service refused more calls",
+        FailureClass.SEMANTIC: "no usable result",
+        FailureClass.TOOL: "the tool failed",
+        FailureClass.POLICY: "refused by a rule",
+        FailureClass.STATE: "the job was not in a state for it",
+    },
+    "remedy": {
+        Remedy.RETRY: "it is tried again",
+        Remedy.ASK: "the job pauses until a person acts",
+        Remedy.REPLAN: "another way is planned",
+        Remedy.STOP: "the job ends",
+    },
+}
+"""What a stored word of a fact means."""
 _ONE_WORD = re.compile(r"[a-z]+(_[a-z]+)+")
 """A reason or a state as it is stored, such as `planning_failed`."""
 
@@ -107,7 +126,9 @@ def _said(name: str, value: object) -> str:
     """A fact as a person says it; one that has no phrase stands after its name."""
     if name == "confidence" and isinstance(value, int | float):
         return f"confidence {percent(value)}"
-    words = _fact(value)
+    if name == "cause":
+        return cause(str(value))
+    words = _VALUES.get(name, {}).get(str(value)) or _fact(value)
     phrase = _PHRASES.get(name)
     return f"{name.replace('_', ' ')} {words}" if phrase is None else phrase.format(words)
 
@@ -118,4 +139,4 @@ def _fact(value: object) -> str:
 
 
 def _in_words(text: str) -> str:
-    return text.replace("_", " ") if _ONE_WORD.fullmatch(text) else text
+    return text.replace("_", " ") if _ONE_WORD.fullmatch(text) else plain_words(text)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.models.loop.loop_results import Transcript, TranscriptMessage
+from holdfast.web.rendering.plain_words import value_name
 
 _AGENT, _TOOLS = "agent", "tools"
 
@@ -77,7 +78,7 @@ def _answer_lines(given: Mapping[str, Any]) -> Iterator[str]:
     if short := given.get("short"):
         yield str(short)
     for value in _maps(given.get("values")):
-        yield f"{value.get('name')} = {value.get('value')}"
+        yield f"{value_name(str(value.get('name')))} = {value.get('value')}"
     for sentence in _maps(given.get("sentences")):
         marks = "".join(f" [{cite.get('passage')}]" for cite in _maps(sentence.get("cites")))
         yield f"{sentence.get('text')}{marks}"
@@ -114,7 +115,7 @@ def _refusal_lines(content: Mapping[str, Any]) -> Iterator[str]:
     for each in _maps(content.get("refused")):
         yield f"{each.get('text')} — {each.get('why')}"
     for each in _maps(content.get("refused_values")):
-        yield f"{each.get('name')} — {each.get('why')}"
+        yield f"{value_name(str(each.get('name')))} — {each.get('why')}"
     if reason := content.get("not_following"):
         yield str(reason)
 

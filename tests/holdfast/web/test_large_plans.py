@@ -87,9 +87,9 @@ async def test_changes_of_the_plan_are_stepped_through_with_their_causes(
 
     now, before = await shown(serving), await shown(serving, "?revision=1")
 
-    assert "Change 2 of 2: replanned" in now
+    assert "Change 2 of 2: planned again" in now
     assert "the document is missing" in now
-    assert "Change 1 of 2: planned" in before
+    assert "Change 1 of 2: the plan was made" in before
     assert 'id="box-T6" class="t gone"' in now
     assert 'id="box-T6" class="t pending"' in before
     assert 'id="box-T6a" class="t later"' in before

@@ -1,0 +1,102 @@
+"""Say in plain words what the engine writes in its own: failures, causes, phases and keys."""
+
+import re
+from collections.abc import Callable, Mapping
+from re import Match
+
+from holdfast.jobs.work_in_words import work_of_role
+from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+
+_PHASES: Mapping[str, str] = {
+    Phase.PLANNING: "planning",
+    Phase.EXECUTION: "working on tasks",
+    Phase.VERIFICATION: "checking results",
+    Phase.REPLANNING: "planning again",
+    Phase.SYNTHESIS: "writing the report",
+    Phase.COMPARISON: "comparing reports",
+}
+_CAUSES: Mapping[str, str] = {
+    PlanChangeCause.PLANNED: "the plan was made",
+    PlanChangeCause.STEPPED: "a next step was added",
+    PlanChangeCause.EXTENDED: "steps were added",
+    PlanChangeCause.REPLANNED: "planned again",
+    PlanChangeCause.REVISED: "revised",
+    PlanChangeCause.GAPS: "planned for what was missing",
+    PlanChangeCause.QUESTION: "a question became a task",
+    PlanChangeCause.EDITED: "edited by hand",
+    PlanChangeCause.SET_ASIDE: "set aside, and made anew",
+}
+_REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
+
+
+def _percent(share: str) -> str:
+    return f"{float(share):.0%}"
+
+
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
+    (
+        re.compile(r"Entity '([^']+)' was not found\."),
+        lambda found: f"{value_name(found[1])} was not found.",
+    ),
+    (
+        re.compile(r"Entity '([^']+)' has not its declared type\."),
+        lambda found: f"{value_name(found[1])} is not the kind of value that was asked for.",
+    ),
+    (
+        re.compile(r"Entity '([^']+)' is below the confidence of (0?\.\d+|[01]): ([01]\.\d+)\."),
+        lambda found: (
+            f"{value_name(found[1])} is not sure enough: {_percent(found[3])}, and "
+            f"{_percent(found[2])} is needed."
+        ),
+    ),
+    (
+        re.compile(r"Confidence ([a-z ]+) \(([01]\.\d+)\)\."),
+        lambda found: f"Confidence: {found[1]}, {_percent(found[2])}.",
+    ),
+    (
+        re.compile(r"The (planner|replanner|extractor|reasoner|agent|engine|tool) says: "),
+        lambda _: "The reason given: ",
+    ),
+)
+
+
+def plain_words(text: str) -> str:
+    """A stored message with the engine's own sentences in plain words; the rest stays."""
+    for sign, say in _SENTENCES:
+        text = sign.sub(say, text)
+    return text
+
+
+def value_name(name: str) -> str:
+    """The name of a value to find, as a person reads it."""
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def references(text: str) -> str:
+    """The text with references to other tasks' values in words."""
+    return _REFERENCE.sub(
+        lambda found: f"the {found[2].replace('_', ' ')} that {found[1]} finds", text
+    )
+
+
+def cause(name: str) -> str:
+    """Why a plan changed."""
+    return _CAUSES.get(name, name.replace("_", " "))
+
+
+def work(name: str) -> str:
+    """The work of a role, or of a phase of the job, of which statistics keep the name."""
+    return _PHASES.get(name) or work_of_role(name)
+
+
+def task_of_call(key: str) -> str:
+    """The task that a call was for; empty for a call of the whole job."""
+    head, separator, rest = key.partition(":")
+    if not separator:
+        return "" if head.partition("#")[0] in _WHOLE_JOB else key
+    return rest.partition("#")[0] if head == "replan" else ""
+
+
+_WHOLE_JOB = frozenset({"plan", "loop", "report", "end"})

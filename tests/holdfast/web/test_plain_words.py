@@ -1,0 +1,74 @@
+"""Tests that the page says in plain words what the engine writes in its own."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from holdfast.jobs.waterfall import waterfall
+from holdfast.jobs.work_in_words import work_of_role
+from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.errors import FailureClass
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.tasks.task_failure import Component
+from holdfast.models.wire.role_names import RoleName
+from holdfast.planning.results.kpi_check import KpiVerdict
+from holdfast.planning.results.kpi_failure import kpi_failure
+from holdfast.web.rendering.plain_words import (
+    cause,
+    plain_words,
+    references,
+    task_of_call,
+    work,
+)
+
+
+def test_the_failure_of_a_task_names_its_values_in_words() -> None:
+    verdict = KpiVerdict(
+        missing=("ouzel_cost",), mistyped=("built_in",), weak=("gannet_cost",), confidence=0.55
+    )
+    failure = kpi_failure(verdict, Component.EXTRACTOR, "no page has it", 0.7)
+
+    assert failure.failure_class is FailureClass.SEMANTIC
+    assert plain_words(failure.message) == (
+        "Ouzel cost was not found. Built in is not the kind of value that was asked for. "
+        "Gannet cost is not sure enough: 55%, and 70% is needed. Confidence: medium, 55%. "
+        "The reason given: no page has it"
+    )
+
+
+def test_every_role_phase_and_cause_has_words() -> None:
+    assert all(work_of_role(role) != role.replace("_", " ") for role in RoleName)
+    assert all("_" not in work(phase) and work(phase) != "execution" for phase in Phase)
+    assert all("_" not in cause(each) and cause(each) != "replanned" for each in PlanChangeCause)
+
+
+def test_references_and_keys_of_calls_name_tasks() -> None:
+    shown = references("cost of <JSON_PATH>T2.later_post</JSON_PATH>")
+
+    assert shown == "cost of the later post that T2 finds"
+    assert [task_of_call(key) for key in ("T1", "T1.2", "replan:T5#2", "plan", "verify:1")] == [
+        "T1",
+        "T1.2",
+        "T5",
+        "",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "labels"),
+    [
+        (0.3, ["0", "0.1 s", "0.2 s", "0.3 s"]),
+        (5.4, ["0", "2 s", "4 s"]),
+        (100, ["0", "30 s", "60 s", "90 s"]),
+        (763, ["0", "5 min", "10 min"]),
+        (3 * 86_400, ["0", "1 d", "2 d", "3 d"]),
+        (0, []),
+    ],
+)
+def test_the_axis_of_the_waterfall_has_a_few_round_times(seconds: float, labels: list[str]) -> None:
+    begin = datetime.now(UTC)
+    shown = waterfall([], [], [], begin, begin + timedelta(seconds=seconds))
+
+    assert [tick.label for tick in shown.ticks] == labels
+    assert all(0 <= tick.at <= 100 for tick in shown.ticks)
