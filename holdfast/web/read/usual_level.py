@@ -1,4 +1,4 @@
-"""Say once what most findings of a report rest on, rather than after each of them."""
+"""Say once how most findings of a report are supported, rather than after each of them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import EvidenceLevel, ReportStatement
 
-_RESTS_ON = {
-    EvidenceLevel.SINGLE_SOURCE: "rests on a single source",
+_SUPPORTED_BY = {
+    EvidenceLevel.SINGLE_SOURCE: "has a single source",
     EvidenceLevel.CORROBORATED: "is corroborated by several documents",
-    EvidenceLevel.PRIMARY: "rests on a primary source",
+    EvidenceLevel.PRIMARY: "has a primary source",
 }
 
 
@@ -23,8 +23,8 @@ class UsualLevel(NamedTuple):
 def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
     """The level of more than half of the findings; empty if there is none, or one finding."""
     counts = Counter(each.level for each in findings)
-    level = next((each for each in _RESTS_ON if 2 * counts[each] > len(findings)), None)
+    level = next((each for each in _SUPPORTED_BY if 2 * counts[each] > len(findings)), None)
     if level is None or len(findings) == 1:
         return UsualLevel()
     others = "" if counts[level] == len(findings) else ", unless it says otherwise"
-    return UsualLevel(str(level), f"Each finding {_RESTS_ON[level]}{others}.")
+    return UsualLevel(str(level), f"Each finding {_SUPPORTED_BY[level]}{others}.")

@@ -25,7 +25,7 @@ _CAUSES: Mapping[str, str] = {
     PlanChangeCause.GAPS: "planned for what was missing",
     PlanChangeCause.QUESTION: "a question became a task",
     PlanChangeCause.EDITED: "edited by hand",
-    PlanChangeCause.SET_ASIDE: "set aside, and made anew",
+    PlanChangeCause.SET_ASIDE: "set aside, and made again",
 }
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 

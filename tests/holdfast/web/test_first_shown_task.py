@@ -1,4 +1,4 @@
-"""Tests of what a page shows unasked: a task in the panel, and what most findings rest on."""
+"""Tests of what a page shows unasked: a task in the panel, and how most findings are supported."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,14 +49,14 @@ def test_the_panel_shows_the_task_that_runs_else_failed_else_ended_last(
 @pytest.mark.parametrize(
     ("levels", "line"),
     [
-        ("ss", "Each finding rests on a single source."),
-        ("ssc", "Each finding rests on a single source, unless it says otherwise."),
+        ("ss", "Each finding has a single source."),
+        ("ssc", "Each finding has a single source, unless it says otherwise."),
         ("sc", ""),
         ("s", ""),
         ("", ""),
     ],
 )
-def test_what_most_findings_rest_on_is_said_once(levels: str, line: str) -> None:
+def test_how_most_findings_are_supported_is_said_once(levels: str, line: str) -> None:
     named = {"s": EvidenceLevel.SINGLE_SOURCE, "c": EvidenceLevel.CORROBORATED}
     findings = [_STATEMENT.model_construct(level=named[each]) for each in levels]
 
