@@ -126,10 +126,10 @@ def _write_calibration(
 
 def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComparison":
     """The comparison, checked as far as that is possible before a service is started."""
-    from holdfast.cli.options.setting_options import parse_setting_changes
     from holdfast.evals.measures.question_files import read_questions
     from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
     from holdfast.jobs.model_checks import check_models
+    from holdfast.planning.strategies.written_settings import parse_setting_changes
 
     if not options.presets:
         raise BadInput("--presets is empty; name some, as in --presets kpi-chain,full-horizon")
@@ -149,8 +149,8 @@ def _comparison(options: EvaluationOptions, settings: "Settings") -> "PresetComp
 
 def _variant(text: str) -> "ArmVariant":
     """Return the arm of `NAME: key=value, key=value`."""
-    from holdfast.cli.options.setting_options import parse_setting_changes
     from holdfast.evals.presets.preset_comparison import ArmVariant
+    from holdfast.planning.strategies.written_settings import parse_setting_changes
 
     name, colon, changes = text.partition(":")
     if not colon or not name.strip() or not changes.strip():

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from holdfast.cli.installation_access import open_installation
-from holdfast.cli.options.setting_options import parse_setting_changes
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.models.errors import BadInput
+from holdfast.planning.strategies.written_settings import parse_setting_changes
 from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundle
 
 EXIT_DIFFERENT = 4

@@ -18,7 +18,7 @@ def resume(
     job: JobArgument, settings: SettingsOption = None, json_output: JsonOption = False
 ) -> None:
     """Continue a paused, failed, cancelled or lost job with everything it has found."""
-    from holdfast.cli.options.setting_options import parse_setting_changes
+    from holdfast.planning.strategies.written_settings import parse_setting_changes
 
     changes = parse_setting_changes(settings or ())
     from holdfast.cli.commands.jobs.job_control_commands import resume_command

@@ -44,7 +44,7 @@ def fork(
     json_output: JsonOption = False,
 ) -> None:
     """Run a job again with a change, and pay only for what the change touches."""
-    from holdfast.cli.options.setting_options import parse_setting_changes
+    from holdfast.planning.strategies.written_settings import parse_setting_changes
 
     changes = parse_setting_changes(settings or ())
     from holdfast.cli.commands.records.fork_commands import fork_command

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.cli.options.command_settings import load_command_settings
-from holdfast.cli.options.setting_options import parse_setting_changes
 from holdfast.cli.options.text_options import read_question
 from holdfast.jobs.current_user import current_user
 from holdfast.jobs.job_submission import (
@@ -15,6 +14,7 @@ from holdfast.jobs.job_submission import (
     check_submission,
 )
 from holdfast.models.errors import BadInput
+from holdfast.planning.strategies.written_settings import parse_setting_changes
 from holdfast.settings import Settings
 
 

@@ -1,4 +1,4 @@
-"""Define the pages that fork a job, with an edited plan or another model, and compare two jobs."""
+"""Define the pages that fork a job with any change of it, and compare two jobs."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -7,22 +7,25 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import JobSession, check_visible_job
+from holdfast.api.problem_documents import status_of_error
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_lookup import plan_of
-from holdfast.planning.plans.plan_edits import MAX_PLAN_CHARS, plan_as_yaml
-from holdfast.records.fork_submission import ForkSubmission
+from holdfast.models.errors import BadInput, HoldfastError, NotFound
+from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.planning.plans.plan_edits import plan_as_yaml
+from holdfast.planning.strategies.strategy_presets import all_presets
+from holdfast.records.fork_submission import ForkPlan
 from holdfast.records.job_comparison import compare_jobs
 from holdfast.records.job_forking import fork_plan, prepare_fork, start_fork
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.web.access.page_session import AskedPageJob, PageJob
 from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.fork_form import ForkForm
 from holdfast.web.rendering.page_templates import page
 
 _MAX_TASKS = 200
 
 router = APIRouter(route_class=PageRoute, prefix="/jobs/{job}")
-Text = Annotated[str, Form()]
-Names = Annotated[list[str] | None, Form(max_length=_MAX_TASKS)]
 
 
 @router.get("/fork")
@@ -30,36 +33,31 @@ async def show_fork_form(
     job: AskedPageJob,
     request: Request,
     task: Annotated[list[str] | None, Query(max_length=_MAX_TASKS)] = None,
+    retract: Annotated[str, Query(max_length=2_000)] = "",
 ) -> Response:
-    """The form that changes a job: its tasks, its model, and its plan."""
-    return await _fork_page(job, request, tasks=task or [], model="", plan="")
+    """The form that changes a job: its tasks, model, preset, settings, evidence and plan."""
+    return await _fork_page(job, request, ForkForm(task=tuple(task or ()), retract=retract))
 
 
 @router.post("/fork")
 async def fork_from_page(
-    job: AskedPageJob,
-    request: Request,
-    task: Names = None,
-    model: Text = "",
-    plan: Annotated[str, Form(max_length=MAX_PLAN_CHARS)] = "",
-    confirmed: Text = "",
+    job: AskedPageJob, request: Request, form: Annotated[ForkForm, Form()]
 ) -> Response:
-    """Name what the fork runs, keeps and costs; once that is confirmed, start it."""
-    tasks = list(dict.fromkeys(name for each in task or [] for name in each.split()))
-    text = plan.replace("\r\n", "\n").strip()
-    stored = plan_as_yaml(await plan_of(job.holdfast, job.id)).strip()
-    submission = ForkSubmission(
-        tasks=tuple(tasks),
-        model=model.strip() or None,
-        plan=text if text and text != stored else None,
-    )
+    """Name what the fork runs, keeps and costs; once that is confirmed, start it.
+
+    The form comes back with what cannot be used.
+    """
     caller = job.caller
-    prepared = await prepare_fork(
-        job.holdfast, job.id, submission, owner=caller.owner, by=caller.name
-    )
-    if not confirmed:
+    try:
+        submission = form.submission(plan_as_yaml(await plan_of(job.holdfast, job.id)))
+        prepared = await prepare_fork(
+            job.holdfast, job.id, submission, owner=caller.owner, by=caller.name
+        )
+    except (BadInput, NotFound) as error:
+        return await _fork_page(job, request, form, fault=error)
+    if not form.confirmed:
         shown = fork_plan(prepared, read_prices(job.holdfast.settings.config_file))
-        return await _fork_page(job, request, tasks=tasks, model=model, plan=text, fork=shown)
+        return await _fork_page(job, request, form, fork=shown)
     forked = await start_fork(job.holdfast, prepared, by=caller.name, key_id=caller.key_id)
     return RedirectResponse(f"/jobs/{quote(forked.job_id, safe='')}", 303)
 
@@ -102,21 +100,23 @@ async def _compare_page(
 async def _fork_page(
     job: JobSession,
     request: Request,
+    form: ForkForm,
     *,
-    tasks: list[str],
-    model: str,
-    plan: str,
-    fork: object = None,
+    fork: ForkPlan | None = None,
+    fault: HoldfastError | None = None,
 ) -> Response:
     stored = plan_as_yaml(await plan_of(job.holdfast, job.id))
     return page(
         request,
         "fork",
         tab="",
+        code=200 if fault is None else status_of_error(fault),
         view=await job.holdfast.show(job.id),
         report=await load_report(job.holdfast.db, job.id),
-        tasks=tasks,
-        model=model,
-        plan=plan or stored,
+        form=form,
+        presets=all_presets(),
+        settings=sorted(Strategy.model_fields),
+        plan=form.plan or stored,
         fork=fork,
+        fault=fault,
     )

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from playwright.async_api import expect
 
+from holdfast.storage.evidence.evidence_rows import load_report
+from holdfast.storage.jobs import job_rows
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -48,3 +50,37 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     await expect(screen.get_by_label("Tasks", exact=True)).to_contain_text("another task")
     await expect(screen.get_by_label("Claims", exact=True)).to_contain_text("Matched by rules")
     await reader.check_accessible()
+
+
+async def test_a_job_is_forked_with_another_preset_a_setting_and_without_evidence(
+    engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(lookup_task("T1", query="aa"), final_task("T2", "T1"))
+    first = (await engine.run("Who?")).job_id
+    report = await load_report(engine.db, first)
+    assert report is not None
+    citation = report.citations[0]
+    screen = reader.page
+    await reader.goto(f"/jobs/{first}/report?mark={citation.mark}")
+    await screen.get_by_role("link", name="Fork without this evidence").click()
+    await expect(screen.get_by_label("Evidence that counts for nothing")).to_have_value(
+        str(citation.evidence_id)
+    )
+    await screen.get_by_label("Another preset").select_option("loop")
+    await screen.get_by_label("Changed settings").fill("max_tokns=90000")
+    await screen.get_by_role("button", name="Show what would run").click()
+    await expect(screen.get_by_role("alert")).to_contain_text("did you mean 'max_tokens'")
+    reader.complaints.clear()  # the browser reports the status 400
+    await screen.get_by_label("Changed settings").fill("max_tokens=90000")
+    await screen.get_by_role("button", name="Show what would run").click()
+
+    shown = screen.get_by_label("What the fork runs")
+    await expect(shown).to_contain_text("max_tokens = 90000; preset = loop", timeout=WITHIN_MS)
+    await expect(shown).to_contain_text(f"evidence {citation.evidence_id} is retracted")
+    await reader.check_accessible()
+    await screen.get_by_role("button", name="Start the fork").click()
+    await expect(screen.get_by_text("fork of")).to_be_visible(timeout=WITHIN_MS)
+
+    request = (await job_rows.load_job(engine.db, screen.url.rpartition("/")[2])).request
+    assert (request.preset, request.strategy.max_tokens) == ("loop", 90_000)

@@ -1,4 +1,4 @@
-"""Check `--set key=value`."""
+"""Read changed settings that a person wrote as NAME=VALUE, after `--set` or in a form."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from holdfast.models.errors import BadInput
 
 
 def parse_setting_changes(settings: Sequence[str]) -> dict[str, str]:
-    """The settings of `--set key=value` by name, each with its value as text.
+    """The settings of `NAME=VALUE` texts by name, each with its value as text.
 
     Raises:
         BadInput: a setting is not of that form.
@@ -14,7 +14,7 @@ def parse_setting_changes(settings: Sequence[str]) -> dict[str, str]:
     changes: dict[str, str] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
-        if not sign or not name:
-            raise BadInput(f"--set takes key=value, not {setting!r}")
+        if not sign or not name.strip():
+            raise BadInput(f"a setting is written as NAME=VALUE, not {setting[:100]!r}")
         changes[name.strip()] = value.strip()
     return changes
