@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -9,7 +10,8 @@ from typing import Any
 
 from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, ReportFigure, StoredFigure
 from holdfast.models.evidence.evidence import Report
-from holdfast.reports.exports.report_outline import ReportOutline, Section, report_outline
+from holdfast.models.text.writing_direction import is_right_to_left
+from holdfast.reports.exports.report_outline import Line, ReportOutline, Section, report_outline
 from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.source_list import passage_place
 from holdfast.tools.optional_parts import OptionalPart, require_part
@@ -46,21 +48,21 @@ def _content(
 ) -> dict[str, Any]:
     """Return what the template reads, and write the images that it names."""
     return {
-        "title": outline.title,
+        "title": _directed(outline.title),
         "warnings": list(outline.warnings),
         "sections": [_section(each) for each in outline.sections],
         "appendix": [_section(each) for each in outline.appendix],
         "figures": [_figure(each, images, folder) for each in outline.figures],
         "documents": [
             {
-                "title": document.title,
+                "title": _directed(document.title),
                 "place": document.place,
                 "link": document.link,
                 "citations": [
                     {
                         "mark": each.mark,
                         "place": passage_place(each),
-                        "quote": readable_text(each.quote),
+                        "quote": _directed(readable_text(each.quote)),
                     }
                     for each in document.citations
                 ],
@@ -71,21 +73,33 @@ def _content(
     }
 
 
+def _directed(text: str) -> dict[str, str | bool]:
+    return {"text": text, "is_right_to_left": is_right_to_left(text)}
+
+
 def _section(section: Section) -> dict[str, Any]:
+    """The section, with its lines in groups of one direction of writing."""
     return {
         "title": section.title,
         "is_list": section.is_list,
-        "lines": [line._asdict() for line in section.lines],
+        "groups": [
+            {"is_right_to_left": is_turned, "lines": [line._asdict() for line in lines]}
+            for is_turned, lines in groupby(section.lines, _is_right_to_left)
+        ],
     }
+
+
+def _is_right_to_left(line: Line) -> bool:
+    return is_right_to_left(line.text or line.note)
 
 
 def _figure(
     figure: ReportFigure, images: Mapping[str, StoredFigure], folder: Path
-) -> dict[str, str]:
+) -> dict[str, Any]:
     caption = f"{figure.title}. {figure.caption}".strip()
     for form in figure.forms:
         if form.sha256 in images and form.media_type in _PICTURES:
             file = f"{form.sha256}{FIGURE_EXTENSIONS[form.media_type]}"
             (folder / file).write_bytes(images[form.sha256].data)
-            return {"caption": caption, "file": file}
-    return {"caption": caption, "file": ""}
+            return {"caption": _directed(caption), "file": file}
+    return {"caption": _directed(caption), "file": ""}

@@ -13,6 +13,7 @@ from holdfast.models.evidence.evidence import Citation, Report
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.storable_text import storable_text
 from holdfast.models.text.terminal_text import single_line
+from holdfast.models.text.writing_direction import is_right_to_left
 from holdfast.reports.exports.report_outline import Line, ReportOutline, Section, report_outline
 from holdfast.reports.source_list import passage_place
 from holdfast.tools.optional_parts import OptionalPart, require_part
@@ -29,6 +30,8 @@ _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _PROOF = re.compile(r"^evidence (\d+), sha256 ([0-9a-f]{64})$", re.MULTILINE)
 _MARK = re.compile(r"\s*\[(\d+)\]\s*(.*)", re.DOTALL)
+_AFTER_DIRECTION = ("w:spacing", "w:ind", "w:jc", "w:rPr", "w:sectPr")
+"""Properties of a paragraph that a schema wants after its direction of writing."""
 _ASIAN_FONT = "Noto Serif CJK SC"
 
 
@@ -151,6 +154,7 @@ class _DocumentWriting:
         for section in outline.appendix:
             self._section(section)
         self._note(self._document.add_paragraph(), outline.origin)
+        self._turn_paragraphs()
 
     def _section(self, section: Section) -> None:
         if section.title:
@@ -220,6 +224,20 @@ class _DocumentWriting:
         run.font.size = Pt(9)
         run.font.color.rgb = RGBColor(0x5A, 0x61, 0x70)
 
+    def _turn_paragraphs(self) -> None:
+        """Begin each right-to-left paragraph, with its bullet, at the right margin."""
+        from docx.oxml import OxmlElement
+
+        inside = (p for each in self._document.comments for p in each.paragraphs)
+        for paragraph in (*self._document.paragraphs, *inside):
+            if is_right_to_left(paragraph.text):
+                # Alignment is at the start, which `w:bidi` moves to the right.
+                properties = paragraph.paragraph_format.element.get_or_add_pPr()
+                properties.insert_element_before(OxmlElement("w:bidi"), *_AFTER_DIRECTION)
+            for run in paragraph.runs:
+                if is_right_to_left(run.text):
+                    _turn_run(run)
+
     def _use_fonts_of_every_script(self) -> None:
         """Name a font for East Asian text; without it some programs show boxes."""
         from docx.oxml.ns import qn
@@ -227,6 +245,22 @@ class _DocumentWriting:
         normal = self._document.styles["Normal"]
         fonts = normal.element.get_or_add_rPr().get_or_add_rFonts()
         fonts.set(qn("w:eastAsia"), _ASIAN_FONT)
+
+
+def _turn_run(run: "Run") -> None:
+    """Have Word place full stops as in a right-to-left text, with the weight and size of the run.
+
+    Word reads other properties for weight and size in such a run.
+    """
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    run.font.rtl = True
+    run.font.cs_bold = run.font.bold
+    if run.font.size is not None:
+        size = OxmlElement("w:szCs")
+        size.set(qn("w:val"), str(round(run.font.size.pt * 2)))
+        run.element.get_or_add_rPr().find(qn("w:sz")).addnext(size)
 
 
 def _text(text: str) -> str:

@@ -175,3 +175,41 @@ def test_every_link_of_the_obsidian_notes_leads_to_a_passage() -> None:
     for name, block in links:
         assert f"\n^{block}\n" in notes[f"{name}.md"]
     assert "\\$x\\_1\\$ \\*\\#\\[ \\%\\%not\\^1\\%\\%" in notes["Report.md"]
+
+
+RIGHT_TO_LEFT = "המגדלור נבנה בשנת 1862."
+
+
+def mixed_report() -> Report:
+    """A report with findings in Hebrew and in English, asked in Hebrew."""
+    asked, (first, *others) = report(), report().findings
+    turned = ReportStatement(text=RIGHT_TO_LEFT, marks=(2,))
+    return asked.model_copy(
+        update={"question": "מתי נבנה המגדלור?", "findings": (turned, first, *others)}
+    )
+
+
+@pytest.mark.conformance("REC-05")
+def test_right_to_left_paragraphs_of_a_word_document_are_marked_as_such() -> None:
+    document = Document(io.BytesIO(report_file(mixed_report(), {}, ReportFormat.DOCX)))
+
+    turned = [p for p in document.paragraphs if p.paragraph_format.element.xpath("w:pPr/w:bidi")]
+    assert [p.text for p in turned] == ["מתי נבנה המגדלור?", f"{RIGHT_TO_LEFT}[2]"]
+    assert [p.style.name for p in turned if p.style] == ["Title", "List Bullet"]
+    runs = [run.text for p in document.paragraphs for run in p.runs if run.font.rtl]
+    assert runs == ["מתי נבנה המגדלור?", RIGHT_TO_LEFT]
+
+
+@pytest.mark.conformance("REC-05")
+def test_right_to_left_lines_of_a_pdf_begin_at_the_right_margin() -> None:
+    page = PdfReader(io.BytesIO(report_file(mixed_report(), {}, ReportFormat.PDF))).pages[0]
+    found: list[tuple[str, bool]] = []
+
+    def see(text: str, place: list[float], *_: object) -> None:
+        if text.strip() in ("מתי", "•"):
+            found.append((text.strip(), place[4] > float(page.mediabox.width) / 2))
+
+    page.extract_text(visitor_text=see)
+
+    # Four findings and a gap.
+    assert found == [("מתי", True), ("•", True), *[("•", False)] * 4]
