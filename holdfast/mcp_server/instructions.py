@@ -10,7 +10,8 @@ question once: with the same request_id a repeated call gives the same job.
 Call it again for as long as the job runs; nothing is lost between calls, or if you stop calling.
 3. If the state has questions, ask the user, and pass the answer on with research_answer. Do not \
 make up an answer or approve a plan yourself.
-4. research_report reads the report in parts; research_source shows the passage behind a mark [n].
+4. research_report reads the report in parts; research_source shows the passage behind a mark [n]; \
+research_compare names what differs between two jobs.
 
 research_steer gives guidance to a running job. research_stop ends the job and has it report what \
 it found so far. research_schedule asks a question again at certain times, if the user wants that; \

@@ -1,11 +1,13 @@
-"""Define the tools that read a report in parts, and the passage behind a mark."""
+"""Define the tools that read a report, the passage behind a mark, and what two jobs differ in."""
 
+import json
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from holdfast.api.api_context import check_visible_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.mcp_server.caller_access import ToolCalls
 from holdfast.mcp_server.cited_passages import cited_passage
@@ -15,23 +17,31 @@ from holdfast.mcp_server.tool_answers import SourcePassageView
 from holdfast.mcp_server.tools.argument_types import JobId
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import BadInput
+from holdfast.planning.reports.claim_matching import ClaimChange
+from holdfast.records.job_comparison import JobComparison, SourceChange, TaskChange, compare_jobs
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_UNCHANGED = {
+    "claims": ClaimChange.SAME,
+    "tasks": TaskChange.SAME,
+    "sources": SourceChange.BOTH,
+}
+Part = Annotated[int, Field(description="1 is the first part.", ge=1, le=100_000)]
 
 
 def add_reading_tools(server: ResearchServer, calls: ToolCalls) -> None:
-    """Add `research_report` and `research_source`."""
+    """Add `research_report`, `research_source` and `research_compare`."""
 
     async def research_report(
         job: JobId,
         ctx: Context[Any, Any],
-        part: Annotated[int, Field(description="1 is the first part.", ge=1, le=100_000)] = 1,
+        part: Part = 1,
     ) -> str:
         """Read a part of the report, as Markdown of at most 20,000 characters; [n] are marks."""
         async with calls.open(ctx.request_context, "research_report", Scope.READ, job) as known:
             report = await report_of(known.holdfast, job)
-            return _part(text_parts(to_markdown(report)), part)
+            return _part("report", to_markdown(report), part)
 
     async def research_source(
         job: JobId,
@@ -42,19 +52,48 @@ def add_reading_tools(server: ResearchServer, calls: ToolCalls) -> None:
         async with calls.open(ctx.request_context, "research_source", Scope.READ, job) as known:
             return await cited_passage(known.holdfast, job, mark)
 
+    async def research_compare(
+        job: JobId,
+        other: Annotated[
+            str,
+            Field(
+                description="The job to compare with: a later one, a fork, an update.",
+                max_length=200,
+            ),
+        ],
+        ctx: Context[Any, Any],
+        part: Part = 1,
+    ) -> str:
+        """What differs between two jobs: answer, claims, tasks, sources, cost; JSON in parts."""
+        # Without a model, whose call could take longer than a host waits.
+        async with calls.open(ctx.request_context, "research_compare", Scope.READ, job) as known:
+            await check_visible_job(known, other)
+            compared = await compare_jobs(known.holdfast, job, other)
+            return _part("comparison", _differences(compared), part)
+
     server.add_tool(research_report, annotations=_READS, structured_output=False)
     server.add_tool(research_source, annotations=_READS)
+    server.add_tool(research_compare, annotations=_READS, structured_output=False)
 
 
-def _part(parts: tuple[str, ...], number: int) -> str:
-    """The part, after a line that says which of several parts it is.
+def _differences(compared: JobComparison) -> str:
+    """The comparison as JSON, without the claims, tasks and sources that are the same."""
+    shown = compared.model_dump(mode="json")
+    for name, unchanged in _UNCHANGED.items():
+        shown[name] = [each for each in shown[name] if each["change"] != unchanged]
+    return json.dumps(shown, ensure_ascii=False, indent=1)
+
+
+def _part(what: str, text: str, number: int) -> str:
+    """The part of the text, after a line that says which of several parts it is.
 
     Raises:
         BadInput: there is no such part.
     """
+    parts = text_parts(text)
     if number > len(parts):
         last = "1 part" if len(parts) == 1 else f"{len(parts)} parts"
-        raise BadInput(f"the report has {last}, so there is no part {number}")
+        raise BadInput(f"the {what} has {last}, so there is no part {number}")
     if len(parts) == 1:
         return parts[0]
     rest = f"; part={number + 1} is the next" if number < len(parts) else "; it is the last"

@@ -22,6 +22,7 @@ JOB_TOOLS: dict[str, dict[str, Any]] = {
     "research_stop": {},
     "research_report": {},
     "research_source": {"mark": 1},
+    "research_compare": {"other": "job-none"},
 }
 SCHEDULE_TOOLS = {"research_schedule", "research_schedules", "research_change_schedule"}
 
@@ -45,6 +46,8 @@ async def test_no_tool_or_resource_shows_another_owners_job(
             await refusal_of(client, tool, job=job, **more) for tool, more in JOB_TOOLS.items()
         ]
         refusals.append(await refusal_of(client, "research_start", **QUESTION, follows=job))
+        own = (await answer_of(client, "research_start", **QUESTION))["job"]
+        refusals.append(await refusal_of(client, "research_compare", job=own, other=job))
         for part in ("report", "plan", "sources/1"):
             with pytest.raises(Exception, match="there is no job"):
                 await client.read_resource(f"holdfast://jobs/{job}/{part}")
