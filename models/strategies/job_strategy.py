@@ -89,7 +89,7 @@ class Beginning(StrEnum):
 
 
 class Strategy(Frozen):
-    """All settings of the engine; a preset is a set of these, `--set key=value` changes one."""
+    """All settings of the engine; a preset is a set of these, `--set NAME=VALUE` changes one."""
 
     grain: Grain = Grain.TASKS
     horizon: Horizon = Horizon.FULL

@@ -106,6 +106,7 @@ def value_of(table: Table, column: Column[Any], owner: str, number: int) -> str:
         "webhook_id": f"'{owner}'",
         "schedule_id": f"'{owner}'",
         "end_char": "9",
+        "language": "'english'",
         "embedding": "'[1]'",
     }
     if table.name == "jobs" and column.name in ("id", "status", "collection"):

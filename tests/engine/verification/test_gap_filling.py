@@ -124,7 +124,7 @@ async def test_who_gives_hints_is_told_the_hint_that_the_last_attempt_had(
         "retry_sub_questions": [{"id": "T1", "hint": "try the archive"}]
     }
     await job.fill(1)
-    await job.found("T1", quote="it may be so", value="it may be so")
+    await job.found("T1", attempt=2, quote="it may be so", value="it may be so")
     await job.verify(2)
 
     await job.fill(2)

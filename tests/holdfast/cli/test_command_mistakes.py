@@ -85,14 +85,14 @@ def running() -> Iterator[CommandShell]:
         pytest.param(
             ["run", QUESTION, "--set", "tool_timeout=soon"], ["'tool_timeout'"], id="duration"
         ),
-        pytest.param(["run", QUESTION, "--set", "slots"], ["key=value", "'slots'"], id="no-sign"),
+        pytest.param(["run", QUESTION, "--set", "slots"], ["NAME=VALUE", "'slots'"], id="no-sign"),
         pytest.param(["run", QUESTION, "--model", "my model"], ["'my model'"], id="model-name"),
         pytest.param(
             ["submit", QUESTION, "--id", " "], ["the id of the request is empty"], id="empty-id"
         ),
         pytest.param(["list", "--status", "broken"], ["'broken'", "queued, running"], id="status"),
         pytest.param(["list", "--preset", "kpi"], ["'kpi'", "kpi-chain"], id="list-preset"),
-        pytest.param(["report", "job-1", "--format", "odt"], ["'odt'", "md, json"], id="format"),
+        pytest.param(["report", "job-1", "--format", "odt"], ["'odt'", "json, md"], id="format"),
     ],
 )
 def test_mistake_is_named_before_anything_is_started(

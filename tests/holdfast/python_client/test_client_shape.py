@@ -98,6 +98,9 @@ async def test_a_method_reaches_every_route() -> None:
                 ]
                 with pytest.raises(InterruptedError):
                     await method(*given)
+        # With a model, a comparison is another request, since it may cost something.
+        with pytest.raises(InterruptedError):
+            await client.compare("job-1", "job-2", model="gpt-5")
 
     streamed = {("GET", "/v1/jobs/{job}/events")}
     # Clients of the OpenAI API, and tools of Temporal, reach these.
