@@ -25,6 +25,8 @@ from holdfast.web.watch.plan_layout import (
 )
 
 _LINE, _OUTCOME = 24, 28
+_LONGEST_ID = 12
+"""Behind the drawn id there is always room for a few words."""
 _GAP = COLUMN_WIDTH - BOX_WIDTH
 _FITTING_WIDTH = 1100
 """A drawing up to this width is made smaller rather than scrolled."""
@@ -34,6 +36,8 @@ class DrawnTask(NamedTuple):
     """A box with its words; `state` is its class in the style sheet."""
 
     id: str
+    drawn_id: str
+    """The id as it fits into the box."""
     x: int
     y: int
     lines: tuple[str, ...]
@@ -120,6 +124,7 @@ def _drawn(stored: StoredTask, x: int, y: int, state: str) -> DrawnTask:
     outcome = outcome_text(stored)
     return DrawnTask(
         id=task.id,
+        drawn_id=_drawn_id(task),
         x=x,
         y=y,
         lines=_label_lines(task),
@@ -131,11 +136,15 @@ def _drawn(stored: StoredTask, x: int, y: int, state: str) -> DrawnTask:
 
 def _label_lines(task: Task) -> tuple[str, ...]:
     """The description in two lines: the first is shorter, since the task's id stands before it."""
-    room = _LINE - len(task.id)
+    room = _LINE - len(_drawn_id(task))
     text = " ".join(task.description.split())
     first = textwrap.wrap(text, room, max_lines=1, placeholder="") or [text[:room]]
     rest = text[len(first[0]) :].lstrip()
     return (first[0], shorten_text(rest, _LINE + 3)) if rest else (first[0],)
+
+
+def _drawn_id(task: Task) -> str:
+    return shorten_text(task.id, _LONGEST_ID)
 
 
 def finding_text(stored: StoredTask) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
@@ -56,14 +56,16 @@ def test_every_task_has_a_place_of_its_own_behind_what_it_needs(tasks: list[Task
     assert all(box.x < layout.width and box.y < layout.height for box in layout.boxes)
 
 
-@given(st.text(max_size=200), st.integers(0, 10**6))
-def test_a_box_names_its_task_on_two_lines_that_fit(description: str, number: int) -> None:
-    task = task_of(f"T{number}").with_description(description, "")
+@given(st.text(max_size=200), st.from_regex(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", fullmatch=True))
+@example("Find the owner of the pier", "find-the-owner-of-the-pier")
+def test_a_box_names_its_task_on_two_lines_that_fit(description: str, name: str) -> None:
+    task = task_of(name).with_description(description, "")
 
     (drawn,) = draw_plan(stored([task]), []).tasks
 
     assert 1 <= len(drawn.lines) <= 2
-    assert len(drawn.id + drawn.lines[0]) <= 24
+    assert drawn.id == name
+    assert len(drawn.drawn_id + drawn.lines[0]) <= 24
     assert all(len(line) <= 27 for line in drawn.lines)
     assert "".join(drawn.lines).removesuffix("…").replace(" ", "") in "".join(description.split())
 
