@@ -1,8 +1,12 @@
 """Read the amounts that people write into forms."""
 
+import re
+
 from holdfast.models.errors import BadInput
 
 _TOO_MUCH = 10**12
+_NUMBER = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
+"""Commas stand only before groups of three digits: `0,50` would be read as 50."""
 
 
 def positive_amount(what: str, text: str) -> float | None:
@@ -11,12 +15,27 @@ def positive_amount(what: str, text: str) -> float | None:
     Raises:
         BadInput: the text is no number above 0.
     """
-    if not text.strip():
+    given = text.strip()
+    if not given:
         return None
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
-        value = 0
+    value = float(given.replace(",", "")) if _NUMBER.fullmatch(given) else 0
     if not 0 < value < _TOO_MUCH:
-        raise BadInput(f"{what} is {text[:40]!r}; give a number above 0, or leave it empty")
+        raise BadInput(
+            f"{what} is {given[:40]!r}; give a number above 0, with a point before a fraction "
+            "and commas only before groups of three digits, or leave the field empty"
+        )
     return value
+
+
+def positive_count(what: str, text: str) -> int | None:
+    """Return the whole number in a field of a form; None if the field is empty.
+
+    Raises:
+        BadInput: the text is no whole number above 0.
+    """
+    value = positive_amount(what, text)
+    if value is None:
+        return None
+    if not value.is_integer():
+        raise BadInput(f"{what} is {text.strip()[:40]!r}; give a whole number above 0")
+    return int(value)

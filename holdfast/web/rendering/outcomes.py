@@ -21,6 +21,14 @@ _FAILURES: Mapping[str, str] = {
 }
 
 
+_ENDINGS: Mapping[str, str] = {
+    StopReason.ANSWERED: "answered",
+    StopReason.ANSWERED_WITH_GAPS: "answered, with gaps",
+    StopReason.NOTHING_FOUND: "no answer found",
+    StopReason.PLANNED: "planned, not run",
+}
+
+
 class Outcome(NamedTuple):
     """What became of a job; the colour never stands without the words."""
 
@@ -59,6 +67,11 @@ def outcome(job: OutcomeFacts) -> Outcome:
         return Outcome("waits for you", "weak")
     tone = {JobStatus.RUNNING: "live", JobStatus.PAUSED: "weak"}.get(status, "plain")
     return Outcome(status.value, tone)
+
+
+def ending_words(status: str, reason: str) -> str:
+    """How a job ends whose answer is not known yet."""
+    return _ENDINGS.get(reason) or _FAILURES.get(reason) or status
 
 
 def _ending(job: OutcomeFacts) -> Outcome:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
@@ -75,6 +76,12 @@ def moment(at: datetime | None) -> str:
     return f"{here:%H:%M:%S}" if is_today else f"{here.day} {here:%b %Y, %H:%M}"
 
 
+def moment_in(at: datetime, time_zone: str) -> str:
+    """A time in a named time zone, with its name."""
+    there = at.astimezone(ZoneInfo(time_zone))
+    return f"{there.day} {there:%b %Y, %H:%M} {time_zone}"
+
+
 def size(count: int) -> str:
     """A number of bytes in the unit that fits."""
     value = float(count)
@@ -114,6 +121,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "number": number,
     "duration": duration,
     "moment": moment,
+    "moment_in": moment_in,
     "size": size,
     "counted": counted,
     "percent": percent,

@@ -24,7 +24,7 @@ from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import positive_amount
+from holdfast.web.rendering.amounts import positive_amount, positive_count
 from holdfast.web.rendering.page_templates import page
 
 _NEWEST = 6
@@ -89,11 +89,11 @@ async def ask_from_page(
 def _submission(form: AskForm) -> JobSubmission:
     settings: dict[str, JsonValue] = {}
     cost = positive_amount("the limit in money", form.max_cost)
-    tokens = positive_amount("the limit in tokens", form.max_tokens)
+    tokens = positive_count("the limit in tokens", form.max_tokens)
     if cost is not None:
         settings["max_cost"] = cost
     if tokens is not None:
-        settings["max_tokens"] = int(tokens)
+        settings["max_tokens"] = tokens
     return JobSubmission(
         question=form.question,
         collection=form.collection or None,

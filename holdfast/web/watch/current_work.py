@@ -13,7 +13,7 @@ from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import LimitUsage, OpenCall, StatusDocument
 from holdfast.models.wire import stored_keys
-from holdfast.web.rendering.outcomes import outcome
+from holdfast.web.rendering.outcomes import ending_words, outcome
 from holdfast.web.rendering.words import model_name, sentence
 
 _PHASES: Mapping[StageName, str] = {
@@ -43,6 +43,7 @@ _NEXT = re.compile(
     r"(?P<what>(?:(?:start|continue) (?P<task>\S+))?.*)"
 )
 """A prediction of `expected_actions`."""
+_END = re.compile(r"end: (?P<status>\w+) \((?P<reason>[^)]+)\)")
 _MOST_NAMED = 3
 _LABEL = 90
 _ANSWER = 160
@@ -135,7 +136,7 @@ def _next(view: JobView, status: StatusDocument) -> list[str]:
         parts = _NEXT.fullmatch(each)
         task = tasks.get(parts["task"] or "") if parts else None
         if parts is None or task is None:
-            what = parts["what"] if parts else each
+            what = _on_the_page(parts["what"] if parts else each)
             running = (parts["after"] or "").split(", ") if parts else []
             lines.append(sentence(shorten_text(_plain_prediction(what), _LABEL)))
             whens.append(_when([name for name in running if name]))
@@ -159,6 +160,13 @@ def _when(needs: Sequence[str]) -> str:
         return f"when {len(needs)} more tasks are done"
     names = " and ".join(filter(None, (", ".join(needs[:-1]), needs[-1])))
     return f"when {names} {'is' if len(needs) == 1 else 'are'} done"
+
+
+def _on_the_page(predicted: str) -> str:
+    """A prediction of what the job does, in the page's words for how jobs end."""
+    if end := _END.fullmatch(predicted):
+        return f"the job ends: {ending_words(end['status'], end['reason'].replace(' ', '_'))}"
+    return predicted
 
 
 def _activity_words(what: str) -> str:

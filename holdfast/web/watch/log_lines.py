@@ -56,8 +56,16 @@ _WORDS: Mapping[str, str] = {
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
 _FACT_LENGTH = 160
 _INTERNAL = frozenset({"epoch", "number", "question", "status"})
+_SHOWN: Mapping[str, frozenset[str]] = {
+    EventKind.PLAN_CHANGED: frozenset({"number"}),
+    EventKind.TASK_VERIFIED: frozenset({"status"}),
+    EventKind.JOB_ENDED: frozenset({"status"}),
+}
+"""Facts that are internal elsewhere, by the kinds of entries that say nothing without them."""
 _USUAL = (("attempt", 1), ("cause", "planned"))
 """Facts that say only what their entry says already."""
+_OTHER_MEANING = {(EventKind.TASK_VERIFIED.value, "kept"): "kept_attempt"}
+"""Names of facts that mean something else in one kind of entry."""
 _PHRASES: Mapping[str, str] = {
     "added": "{} added",
     "superseded": "{} replaced",
@@ -73,8 +81,10 @@ _PHRASES: Mapping[str, str] = {
     "kind": "{}",
     "model": "{}",
     "preset": "{}",
+    "kept_attempt": "attempt {} is kept",
     "kept": "sentences kept: {}",
     "citations": "citations: {}",
+    "status": "{}",
 }
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "class": {
@@ -113,10 +123,10 @@ def log_line(entry: EventView) -> LogLine:
     # The log of an imported job may have kinds of a later release.
     what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
     facts = " · ".join(
-        _said(name, value)
+        _said(_OTHER_MEANING.get((entry.kind, name), name), value)
         for name, value in entry.facts.items()
         if value not in (None, "", [], {}, False)
-        and name not in _INTERNAL
+        and (name not in _INTERNAL or name in _SHOWN.get(entry.kind, ()))
         and (name, value) not in _USUAL
     )
     return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)

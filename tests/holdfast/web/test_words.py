@@ -1,15 +1,17 @@
 """Tests that no internal name of a state, a reason or an event reaches the page's readers."""
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.jobs.job_state import EndJob
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.scheduler.expected_actions import _in_words
+from holdfast.web.rendering.amounts import positive_amount, positive_count
 from holdfast.web.rendering.outcomes import outcome
 from holdfast.web.watch.log_lines import _WORDS, log_line
 from tests.support.documentation.internal_names import internal_names, internal_names_in
@@ -49,6 +51,48 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
     )
 
     assert line.facts == "T1, T2 added · confidence 92%"
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "shown"),
+    [
+        (
+            EventKind.TASK_VERIFIED,
+            {"status": "incomplete", "attempt": 2, "kept": 1},
+            "incomplete · attempt 2 · attempt 1 is kept",
+        ),
+        (EventKind.REPORT_DELIVERED, {"kept": 4}, "sentences kept: 4"),
+        (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "failed · budget"),
+        (EventKind.TASK_DONE, {"status": "done"}, ""),
+        (EventKind.PLAN_CHANGED, {"number": 2, "added": ["T3"]}, "change 2 · T3 added"),
+    ],
+)
+def test_a_fact_means_what_its_entry_is_about(
+    kind: EventKind, facts: dict[str, Any], shown: str
+) -> None:
+    line = log_line(EventView(seq=1, at=datetime.now(UTC), kind=kind, task="", facts=facts))
+
+    assert line.facts == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("", None), ("0.5", 0.5), (".5", 0.5), ("1,500", 1500), (" 2,000,000.25 ", 2_000_000.25)],
+)
+def test_amounts_are_read_as_they_are_written(text: str, amount: float | None) -> None:
+    assert positive_amount("the limit", text) == amount
+
+
+@pytest.mark.parametrize("text", ["0,50", "1,5", "1,50,000", "0", "-1", "1e3", "nan", "much"])
+def test_an_amount_that_could_mean_another_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="commas only before groups of three digits"):
+        positive_amount("the limit", text)
+
+
+def test_counts_have_no_fractions() -> None:
+    assert positive_count("the number of runs", "1,500") == 1500
+    with pytest.raises(BadInput, match=r"the number of runs is '1\.5'; give a whole number"):
+        positive_count("the number of runs", "1.5")
 
 
 @pytest.mark.parametrize("reason", list(StopReason))
