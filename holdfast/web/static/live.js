@@ -48,7 +48,17 @@ export function adopt(text) {
 }
 
 // What the server says of a request that it could not answer: PostgreSQL is away, for example.
-class Refused extends Error {}
+class Refused extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// What was shown was removed, or is not for this reader: asking again changes nothing.
+function isGone(error) {
+  return error instanceof Refused && (error.status === 404 || error.status === 403);
+}
 
 export async function load(address) {
   const answer = await fetch(address, {
@@ -61,10 +71,11 @@ export async function load(address) {
   const text = await answer.text();
   if (answer.ok) return text;
   const page = new DOMParser().parseFromString(text, "text/html");
-  throw new Refused(page.querySelector("[role=alert] p")?.textContent.trim() ?? "");
+  throw new Refused(page.querySelector("[role=alert] p")?.textContent.trim() ?? "", answer.status);
 }
 
 function awayWords(error) {
+  if (isGone(error) && !error.message) return "This page is not there any more.";
   return error instanceof Refused && error.message ? `${error.message}.` : "The server does not answer.";
 }
 
@@ -85,12 +96,15 @@ let pending = 0;
 let isLoading = false;
 let isWanted = false;
 let wasEnded = false;
+let isStopped = false;
+let source;
 // A large page is fetched less often: at most half of the time goes into fetching it. The first
 // event after a pause is shown at once; those that follow wait for the next fetch together.
 let pause = EVENT_PAUSE_MS;
 let loadedAt = -Infinity;
 
 function refreshSoon(after = 0) {
+  if (isStopped) return;
   if (isLoading) {
     isWanted = true;
     return;
@@ -116,8 +130,16 @@ async function refresh() {
     pause = Math.min(Math.max(EVENT_PAUSE_MS, performance.now() - began), LONGEST_PAUSE_MS);
     say("");
   } catch (error) {
-    say(`${awayWords(error)} Nothing is lost: the job goes on, and this page tries again every 2 seconds.`);
-    again = AWAY_MS;
+    if (isGone(error)) {
+      isStopped = true;
+      isWanted = false;
+      source?.close();
+      say(awayWords(error));
+    } else {
+      const isPassing = !(error instanceof Refused) || error.status === 503;
+      say(`${awayWords(error)} ${isPassing ? "Nothing is lost: the job goes on, and this" : "This"} page tries again every 2 seconds.`);
+      again = AWAY_MS;
+    }
   } finally {
     clearTimeout(slow);
     isLoading = false;
@@ -126,8 +148,8 @@ async function refresh() {
   }
 }
 
-let source;
 function follow() {
+  if (isStopped) return;
   source?.close();
   source = new EventSource(`${watched.dataset.events}?after=${watched.dataset.after}`);
   const received = (event) => {
@@ -169,7 +191,8 @@ async function lookAgain() {
       isWaiting = Boolean(adopt(await load(location.href)).querySelector("[data-look-again]"));
       say("");
     } catch (error) {
-      say(`${awayWords(error)} This page tries again every 3 seconds.`);
+      isWaiting = !isGone(error);
+      say(`${awayWords(error)}${isWaiting ? " This page tries again every 3 seconds." : ""}`);
     }
   }
   if (isWaiting) setTimeout(lookAgain, LONGEST_PAUSE_MS);
@@ -183,6 +206,12 @@ function showQuote() {
 }
 showQuote();
 
+// A link to a place on the page, such as #downloads, changes the address but not what is shown.
+function addressWithoutFragment() {
+  return location.pathname + location.search;
+}
+let shownAddress = addressWithoutFragment();
+
 // A link within a region that only chooses what the page shows: keep everything else still.
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-choose]");
@@ -192,6 +221,7 @@ document.addEventListener("click", async (event) => {
   try {
     const text = await load(address);
     history.pushState(null, "", address);
+    shownAddress = addressWithoutFragment();
     adopt(text);
     showQuote();
     const target = document.getElementById(link.dataset.choose);
@@ -202,4 +232,6 @@ document.addEventListener("click", async (event) => {
     location.assign(address);
   }
 });
-window.addEventListener("popstate", () => location.reload());
+window.addEventListener("popstate", () => {
+  if (addressWithoutFragment() !== shownAddress) location.reload();
+});

@@ -26,9 +26,12 @@ async def test_a_collection_is_filled_searched_and_emptied_without_scripts(
         await page.get_by_label("A new collection").fill("harbour notes")
         await page.get_by_role("button", name="Open it").click()
         await page.get_by_label("Files").set_input_files(file)
+        await page.get_by_label("Language").select_option("German")
         await page.get_by_role("button", name="Add", exact=True).click()
         # The page asks again by itself until the files are read.
         await expect(main).to_contain_text("1 document", timeout=WITHIN_MS)
+        await expect(main).to_contain_text("words in German")
+        await expect(page.get_by_label("Language")).to_contain_text("keep German")
         await page.get_by_role("searchbox").fill("Treave")
         await page.get_by_role("button", name="Search").click()
         await expect(main.locator(".doc")).to_contain_text("built by Orlan Treave in 1868")
