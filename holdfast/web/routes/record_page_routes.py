@@ -8,10 +8,11 @@ from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import JobSession, check_visible_job
 from holdfast.api.problem_documents import status_of_error
+from holdfast.capabilities.model_lines import model_lines
 from holdfast.configuration.price_settings import read_prices
-from holdfast.jobs.job_lookup import plan_of
+from holdfast.jobs.job_lookup import find_job_id, plan_of
 from holdfast.models.errors import BadInput, HoldfastError, NotFound
-from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
 from holdfast.planning.plans.plan_edits import plan_as_yaml
 from holdfast.planning.strategies.strategy_presets import all_presets
 from holdfast.records.fork_submission import ForkPlan
@@ -81,20 +82,44 @@ async def compare_by_model_on_page(
     return await _compare_page(job, request, other, model=model.strip())
 
 
+async def _job_of(job: JobSession, text: str) -> str:
+    """The job that the text names; a caller who sees all jobs may give the beginning of its id.
+
+    Raises:
+        NotFound: the caller sees no such job.
+        BadInput: several ids begin so.
+    """
+    is_beginning = job.caller.visible_owner is None and text.isprintable()
+    name = await find_job_id(job.holdfast.db, text) if is_beginning else text
+    await check_visible_job(job, name)
+    return name
+
+
 async def _compare_page(
     job: JobSession, request: Request, other: str, *, model: str | None
 ) -> Response:
-    await check_visible_job(job, other)
+    other = await _job_of(job, other.strip())
+    found = await compare_jobs(
+        job.holdfast, job.id, other, model=model, installation=job.context.holdfast
+    )
     return page(
         request,
         "compare",
         tab="",
         view=await job.holdfast.show(job.id),
         report=await load_report(job.holdfast.db, job.id),
-        found=await compare_jobs(
-            job.holdfast, job.id, other, model=model, installation=job.context.holdfast
-        ),
+        models=_matchers(job, found.second.model),
+        found=found,
     )
+
+
+def _matchers(job: JobSession, used: str) -> list[str]:
+    """The models that can match claims; the one that the second job used may have no table."""
+    lines = model_lines(job.holdfast.settings)
+    usable = [each.name for each in lines if not each.fault]
+    if used not in {each.name for each in lines}:
+        usable.append(used)
+    return [name for name in usable if name != EXTRACTIVE_MODEL]
 
 
 async def _fork_page(
