@@ -54,7 +54,7 @@ async def test_without_scripts_a_schedule_is_made_run_paused_resumed_and_ended(
         # What was written stays in the form; the browser reports the status 400.
         await expect(page.get_by_role("alert")).to_contain_text("on mondays")
         await expect(question).to_have_value(re.compile("<b>delivered</b>"))
-        runs = page.get_by_label("Ends after runs")
+        runs = page.get_by_label("Number of runs")
         await runs.fill("1.5")
         await page.get_by_role("button", name="Add the schedule").click()
         await expect(page.get_by_role("alert")).to_contain_text("give a whole number")
