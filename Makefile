@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock bundles clean
+.PHONY: help demo crash test cover check lint chaos chaos-long partitions fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock bundles clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -50,6 +50,9 @@ chaos: $(VENV)/.tests  ## disturb jobs at random in eleven ways; N=100 rounds, S
 
 chaos-long: $(VENV)/.tests  ## twenty minutes of it, SEED=1
 	$(BIN)/python -m tests.durability.chaos --rounds 10000 --minutes 20 --seed $(SEED)
+
+partitions: $(VENV)/.tests  ## cut hosts off from PostgreSQL, Temporal or both in the middle of a call; ten minutes (Linux, as root)
+	$(BIN)/pytest tests/durability/test_partitions.py -m long -q
 
 fuzz: $(VENV)/.tests  ## fuzz the API, API_SECONDS=1200, and the readers of foreign text (Linux); SECONDS=600 for each
 	$(BIN)/pytest tests/holdfast/api/test_generated_requests.py --fuzz-seconds $(API_SECONDS) -q

@@ -30,6 +30,7 @@ from tests.support.services.network_hosts import (
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(900),
     pytest.mark.conformance("BEY-02"),
     pytest.mark.usefixtures("namespaces"),
