@@ -66,13 +66,15 @@ async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
         summary=tuple(ReportStatement(text=each) for each in _summary(request, count or 0)),
         gaps=unfinished_task_gaps(inputs.plan),
         nearest=tuple(map(_nearest_passage, nearest)),
+        documents=count,
     )
 
 
 async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> Report:
     """Add how many documents there were, and possible values; what would help without an answer."""
     request = inputs.job.request
-    report = report.model_copy(update={"documents": await _documents(db, request)})
+    if report.documents is None:
+        report = report.model_copy(update={"documents": await _documents(db, request)})
     threshold = request.strategy.confidence_threshold
     is_answered = report.answer is not None
     possible = possible_values(inputs.tasks, threshold, is_answered=is_answered)

@@ -321,14 +321,14 @@ def _unstated_parts(
     said = (each.text for part in statements_by_part(answer).values() for each in part)
     kept = [each for each in said if not is_hedged(each)]
     known = [*_permitted_texts(task), *kept]
-    return unsupported_parts(value_in_words(answer.conclusion), sources, known)
+    conclusion = value_in_words(answer.conclusion)
+    return unsupported_parts(conclusion, sources, known, searched="source that was read")
 
 
 def _with_gap(answer: SynthesiserAnswer, unstated: list[str]) -> SynthesiserAnswer:
     if not unstated:
         return answer
-    faults = "; ".join(unstated).replace("passage that is cited", "source that was read")
-    gap = f"The short answer was concluded, and no source states it: {faults}."
+    gap = f"The short answer was concluded, and no source states it: {'; '.join(unstated)}."
     return answer.model_copy(update={"gaps": [*answer.gaps, gap]})
 
 

@@ -8,12 +8,13 @@ from holdfast.jobs.erasure import erase_job
 from holdfast.models.access.erasures import ErasureReceipt
 from holdfast.models.errors import BadInput, NotFound, ServiceDown
 from holdfast.models.frozen_model import Frozen
+from holdfast.storage.core.exclusive_turns import exclusive_turn
 from holdfast.storage.jobs.job_pruning import EndedJob, jobs_past_retention
-from holdfast.storage.jobs.retention_turns import retention_turn
 from holdfast.temporal.temporal_connection import connect
 
 ERASED_BY = "retention"
 """Who erased the job, in its receipt and in the audit."""
+RETENTION_TURN = "retention"
 
 _NO_TURN = (
     "another process erases the due jobs now, as a worker does every hour, so this one erased "
@@ -44,7 +45,7 @@ async def erase_due_jobs(holdfast: Holdfast, kept: RetentionSettings) -> Retenti
     """
     receipts: list[ErasureReceipt] = []
     troubles: list[str] = []
-    async with retention_turn(holdfast.db) as has_turn:
+    async with exclusive_turn(holdfast.db, RETENTION_TURN) as has_turn:
         if not has_turn:
             return RetentionRound(note=_NO_TURN)
         for job in await jobs_due(holdfast, kept):

@@ -24,9 +24,9 @@ from holdfast.roles.reports.claim_matcher import (
     ClaimMatcherTask,
     ShownClaim,
 )
+from holdfast.storage.core.exclusive_turns import exclusive_turn
 from holdfast.storage.jobs.job_rows import load_job
 from holdfast.storage.ledger.call_ledger import CallLedger
-from holdfast.storage.limits.comparison_turns import comparison_turn
 
 MOST_SHOWN = 40
 """Claims of each report in the one prompt; later ones stay without a match."""
@@ -55,7 +55,7 @@ async def matches_of_model(
     # The second job keeps the request, with claims of the first one, for its owner to read.
     if len({(await load_job(holdfast.db, job_id)).request.owner for job_id in jobs}) > 1:
         raise BadInput("the two jobs belong to two owners; compare them without a model")
-    async with comparison_turn(holdfast.db, *jobs) as is_ours:
+    async with exclusive_turn(holdfast.db, comparison_turn(*jobs)) as is_ours:
         if not is_ours:
             raise Passing("a model is asked about these two jobs now; compare again in a minute")
         answer = await _ask(holdfast, jobs, _task(reports, first, second), model)
@@ -72,6 +72,11 @@ async def matches_of_model(
             for each in answer.pairs
         ),
     )
+
+
+def comparison_turn(first: str, second: str) -> str:
+    """The name of the turn to ask a model about the claims of these two jobs."""
+    return f"compare {first} {second}"
 
 
 def _shown(letter: str, change: ClaimChange, pairs: Sequence[ClaimPair]) -> dict[str, str]:

@@ -15,11 +15,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.views.job_views import JobView
-from holdfast.planning.reports.claim_matching import (
-    ClaimChange,
-    ClaimPair,
-    match_claims,
-)
+from holdfast.planning.reports.claim_matching import ClaimChange, ClaimPair, match_claims
 from holdfast.planning.text.folded_text import fold_text
 from holdfast.records.model_matching import MatchingSpend, check_matcher, match_by_model
 from holdfast.storage.evidence.evidence_rows import load_report

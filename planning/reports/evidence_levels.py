@@ -71,7 +71,7 @@ def _are_two_documents(one: Citation, other: Citation) -> bool:
 
 
 def _say_the_same(sentence: str, one: str, other: str) -> bool:
-    """True if both texts have most of the sentence's numbers, or, without any, of its words."""
+    """True if both texts have half of the sentence's numbers, or, without any, of its words."""
     said = frozenset(unknown_numbers(sentence, frozenset()))
     if said:
         both = said & numbers_in(one) & numbers_in(other)

@@ -38,13 +38,15 @@ def unsupported_parts(
     known: Iterable[str] = (),
     *,
     quotes_shown: Iterable[str] = (),
+    searched: str = "passage that is cited",
 ) -> list[str]:
     """Return quotes, numbers and names that neither the passages nor the known texts contain.
 
     `passages` are the whole cited texts with their titles; `known` are other texts that the
     sentence may use: the question and the found values. A sentence without citation may use only
     the known texts. Sums and differences of the numbers in `quotes_shown` are supported as well,
-    of several numbers where the sentence names them all.
+    of several numbers where the sentence names them all. A fault names what was `searched`, one of
+    the passages.
     """
     folded = [_folded(passage) for passage in passages]
     if _is_titled_quote(_folded(sentence), folded):
@@ -54,17 +56,17 @@ def unsupported_parts(
     allowed = (*folded, _folded(texts[-1]))
     own_words, quotes = _separate_quotes(sentence)
     faults = [
-        f"{quote[:80]!r} is in quotation marks and stands in no passage that is cited"
+        f"{quote[:80]!r} is in quotation marks and stands in no {searched}"
         for quote in quotes
         if not any(_folded(quote) in text for text in allowed)
     ]
     shown = derived_numbers(quotes_shown).union(*map(numbers_in, allowed))
     computed = computed_numbers(own_words, shown) if folded else frozenset()
     unknown = unknown_numbers(own_words, shown | computed)
-    faults += [f"the number {number} is in no passage that is cited" for number in unknown]
+    faults += [f"the number {number} is in no {searched}" for number in unknown]
     names = KnownNames(texts)
     faults += [
-        f"the name {name!r} is in no passage that is cited"
+        f"the name {name!r} is in no {searched}"
         for name in dict.fromkeys(_names(own_words))
         if not names.has(name)
     ]

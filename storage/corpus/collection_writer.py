@@ -21,6 +21,7 @@ from holdfast.storage.corpus.passage_vector_rows import (
     store_vectors,
     vector_dimension,
 )
+from holdfast.storage.corpus.search_statements import STORED_LANGUAGE
 
 _NEW_DOCUMENTS = text("""
 insert into documents (collection, address, title, text, sha256, size_bytes, metadata, origin)
@@ -59,7 +60,7 @@ from (select word, count(*) as passages from passages,
       where document_id = any(cast(:ids as bigint[])) group by word) as gone
 where collection = :collection and collection_words.word = gone.word
 """)
-_LANGUAGE = text("select language from passages where collection = :collection limit 1")
+_LANGUAGE = text(f"select {STORED_LANGUAGE}")
 _CHANGE_LANGUAGE = text("""
 update passages set language = :language
 where collection = :collection and language <> :language

@@ -1,12 +1,11 @@
 """Claim a collection for embedding, and read and store its passages without holding its writer."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-
-from sqlalchemy import text
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 
 from holdfast.models.text.storable_text import storable_text
 from holdfast.storage.core.database import Database
+from holdfast.storage.core.exclusive_turns import exclusive_turn
 from holdfast.storage.corpus.passage_vector_rows import (
     PassageToEmbed,
     create_vector_table,
@@ -15,8 +14,6 @@ from holdfast.storage.corpus.passage_vector_rows import (
     passages_without_vector,
     store_vectors,
 )
-
-_CLAIM = text("select pg_try_advisory_xact_lock(hashtextextended('holdfast embed ' || :name, 0))")
 
 
 async def collections_to_embed(database: Database, model: str) -> tuple[str, ...]:
@@ -33,13 +30,9 @@ async def collections_to_embed(database: Database, model: str) -> tuple[str, ...
         return await incomplete_collections(connection, model)
 
 
-@asynccontextmanager
-async def embedding_claimed(database: Database, collection: str) -> AsyncIterator[bool]:
+def embedding_claimed(database: Database, collection: str) -> AbstractAsyncContextManager[bool]:
     """Yield True if nobody else embeds the collection until the end of the block."""
-    name = {"name": storable_text(collection)}
-    async with database.reading() as connection:
-        # The lock belongs to the transaction, which stays open until the end of the block.
-        yield bool(await connection.scalar(_CLAIM, name))
+    return exclusive_turn(database, f"embed {storable_text(collection)}")
 
 
 async def waiting_passages(

@@ -43,7 +43,7 @@ _FORM: dict[str, Any] = {
                         "language": {
                             "type": "string",
                             "enum": [*SearchLanguage],
-                            "description": "Of the words of the whole collection.",
+                            "description": "The language of the words of the whole collection.",
                         },
                         "replace": {
                             "type": "string",

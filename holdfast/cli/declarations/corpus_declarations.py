@@ -41,7 +41,7 @@ def add(
     meta: MetadataOption = None,
     language: Annotated[
         str | None,
-        typer.Option(help="Of the words of the whole collection, such as german."),
+        typer.Option(help="The language of the words of the whole collection, such as german."),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:

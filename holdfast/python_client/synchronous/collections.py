@@ -48,7 +48,8 @@ class SyncCollections(SyncSession):
             paths: files and folders of this computer; the files of a folder keep their paths.
             metadata: what searches may filter by.
             replace: remove every other document of the collection.
-            language: of the words of the whole collection, such as german; by default its own.
+            language: that of the words of the whole collection, such as german; by default, the
+                collection keeps its own.
 
         Raises:
             FileNotFoundError: there is no such file or folder.

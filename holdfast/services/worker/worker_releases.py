@@ -176,7 +176,7 @@ async def move_jobs(
         raise BadInput(
             f"release {release!r} has workers that polled within the last "
             f"{_POLL_S:.0f} seconds: {', '.join(pollers)}. Stop them first, or let their jobs end "
-            "there. Of workers that were killed, wait until Temporal has missed them, or say "
+            "there. If the workers were killed, wait until Temporal has missed them, or add "
             "--even-if-polling"
         )
     version = f"{deployment_name(task_queue)}:{release}"
@@ -321,7 +321,7 @@ def main(words: Sequence[str] | None = None) -> int:
     move.add_argument(
         "--even-if-polling",
         action="store_true",
-        help="do not wait until Temporal has missed the workers, which were killed",
+        help="the workers were killed: do not wait until Temporal has missed them",
     )
     options = parser.parse_args(words)
     try:

@@ -2,6 +2,8 @@
 
 import re
 
+from pydantic import JsonValue
+
 from holdfast.models.errors import BadInput
 
 _TOO_MUCH = 10**12
@@ -39,3 +41,16 @@ def positive_count(what: str, text: str) -> int | None:
     if not value.is_integer():
         raise BadInput(f"{what} is {text.strip()[:40]!r}; give a whole number above 0")
     return int(value)
+
+
+def limit_settings(max_cost: str, max_tokens: str = "") -> dict[str, JsonValue]:
+    """Return the settings of a job's limits in the fields of a form; empty fields set none.
+
+    Raises:
+        BadInput: a limit is no number above 0.
+    """
+    limits = {
+        "max_cost": positive_amount("the limit in money", max_cost),
+        "max_tokens": positive_count("the limit in tokens", max_tokens),
+    }
+    return {name: limit for name, limit in limits.items() if limit is not None}

@@ -5,7 +5,6 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from fastapi import APIRouter, Form, Query, Request, Response
-from pydantic import JsonValue
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import CallerSession
@@ -24,7 +23,7 @@ from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import positive_amount, positive_count
+from holdfast.web.rendering.amounts import limit_settings
 from holdfast.web.rendering.page_templates import page
 
 _NEWEST = 6
@@ -87,19 +86,12 @@ async def ask_from_page(
 
 
 def _submission(form: AskForm) -> JobSubmission:
-    settings: dict[str, JsonValue] = {}
-    cost = positive_amount("the limit in money", form.max_cost)
-    tokens = positive_count("the limit in tokens", form.max_tokens)
-    if cost is not None:
-        settings["max_cost"] = cost
-    if tokens is not None:
-        settings["max_tokens"] = tokens
     return JobSubmission(
         question=form.question,
         collection=form.collection or None,
         preset=form.preset or None,
         model=form.model or None,
-        settings=settings,
+        settings=limit_settings(form.max_cost, form.max_tokens),
         review=bool(form.review),
     )
 

@@ -5,7 +5,6 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request, Response
-from pydantic import JsonValue
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import JobSession
@@ -19,7 +18,7 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans.task_queries import load_tasks
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import positive_amount, positive_count
+from holdfast.web.rendering.amounts import limit_settings
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.job_head import load_job_head
 
@@ -42,13 +41,7 @@ async def resume_from_page(
     job: SteeredPageJob, max_cost: Text = "", max_tokens: Text = ""
 ) -> Response:
     """Continue the job, under another cap if one is given."""
-    changes: dict[str, JsonValue] = {}
-    cost = positive_amount("the limit in money", max_cost)
-    tokens = positive_count("the limit in tokens", max_tokens)
-    if cost is not None:
-        changes["max_cost"] = cost
-    if tokens is not None:
-        changes["max_tokens"] = tokens
+    changes = limit_settings(max_cost, max_tokens)
     strategy = None
     if changes:
         stored = await job_rows.load_job(job.holdfast.db, job.id)

@@ -33,7 +33,7 @@ from holdfast.schedules.schedule_management import (
 )
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import positive_amount
+from holdfast.web.rendering.amounts import limit_settings, positive_count
 from holdfast.web.rendering.page_templates import page
 
 _SHOWN_RUNS = 50
@@ -158,10 +158,8 @@ def _body(form: ScheduleForm) -> NewScheduleBody:
     Raises:
         BadInput: a field of the form cannot be used.
     """
-    cost = positive_amount("the limit in money", form.max_cost)
-    runs = positive_amount("the number of runs", form.runs)
-    if runs is not None and not runs.is_integer():
-        raise BadInput(f"the number of runs is {form.runs[:40]!r}; give a whole number")
+    limits = limit_settings(form.max_cost)
+    runs = positive_count("the number of runs", form.runs)
     ask = None
     if not form.update:
         ask = JobSubmission(
@@ -169,7 +167,7 @@ def _body(form: ScheduleForm) -> NewScheduleBody:
             collection=form.collection or None,
             preset=form.preset or None,
             model=form.model or None,
-            settings={} if cost is None else {"max_cost": cost},
+            settings=limits,
         )
     try:
         return NewScheduleBody(
@@ -179,7 +177,7 @@ def _body(form: ScheduleForm) -> NewScheduleBody:
             search=bool(form.search),
             time_zone=form.time_zone,
             overlap=form.overlap,
-            runs=None if runs is None else int(runs),
+            runs=runs,
         )
     except ValidationError as error:
         fault = error.errors()[0]

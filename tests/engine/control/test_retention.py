@@ -12,14 +12,14 @@ from temporalio.client import Client
 from holdfast.configuration.retention_settings import read_retention
 from holdfast.jobs import erasure
 from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
-from holdfast.jobs.retention import erase_due_jobs, jobs_due
+from holdfast.jobs.retention import RETENTION_TURN, erase_due_jobs, jobs_due
 from holdfast.models.access.erasures import ErasureSubject
 from holdfast.models.errors import BadConfiguration, BadInput, NotFound, ServiceDown
 from holdfast.models.jobs.follow_up import FollowUp
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.services.worker.retention_upkeep import RetentionUpkeep
+from holdfast.storage.core.exclusive_turns import exclusive_turn
 from holdfast.storage.jobs import erasure_rows, job_rows
-from holdfast.storage.jobs.retention_turns import retention_turn
 from tests.support.jobs.running_engine import RunningEngine
 
 pytestmark = pytest.mark.conformance("OPS-07", "WAVE-14")
@@ -178,7 +178,7 @@ async def test_a_schedule_keeps_its_reports_and_prune_says_that_a_worker_has_the
             await connection.execute(report, {"job": job})
 
     assert [each.job_id for each in await jobs_due(engine.holdfast, kept)] == [earlier]
-    async with retention_turn(engine.db) as has_turn:
+    async with exclusive_turn(engine.db, RETENTION_TURN) as has_turn:
         assert has_turn
         done = await erase_due_jobs(engine.holdfast, kept)
     assert (done.receipts, "another process erases" in done.note) == ((), True)

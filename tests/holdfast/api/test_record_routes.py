@@ -8,11 +8,12 @@ from sqlalchemy import func, select, update
 from holdfast import AsyncClient
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.python_client.api_errors import InvalidRequest, ServiceUnavailable
+from holdfast.records.claim_matches import comparison_turn
 from holdfast.roles.reports.claim_matcher import CLAIM_MATCHER
+from holdfast.storage.core.exclusive_turns import exclusive_turn
 from holdfast.storage.core.tables.call_tables import model_calls
 from holdfast.storage.core.tables.job_tables import jobs
 from holdfast.storage.jobs import job_rows
-from holdfast.storage.limits.comparison_turns import comparison_turn
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -144,7 +145,7 @@ async def test_a_comparison_is_no_part_of_a_job_that_goes_on_and_goes_with_eithe
         tools.answers = {"a": "quite other words"}
         second = await ended_job(client)
         before = (await client.report(second)).model_extra or {}
-        async with comparison_turn(engine.db, first, second):
+        async with exclusive_turn(engine.db, comparison_turn(first, second)):
             with pytest.raises(ServiceUnavailable, match="compare again"):
                 await client.compare(first, second, model="scripted")
         assert players.count(CLAIM_MATCHER) == 0
