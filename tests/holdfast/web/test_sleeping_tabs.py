@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Route, expect
 
+from holdfast.jobs.erasure import erase_job
 from holdfast.models.questions.user_questions import QuestionKind
 from tests.support.endpoints.scripted_model import ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
@@ -114,3 +115,17 @@ async def test_a_tab_that_was_opened_before_the_plan_shows_all_of_it(
 
     await expect(reader.page.locator("#row-T1")).to_be_visible()
     await expect(reader.page.locator("#fall")).to_be_visible()
+
+
+async def test_a_tab_of_a_job_that_was_erased_meanwhile_says_so_and_asks_no_more(
+    engine: RunningEngine, reader: Reader
+) -> None:
+    job_id = await open_waiting_job(engine, reader)
+    note = reader.page.locator("#connection")
+    await reader.page.context.set_offline(True)
+    await expect(note).to_contain_text("does not answer", timeout=WITHIN_MS)
+    await erase_job(engine.holdfast, job_id, by="an operator")
+    await reader.page.context.set_offline(False)
+
+    await expect(note).to_have_text(f"there is no job '{job_id}' among yours.", timeout=WITHIN_MS)
+    reader.complaints.clear()  # the browser reports the lost network, and the 404
