@@ -1,5 +1,7 @@
 """Tests that a question which the documents do not answer ends with a report that says so."""
 
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,25 @@ from holdfast.corpus.folder_ingestion import ingest_folder
 from holdfast.jobs.job_lookup import report_of
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.storage.plans import task_queries
-from tests.support.jobs.running_engine import running_engine
+from tests.support.jobs.running_engine import RunningEngine, running_engine
 
 pytestmark = pytest.mark.slow
 
 SECTIONS = ("What was searched", "Nearest passages", "What would help")
+
+
+@asynccontextmanager
+async def engine_over(
+    temporal: Client, database_url: str, folder: Path, documents: Mapping[str, str]
+) -> AsyncIterator[RunningEngine]:
+    """An engine whose collection `notes` has these documents, by the names of their files."""
+    read = folder / "docs"
+    read.mkdir()
+    for name, text in documents.items():
+        (read / name).write_text(text)
+    async with running_engine(temporal, database_url, folder) as engine:
+        await ingest_folder(engine.db, read, "notes")
+        yield engine
 
 
 @pytest.mark.conformance("REP-05")
@@ -21,13 +37,12 @@ SECTIONS = ("What was searched", "Nearest passages", "What would help")
 async def test_the_report_names_the_documents_and_the_nearest_passages(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
 ) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "heron.md").write_text("# Heron\n\nThe Heron project has its own football team.\n")
-    (folder / "osprey.md").write_text("# Osprey\n\nOsprey is a battery of 175 Wh/kg.\n")
+    documents = {
+        "heron.md": "# Heron\n\nThe Heron project has its own football team.\n",
+        "osprey.md": "# Osprey\n\nOsprey is a battery of 175 Wh/kg.\n",
+    }
 
-    async with running_engine(temporal, database_url, tmp_path) as engine:
-        await ingest_folder(engine.db, folder, "notes")
+    async with engine_over(temporal, database_url, tmp_path, documents) as engine:
         job = await engine.run(
             "Who won the football championship of 2019?",
             preset_name=preset_name,
@@ -56,15 +71,14 @@ async def test_the_report_names_the_documents_and_the_nearest_passages(
 async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
 ) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "leak.md").write_text(
-        "# Leak in bay 4\n\nThe leak in bay 4 was found on 3 May 2023. "
-        "The repair was completed on 21 June 2023.\n"
-    )
+    documents = {
+        "leak.md": (
+            "# Leak in bay 4\n\nThe leak in bay 4 was found on 3 May 2023. "
+            "The repair was completed on 21 June 2023.\n"
+        ),
+    }
 
-    async with running_engine(temporal, database_url, tmp_path) as engine:
-        await ingest_folder(engine.db, folder, "notes")
+    async with engine_over(temporal, database_url, tmp_path, documents) as engine:
         job = await engine.run(
             "How many days passed from the leak to the repair?",
             preset_name=preset_name,
@@ -91,12 +105,11 @@ async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
 async def test_of_two_questions_the_first_is_answered_and_the_second_is_named(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
 ) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "bridge.md").write_text("# Selby Bridge\n\nSelby Bridge was built by Ada Marsh.\n")
+    documents = {
+        "bridge.md": "# Selby Bridge\n\nSelby Bridge was built by Ada Marsh.\n",
+    }
 
-    async with running_engine(temporal, database_url, tmp_path) as engine:
-        await ingest_folder(engine.db, folder, "notes")
+    async with engine_over(temporal, database_url, tmp_path, documents) as engine:
         job = await engine.run(
             "Who built Selby Bridge, and in which year?",
             preset_name=preset_name,
@@ -116,12 +129,11 @@ async def test_of_two_questions_the_first_is_answered_and_the_second_is_named(
 async def test_a_search_without_hits_says_so_and_asks_no_extractor(
     temporal: Client, database_url: str, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "osprey.md").write_text("# Osprey\n\nOsprey is a battery of 175 Wh/kg.\n")
+    documents = {
+        "osprey.md": "# Osprey\n\nOsprey is a battery of 175 Wh/kg.\n",
+    }
 
-    async with running_engine(temporal, database_url, tmp_path) as engine:
-        await ingest_folder(engine.db, folder, "notes")
+    async with engine_over(temporal, database_url, tmp_path, documents) as engine:
         job = await engine.run(
             "Who won the football championship of 2019?",
             preset_name="kpi-chain",
