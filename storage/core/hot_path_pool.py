@@ -20,10 +20,11 @@ StatementValue: TypeAlias = str | int | float | bool | None
 _MAX_CONNECTIONS = 4
 """A statement takes a millisecond: more connections would only prepare it again."""
 _SILENCE_S = 10.0
-"""A statement waits for a free connection for as long as others get answers within this time: a
-worker that has more to write than its processor allows is busy, and PostgreSQL is not away."""
+"""A statement waits this long for a connection while nothing is answered, unless PostgreSQL refuses
+one: a busy machine takes seconds to open a connection, and PostgreSQL is not away then."""
 _CONNECT_TIMEOUT_S = 1.0
-"""The time to wait for a new connection; callers retry during an outage."""
+"""How often a statement that waits looks whether PostgreSQL refused a connection; callers retry
+during an outage."""
 
 
 class HotPathPool:
@@ -70,17 +71,21 @@ class HotPathPool:
             for name, value in values.items()
         }
         now = asyncio.get_running_loop().time
-        begun = now()
+        begun, refused = now(), self._refused_connections()
         while True:
             try:
                 row = await self._row(statement, clean, after)
             except PoolTimeout:
                 silent_s = now() - max(begun, self._answered_at)
-                if not self._running or silent_s > _SILENCE_S:
+                is_refused = not self._running and self._refused_connections() > refused
+                if is_refused or silent_s > _SILENCE_S:
                     raise
             else:
                 self._answered_at = now()
                 return row
+
+    def _refused_connections(self) -> int:
+        return self._pool.get_stats().get("connections_errors", 0)
 
     async def _row(self, statement: str, values: Mapping[str, StatementValue], after: str) -> Any:  # noqa: ANN401 - a named tuple of the statement's columns
         async with self._pool.connection() as connection:

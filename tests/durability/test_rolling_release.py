@@ -213,7 +213,8 @@ async def test_the_run_of_a_schedule_outlives_the_release_that_began_it(
     await gone.ended()
     await workers.start(HOLDFAST_RELEASE=NEW)
     await let_begin(client_side, NEW)
-    query = "WorkflowType = 'scheduled_run' and ExecutionStatus = 'Running'"
+    here = f"TaskQueue = '{holdfast.settings.task_queue}' and ExecutionStatus = 'Running'"
+    query = f"WorkflowType = 'scheduled_run' and {here}"
     (waiting,) = [each async for each in client_side.temporal.list_workflows(query)]
 
     moved = await move_jobs(

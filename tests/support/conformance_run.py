@@ -1,14 +1,14 @@
 """Record what the tests of each conformance row came to, and fail a whole run that leaves a row
 without a passing test.
 
-A run is whole if nothing was left out of it: no file, no mark, no `-k`, no `-x`. Other runs show
-less than the page promises, so they write the record and judge nothing.
+A run is whole if nothing was left out of it: no file, no mark but those of the settings, no `-k`,
+no `-x`. Other runs show less than the page promises, so they write the record and judge nothing.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -72,10 +72,16 @@ def rows_of(item: pytest.Item) -> list[str]:
 
 
 def is_whole_run(config: pytest.Config) -> bool:
-    """True if the command leaves no test out."""
-    chosen = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "row", "maxfail")
+    """True if the command leaves no test out but those that the settings themselves leave out."""
+    chosen = ("keyword", "deselect", "ignore", "ignore_glob", "row", "maxfail")
     from_settings = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    return from_settings and not any(config.getoption(name, None) for name in chosen)
+    as_set = config.getoption("markexpr", "") == _mark_expression(config.getini("addopts"))
+    return from_settings and as_set and not any(config.getoption(name, None) for name in chosen)
+
+
+def _mark_expression(options: Sequence[str]) -> str:
+    """Return the marks that the settings choose (`-m`); empty where they choose none."""
+    return options[options.index("-m") + 1] if "-m" in options else ""
 
 
 @dataclass(eq=False)  # pytest puts plugins into sets where a folder has a conftest of its own

@@ -27,8 +27,10 @@ def pytest_configure(config):
 SETTINGS = """
 [pytest]
 testpaths = checks
+addopts = -m "not long"
 markers = conformance: a row
     slow: a slow one
+    long: left out
 """
 HEAD = "import pytest\n\ndef test_something_else(): pass\n\n@pytest.mark.conformance('ABC-01')\n"
 SHOWN = "def test_it(): assert "

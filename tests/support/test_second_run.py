@@ -19,7 +19,13 @@ def pytest_configure(config):
     config.pluginmanager.register(conformance)
     config.pluginmanager.register(FailedTests(conformance))
 """
-SETTINGS = "[pytest]\ntestpaths = checks\nmarkers = conformance: a row\n"
+SETTINGS = """
+[pytest]
+testpaths = checks
+addopts = -m "not long"
+markers = conformance: a row
+    long: left out
+"""
 PASSES = "def test_well(): pass\n"
 HEAD = "from pathlib import Path\nimport pytest\n"
 
