@@ -73,7 +73,7 @@ def stage_lines(report: Report) -> list[str]:
 def _stage_amounts(stage: Stage) -> str:
     calls, tokens = stage.model_calls + stage.tool_calls, stage.input_tokens + stage.output_tokens
     counted = "1 call" if calls == 1 else f"{calls:,} calls"
-    return f"{stage.name.capitalize()}: {counted}, {tokens:,} tokens"
+    return f"{stage.name.in_words.capitalize()}: {counted}, {tokens:,} tokens"
 
 
 def check_summary_lines(summary: CheckSummary) -> list[str]:

@@ -26,6 +26,22 @@ class StageName(StrEnum):
     COMPARE = "compare"
     """The comparison of the ended job's report with another one, by a model."""
 
+    @property
+    def in_words(self) -> str:
+        """What the job does in the stage, for people."""
+        return _STAGE_WORDS[self]
+
+
+_STAGE_WORDS = {
+    StageName.LOOP: "searching and answering",
+    StageName.PLAN: "planning",
+    StageName.WORK: "working through the plan",
+    StageName.VERIFY: "checking results",
+    StageName.FILL: "filling gaps",
+    StageName.REPORT: "writing the report",
+    StageName.COMPARE: "comparing reports",
+}
+
 
 class ToolBill(Frozen):
     """The tool calls of one attempt at one task; repeated ones, which call nothing, left out."""

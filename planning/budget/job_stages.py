@@ -138,7 +138,7 @@ def _stage(name: StageName, why: str, bills: Sequence[Bill], tools: Sequence[Too
 def _reason(name: StageName, course: JobCourse) -> str:
     match name:
         case StageName.LOOP:
-            return "The preset begins with one cited loop for the whole question."
+            return "The preset first tries to answer the whole question at once."
         case StageName.PLAN:
             return _reason_to_plan(course)
         case StageName.WORK:
@@ -157,7 +157,7 @@ def _reason_to_plan(course: JobCourse) -> str:
     handovers = course.entries(EventKind.LOOP_HANDED_OVER)
     if handovers:
         return _handover_sentence(handovers[-1])
-    return "The loop failed." if course.opening else "The preset begins with a plan."
+    return "The first try failed." if course.opening else "The preset begins with a plan."
 
 
 def _handover_sentence(entry: EventView) -> str:
@@ -167,14 +167,14 @@ def _handover_sentence(entry: EventView) -> str:
     match entry.facts.get("cause"):
         case HandoverCause.OPEN if left:
             named = why.removeprefix("not found: ")
-            return f"The loop left {_counted(left, 'question')} open: {named}."
+            return f"The first try left {_counted(left, 'question')} open: {named}."
         case HandoverCause.LIMIT:
-            return f"The loop reached a limit: {why}."
+            return f"The first try reached a limit: {why}."
         case HandoverCause.REFUSED:
-            return f"The proof refused the loop's answer: {why}."
+            return f"The proof refused the first answer: {why}."
         case HandoverCause.WIDE:
             return f"{why[:1].upper()}{why[1:]}."
-    return f"The loop did not answer: {why}."
+    return f"The first try gave no answer: {why}."
 
 
 def _reason_to_work(course: JobCourse) -> str:
@@ -203,9 +203,9 @@ def _reason_to_fill(course: JobCourse) -> str:
 
 def _reason_to_report(course: JobCourse) -> str:
     if course.strategy.is_one_loop or (course.opening and not course.is_planned):
-        return "The loop answered; its sentences are the report."
+        return "The answer's proven sentences are the report."
     if course.opening and not _planned_tasks(course):
-        return "Nothing more was planned; the sentences of the loop are the report."
+        return "Nothing more was planned; the proven sentences are the report."
     fired = [each.facts.get("fired") for each in course.entries(EventKind.STOP_CHECKED)]
     if fired and fired[-1]:
         return f"Verification stopped: {StopCondition(str(fired[-1])).in_words}."

@@ -1,6 +1,9 @@
 """Write the failure of a task whose values are missing, mistyped or too uncertain."""
 
+import re
+
 from holdfast.models.errors import FailureClass
+from holdfast.models.plans.research_plan import FINAL_ANSWER
 from holdfast.models.tasks.task_failure import Component, Failure, WeakValue
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.terminal_text import shorten_text
@@ -9,6 +12,13 @@ from holdfast.planning.results.kpi_check import KpiVerdict
 
 _LONGEST_VALUE = 120
 _LONGEST_QUOTE = 200
+_NAMED = re.compile(r"\bEntity '(\w+)'")
+_NAME_WORDS = {
+    FINAL_ANSWER: "the answer",
+    "supporting_passage": "a passage that supports the answer",
+    "telling_passage": "a passage that gives the answer",
+}
+"""Names that plans by rules give to what has no name of its own."""
 
 
 def kpi_failure(
@@ -38,6 +48,15 @@ def kpi_failure(
         confidence=verdict.confidence,
         reason=reason,
     )
+
+
+def failure_in_words(message: str) -> str:
+    """Return the message for readers of a report, who do not know the entities of the plan."""
+    return _NAMED.sub(lambda match: _name_in_words(match[1]), message)
+
+
+def _name_in_words(name: str) -> str:
+    return _NAME_WORDS.get(name) or f"“{name.replace('_', ' ')}”"
 
 
 def _weak_value(weak: WeakValue) -> str:

@@ -7,6 +7,7 @@ from holdfast.models.strategies.job_strategy import OnExhausted
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
+from holdfast.planning.results.kpi_failure import failure_in_words
 from holdfast.planning.scheduler.agent_scheduling import failed_steps, may_replan_steps, steps_taken
 from holdfast.planning.scheduler.ready_tasks import ready_tasks
 from holdfast.planning.scheduler.revision_timing import is_left_to_revision
@@ -157,14 +158,15 @@ def stuck_ending(state: JobState) -> EndJob:
 
 def _nothing_found(state: JobState) -> EndJob:
     """Return the ending of a job whose verification accepted no result."""
-    told = "; ".join(f"{task.id}: {task.note}" for task in failed_tasks(state) if task.note)
+    lost = (task for task in failed_tasks(state) if task.note)
+    told = "; ".join(f"{task.id}: {failure_in_words(task.note)}" for task in lost)
     message = f"nothing that was read answers the question; {_stop_message(state)}. {told}"
     return failed_ending(StopReason.NOTHING_FOUND, cut_message(message, MessageLimit.FAILURE))
 
 
 def _stop_message(state: JobState) -> str:
     stop = state.rounds.stop
-    why = "" if stop is None else f": {stop.value}"
+    why = "" if stop is None else f": {stop.in_words}"
     return f"verification stopped after round {state.rounds.verified}{why}"
 
 

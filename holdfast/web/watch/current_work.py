@@ -16,14 +16,6 @@ from holdfast.models.wire import stored_keys
 from holdfast.web.rendering.outcomes import ending_words, outcome
 from holdfast.web.rendering.words import model_name, sentence
 
-_PHASES: Mapping[StageName, str] = {
-    StageName.LOOP: "searching and answering",
-    StageName.PLAN: "planning",
-    StageName.WORK: "at work",
-    StageName.VERIFY: "checking results",
-    StageName.FILL: "filling gaps",
-    StageName.REPORT: "writing the report",
-}
 _ACTIVITIES = (
     (re.compile(r"replan"), "Replacing a failed task"),
     (re.compile(r"plan"), "Planning the research"),
@@ -97,8 +89,8 @@ def _phase(view: JobView, status: StatusDocument) -> str:
     if status.questions:
         return outcome(view).words
     # A job that runs again may have been compared before; no job is at work on its comparison.
-    begun = [stage.name for stage in status.stages if stage.name in _PHASES]
-    return _PHASES[begun[-1]] if begun else outcome(view).words
+    begun = [stage.name for stage in status.stages if stage.name is not StageName.COMPARE]
+    return begun[-1].in_words if begun else outcome(view).words
 
 
 def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ BRIDGE = "The Teal Bridge was designed by Ada Lindqvist."
 BIRTH = "Ada Lindqvist was born in Malmo."
 LOOK = "Find the birthplace of Ada Lindqvist in the parish records"
 OPEN = "where Ada Lindqvist was born"
-WHY_PLANNED = f"The loop left 1 question open: {OPEN}."
+WHY_PLANNED = f"The first try left 1 question open: {OPEN}."
 DESIGNED = sentence("Ada Lindqvist designed the Teal Bridge.", 1, BRIDGE)
 
 
@@ -61,7 +61,7 @@ async def test_a_job_that_is_planned_after_its_loop_shows_every_stage(
     lines = [*job_lines(job), *status_lines(status)]
     assert sum(line.startswith("plan:     1 model call, 0 tool calls, ") for line in lines) == 2
     assert sum(line.strip() == WHY_PLANNED for line in lines) == 2
-    assert "- Plan: 1 call, " in to_markdown(report)
+    assert "- Planning: 1 call, " in to_markdown(report)
     assert WHY_PLANNED in to_html(report)
     assert to_json(report)["stages"]
     entries = await events_after(engine.db, job.job_id, 0)

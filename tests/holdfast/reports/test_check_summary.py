@@ -1,7 +1,10 @@
 """Tests for the lines of a report that say how it was checked and who wrote it."""
 
+from collections.abc import Callable
+
 import pytest
 
+from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.evidence.evidence import CheckSummary, DeliveryCheck, Report
 from holdfast.reports.check_summary import (
     author_line,
@@ -9,6 +12,9 @@ from holdfast.reports.check_summary import (
     delivery_check_lines,
     same_model_lines,
 )
+from holdfast.reports.exports.report_outline import report_outline
+from holdfast.reports.html_rendering import to_html
+from holdfast.reports.markdown_and_json_rendering import to_markdown
 
 SENT_BACK = "3 of the first draft sent back to the writer"
 
@@ -104,3 +110,14 @@ def test_a_report_says_when_its_writer_judged_it(judge: str, judged: int, is_sai
     assert said == (
         ["Written and judged by the same model: no other one has read it"] if is_said else []
     )
+
+
+@pytest.mark.conformance("REP-03")
+@pytest.mark.parametrize("shown", [to_markdown, to_html, report_outline])
+def test_the_stages_of_a_report_are_named_in_plain_words(shown: Callable[[Report], object]) -> None:
+    stages = tuple(Stage(name=name, why="It was needed.") for name in StageName)
+    text = str(shown(Report(question="Who?", answer="Ada", stages=stages)))
+
+    for stage in StageName:
+        assert f"{stage.in_words.capitalize()}: 0 calls" in text
+        assert f"{stage.value.capitalize()}:" not in text

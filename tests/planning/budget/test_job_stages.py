@@ -129,8 +129,8 @@ def test_each_call_counts_in_the_stage_that_needed_it() -> None:
 
 def test_each_stage_says_why_it_was_needed() -> None:
     assert {name: each.why for name, each in stages(**WHOLE_COURSE).items()} == {
-        "loop": "The preset begins with one cited loop for the whole question.",
-        "plan": "The loop left 1 question open: where Ada was born.",
+        "loop": "The preset first tries to answer the whole question at once.",
+        "plan": "The first try left 1 question open: where Ada was born.",
         "work": "The plan has 2 tasks.",
         "verify": "The preset verifies the results of the plan.",
         "fill": "The first verification round found 1 of 2 results complete.",
@@ -142,9 +142,9 @@ def test_each_stage_says_why_it_was_needed() -> None:
     ("cause", "why", "sentence"),
     [
         ("wide", "the question is wide: 2 sub-questions", "The question is wide: 2 sub-questions."),
-        ("open", "not found: a; b", "The loop left 2 questions open: a; b."),
-        ("limit", "8 turns were taken", "The loop reached a limit: 8 turns were taken."),
-        ("refused", "no quote shows it", "The proof refused the loop's answer: no quote shows it."),
+        ("open", "not found: a; b", "The first try left 2 questions open: a; b."),
+        ("limit", "8 turns were taken", "The first try reached a limit: 8 turns were taken."),
+        ("refused", "no quote shows it", "The proof refused the first answer: no quote shows it."),
     ],
 )
 def test_a_plan_says_why_the_loop_was_not_enough(cause: str, why: str, sentence: str) -> None:
@@ -156,7 +156,7 @@ def test_a_plan_says_why_the_loop_was_not_enough(cause: str, why: str, sentence:
 def test_a_failed_loop_and_a_preset_without_a_loop_are_planned_for_another_reason() -> None:
     planner = [Bill(role=RoleName.PLANNER, model="m", calls=1)]
 
-    assert stages(opening="T0", bills=planner)["plan"].why == "The loop failed."
+    assert stages(opening="T0", bills=planner)["plan"].why == "The first try failed."
     assert stages("kpi-chain", bills=planner)["plan"].why == "The preset begins with a plan."
 
 
@@ -169,7 +169,7 @@ def test_a_question_that_the_loop_answers_has_two_stages() -> None:
     of_loop = stages("loop", bills=[bill], changes=[loop_plan], log=log)
 
     assert list(of_research) == list(of_loop) == ["loop", "report"]
-    assert of_loop["report"].why == "The loop answered; its sentences are the report."
+    assert of_loop["report"].why == "The answer's proven sentences are the report."
     assert of_loop["loop"].model_calls == 2
 
 
