@@ -23,6 +23,7 @@ from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.reports.possible_values import possible_values
+from holdfast.planning.reports.shown_searches import shown_searches
 from holdfast.planning.text.quote_location import best_sentences
 from holdfast.roles.extractive.questions.declined_questions import why_declined
 from holdfast.storage.core.database import Database
@@ -34,8 +35,6 @@ _NEAREST = 3
 _NEAREST_DECLINED = 6
 """For a question that nobody tried to answer: there is no finding besides."""
 _MAX_QUOTE_CHARS = 300
-_MOST_SEARCHES = 20
-_MAX_SEARCH_CHARS = 200
 
 
 def has_results(inputs: ReportInputs) -> bool:
@@ -81,11 +80,10 @@ async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> R
     if is_answered:
         return report.model_copy(update={"possible": possible})
     searches = await report_input_queries.searches_of(db, inputs.job.id)
-    shown = [without_marks(shorten_text(each, _MAX_SEARCH_CHARS)) for each in searches]
     return report.model_copy(
         update={
             "possible": possible,
-            "searches": tuple(shown[:_MOST_SEARCHES]),
+            "searches": shown_searches(searches),
             "advice": tuple(_advice(request, possible)),
         }
     )
