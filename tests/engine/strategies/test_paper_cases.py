@@ -81,7 +81,7 @@ async def test_the_figure_of_vmao(
     verdicts = (await verification_rows.verdicts_of(engine.db, job.job_id))[2]
     assert {each.task_id: each.completeness for each in verdicts} == FIRST | SECOND
     assert {each.task_id for each in verdicts if each.is_carried_over} == {"T1", "T3"}
-    assert "ready_threshold" in job.message
+    assert StopCondition.READY.in_words in job.message
     attempts = {task.id: task.attempt for task in job.tasks if "." not in task.id}
     assert attempts == {"T1": 1, "T2": 2, "T3": 1, "T4": 2, "T5": 2, "T6": 1, "T7": 1}
 
