@@ -3,6 +3,8 @@
 from pydantic import JsonValue
 
 from holdfast.models.errors import BadInput
+from holdfast.planning.plans.plan_edits import MAX_PLAN_CHARS
+from holdfast.planning.questions.answer_choices import AnswerChoice
 
 MAX_TEXT_LENGTH = 20_000
 """Characters; a longer text is a document and belongs into a collection."""
@@ -46,7 +48,27 @@ def checked_answer(text: str) -> str:
     return answer
 
 
-def _checked_text(name: str, text: str) -> str:
+def checked_words(choice: str, text: str) -> str:
+    """The words of an answer with a choice; empty if there are none.
+
+    The words of an edit are the plan, which may be longer than other answers.
+
+    Raises:
+        BadInput: the words are too long.
+    """
+    if not text.strip():
+        return ""
+    if choice == AnswerChoice.EDIT:
+        return _checked_text("plan", text, MAX_PLAN_CHARS, "remove tasks")
+    return checked_answer(text)
+
+
+def _checked_text(
+    name: str,
+    text: str,
+    limit: int = MAX_TEXT_LENGTH,
+    instead: str = "put long material into a collection of documents",
+) -> str:
     text = text.replace("\x00", "").strip()
     try:
         text.encode()
@@ -55,9 +77,8 @@ def _checked_text(name: str, text: str) -> str:
             f"the {name} has half of a character, {text[error.start]!r}, at position "
             f"{error.start + 1}; write whole characters"
         ) from error
-    if len(text) > MAX_TEXT_LENGTH:
+    if len(text) > limit:
         raise BadInput(
-            f"the {name} has {len(text):,} characters, the limit is {MAX_TEXT_LENGTH:,}; put "
-            "long material into a collection of documents"
+            f"the {name} has {len(text):,} characters, the limit is {limit:,}; {instead}"
         )
     return text

@@ -10,7 +10,7 @@ from holdfast.api.api_context import Administrator, JobSession, SteeredJob
 from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.jobs.open_questions import find_open_question
-from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_answer, checked_guidance
+from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_guidance, checked_words
 from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.questions.control_requests import RerunScope
@@ -124,8 +124,8 @@ async def answer_question(
         if asked.kind is not QuestionKind.APPROVAL:
             raise BadInput("If-Match belongs to an answer about the plan; leave the header out")
         await _check_revision(job, revision)
-    text = checked_answer(body.text) if body.text.strip() else ""
-    await job.controller.answer(job.id, question, body.choice, text)
+    words = checked_words(body.choice, body.text)
+    await job.controller.answer(job.id, question, body.choice, words)
     return AcceptedChange(job_id=job.id, did="answered")
 
 

@@ -26,7 +26,7 @@ from holdfast.api.responses.response_request import (
 from holdfast.api.routes.job_submission_routes import submitted_job
 from holdfast.api.server_sent_events import EventStreamResponse
 from holdfast.jobs.job_controller import JobController
-from holdfast.jobs.written_texts import checked_answer
+from holdfast.jobs.written_texts import checked_words
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.responses.stored_response import StoredResponse
@@ -170,8 +170,9 @@ async def _answered(
     if question.is_open:
         choice, words = parse_answer(question.kind, answer.text)
         controller = JobController(session.holdfast, session.caller.name)
-        text = checked_answer(words) if words.strip() else ""
-        await controller.answer(answer.job_id, answer.question, choice, text)
+        await controller.answer(
+            answer.job_id, answer.question, choice, checked_words(choice, words)
+        )
     name = f"{_RESPONSE_PREFIX}{answer.job_id.removeprefix(_JOB_PREFIX)}_{after}"
     asked = body.stored().model_copy(update={"asks": True})
     return await response_rows.store_response(db, name, answer.job_id, after, asked)

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse
 from holdfast.api.api_context import JobSession
 from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.open_questions import find_open_question
-from holdfast.jobs.written_texts import checked_answer, checked_guidance
+from holdfast.jobs.written_texts import checked_guidance, checked_words
 from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.planning.strategies.strategy_presets import with_settings
@@ -33,7 +33,7 @@ Text = Annotated[str, Form()]
 async def pause_from_page(job: SteeredPageJob) -> Response:
     """Start no more tasks; running tasks finish."""
     await job.controller.pause(job.id)
-    return _back(job, "paused")
+    return back_to_job(job, "paused")
 
 
 @router.post("/resume")
@@ -47,21 +47,21 @@ async def resume_from_page(
         stored = await job_rows.load_job(job.holdfast.db, job.id)
         strategy = with_settings(stored.request.strategy, changes)
     await job.controller.resume(job.id, strategy)
-    return _back(job, "resumed")
+    return back_to_job(job, "resumed")
 
 
 @router.post("/cancel")
 async def cancel_from_page(job: SteeredPageJob) -> Response:
     """Stop the job and its calls in flight; its findings are kept."""
     await job.controller.cancel(job.id)
-    return _back(job, "cancelled")
+    return back_to_job(job, "cancelled")
 
 
 @router.post("/steer")
 async def steer_from_page(job: SteeredPageJob, guidance: Text = "") -> Response:
     """Give guidance for the next planning."""
     await job.controller.steer(job.id, checked_guidance(guidance))
-    return _back(job, "steered")
+    return back_to_job(job, "steered")
 
 
 @router.post("/report-now")
@@ -74,7 +74,7 @@ async def report_from_page(job: SteeredPageJob) -> Response:
         await job.controller.cancel(job.id)
         await _wait_for_end(job)
     await job.controller.write_partial_report(job.id)
-    return _back(job, "reporting")
+    return back_to_job(job, "reporting")
 
 
 @router.get("/retry")
@@ -96,7 +96,7 @@ async def preview_retry_on_page(
 async def retry_from_page(job: SteeredPageJob, task: Annotated[list[str], Form()]) -> Response:
     """Run tasks and the tasks that depend on them again."""
     await job.controller.retry(job.id, list(dict.fromkeys(task))[:_MAX_TASKS])
-    return _back(job, "retried")
+    return back_to_job(job, "retried")
 
 
 @router.post("/questions/{question}")
@@ -110,12 +110,22 @@ async def answer_from_page(
 ) -> Response:
     """Answer an open question; an answer about a plan counts for the plan that was shown."""
     await find_open_question(job.holdfast.db, job.id, question)
-    if revision and revision != str(await plan_revision_of(job.holdfast, job.id)):
-        raise PlanMoved("the plan has changed since this page was loaded; look at it again")
+    if revision:
+        await check_shown_plan(job, revision)
     words = {"edit": plan, "approve": "", "refuse": ""}.get(choice, text)
-    words = checked_answer(words) if words.strip() else ""
-    await job.controller.answer(job.id, question, choice, words)
-    return _back(job, "answered")
+    await job.controller.answer(job.id, question, choice, checked_words(choice, words))
+    return back_to_job(job, "answered")
+
+
+async def check_shown_plan(job: JobSession, revision: str) -> None:
+    """Check that the plan is the one that a page showed.
+
+    Raises:
+        PlanMoved: it has another revision now.
+    """
+    # A new plan comes with a question of its own, so no plan can slip in after this check.
+    if revision != str(await plan_revision_of(job.holdfast, job.id)):
+        raise PlanMoved("the plan has changed since this page was loaded; look at it again")
 
 
 async def _wait_for_end(job: JobSession) -> None:
@@ -132,5 +142,6 @@ async def _wait_for_end(job: JobSession) -> None:
         )
 
 
-def _back(job: JobSession, did: str) -> Response:
+def back_to_job(job: JobSession, did: str) -> Response:
+    """The way back to the page of the job, which says what was done."""
     return RedirectResponse(f"/jobs/{quote(job.id, safe='')}?did={did}", 303)

@@ -48,7 +48,7 @@ async def test_a_question_is_asked_under_a_cap_and_its_edited_plan_runs(
     await wait_for_question(engine, job_id, QuestionKind.APPROVAL)
     spent_before = await engine.holdfast.show(job_id)
 
-    await reader.page.get_by_text("Edit the plan").click(timeout=20_000)
+    await reader.page.get_by_text("Edit it as YAML").click(timeout=20_000)
     yaml = reader.page.get_by_label("The plan in YAML")
     edited = (await yaml.input_value()).replace(
         "Search for: Who built the pier?", "find the builder"

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Error, Page, async_playwright
+from playwright.async_api import Browser, Error, Page, async_playwright, expect
 
 from holdfast.web.access.page_links import make_link_token
 from tests.support.services.http_service import HttpService
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _STARTS, _START_WITHIN_S = 3, 60
+_PATIENCE_MS = 60_000
+"""A busy machine takes longer for a page than Playwright's 5 seconds."""
 _INSTALL = ("apt-get", "install", "-y", "-q", "chromium")
 
 
@@ -98,6 +100,8 @@ async def signed_in(
 ) -> AsyncIterator[Reader]:
     """A tab of its own profile, signed in with a one-time address."""
     context = await browser.new_context(**options)
+    context.set_default_timeout(_PATIENCE_MS)
+    expect.set_options(timeout=_PATIENCE_MS)
     page = await context.new_page()
     reader = Reader(page, serving.url, [])
     page.on(

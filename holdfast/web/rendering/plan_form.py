@@ -1,0 +1,230 @@
+"""Show a plan as the fields of a form, and make the plan again of what a person wrote there."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from holdfast.models.errors import BadInput
+from holdfast.models.frozen_model import Frozen
+from holdfast.models.plans.kpi_chain_format import to_listing
+from holdfast.models.plans.research_plan import (
+    MAX_TASKS,
+    EntityType,
+    Plan,
+    Task,
+    TaskInput,
+)
+from holdfast.models.text.reference_marks import has_reference
+from holdfast.models.text.terminal_text import single_line
+from holdfast.planning.plans.plan_edits import editable_plan
+
+_MAX_ROWS = 200
+_TEXTS = ("id", "kind", "description", "criteria", "tool", "agent", "needs", "priority")
+
+
+class InputFields(Frozen):
+    """The fields of one input; the value of a text is the text itself, else it is JSON."""
+
+    name: str = ""
+    type: str = EntityType.STRING.value
+    value: str = ""
+
+
+class OutputFields(Frozen):
+    """The fields of one entity that a task promises."""
+
+    name: str = ""
+    type: str = EntityType.STRING.value
+    description: str = ""
+    optional: str = ""
+
+
+class TaskFields(Frozen):
+    """The fields of one task, as texts; `needs` has ids with a space between."""
+
+    id: str = ""
+    kind: str = ""
+    description: str = ""
+    criteria: str = ""
+    tool: str = ""
+    agent: str = ""
+    needs: str = ""
+    priority: str = "5"
+    include_context: str = ""
+    inputs: tuple[InputFields, ...] = ()
+    outputs: tuple[OutputFields, ...] = ()
+
+
+def fields_of_plan(plan: Plan) -> list[TaskFields]:
+    """The fields of each task that an edit may change."""
+    return [_fields(task) for task in editable_plan(plan).tasks]
+
+
+def read_task_fields(form: Mapping[str, str]) -> list[TaskFields]:
+    """The tasks of a form that was sent; rows without a word in them are left out."""
+    prefixes = (f"{number}." for number in range(MAX_TASKS + 1))
+    return [_read_task(form, prefix) for prefix in prefixes if f"{prefix}id" in form]
+
+
+def written_plan(tasks: Sequence[TaskFields], stored: Plan) -> str:
+    """The plan as JSON, as an edit takes it; what was not changed is as it is stored.
+
+    Raises:
+        BadInput: an input has no name, or a value is not of its type; the message names the task.
+    """
+    before = {task.id: task for task in editable_plan(stored).tasks}
+    faults: list[str] = []
+    listings = [_listing(each, before.get(each.id.strip()), faults) for each in tasks]
+    if faults:
+        raise BadInput("; ".join(faults))
+    return json.dumps({"tasks": listings}, ensure_ascii=False)
+
+
+def with_new_task(tasks: Sequence[TaskFields], taken: Collection[str]) -> list[TaskFields]:
+    """The tasks with a new one, of the kind of the first, before the one that answers.
+
+    The task that answers needs the new task from then on; `taken` are ids that it must not have.
+    """
+    used = {*taken, *(each.id for each in tasks)}
+    name = next(f"T{number}" for number in range(1, len(used) + 2) if f"T{number}" not in used)
+    like = tasks[0] if tasks else TaskFields(kind="agent")
+    inputs = tuple(InputFields(name=each.name, type=each.type) for each in like.inputs)
+    new = TaskFields(id=name, kind=like.kind, tool=like.tool, agent=like.agent, inputs=inputs)
+    if not tasks or [each.name for each in tasks[-1].outputs] != ["final_answer"]:
+        return [*tasks, new]
+    last = tasks[-1].model_copy(update={"needs": f"{tasks[-1].needs} {name}".strip()})
+    return [*tasks[:-1], new, last]
+
+
+def without_task(tasks: Sequence[TaskFields], index: int) -> list[TaskFields]:
+    """The tasks without one of them, which no other task needs any more."""
+    gone = tasks[index].id if index < len(tasks) else ""
+    kept = [each for number, each in enumerate(tasks) if number != index]
+    return [
+        each.model_copy(update={"needs": " ".join(n for n in each.needs.split() if n != gone)})
+        for each in kept
+    ]
+
+
+def _fields(task: Task) -> TaskFields:
+    return TaskFields(
+        id=task.id,
+        kind=task.kind.value,
+        description=task.description,
+        criteria=task.criteria,
+        tool=task.tool,
+        agent=task.agent,
+        needs=" ".join(task.depends_on),
+        priority=str(task.priority),
+        include_context="yes" if task.include_context else "",
+        inputs=tuple(
+            InputFields(name=each.name, type=each.type.value, value=_shown(each.value))
+            for each in task.inputs
+        ),
+        outputs=tuple(
+            OutputFields(
+                name=each.name,
+                type=each.type.value,
+                description=each.description,
+                optional="" if each.required else "yes",
+            )
+            for each in task.expects
+        ),
+    )
+
+
+def _read_task(form: Mapping[str, str], prefix: str) -> TaskFields:
+    def text(name: str) -> str:
+        return form.get(f"{prefix}{name}", "").replace("\r\n", "\n")
+
+    inputs = (
+        InputFields(name=text(f"{row}.name"), type=text(f"{row}.type"), value=text(f"{row}.value"))
+        for row in _rows(form, prefix, "in")
+    )
+    outputs = (
+        OutputFields(**{name: text(f"{row}.{name}") for name in OutputFields.model_fields})
+        for row in _rows(form, prefix, "out")
+    )
+    return TaskFields(
+        **{name: text(name) for name in (*_TEXTS, "include_context")},
+        inputs=tuple(each for each in inputs if each.name.strip() or each.value.strip()),
+        outputs=tuple(each for each in outputs if each.name.strip() or each.description.strip()),
+    )
+
+
+def _rows(form: Mapping[str, str], prefix: str, which: str) -> Iterator[str]:
+    names = (f"{which}{number}" for number in range(_MAX_ROWS))
+    return (name for name in names if f"{prefix}{name}.name" in form)
+
+
+def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict[str, JsonValue]:
+    task_id = fields.id.strip()
+    before = {each.name: each for each in stored.inputs} if stored else {}
+    inputs: list[JsonValue] = []
+    for each in fields.inputs:
+        fault, value = _value(each, before.get(each.name.strip()))
+        faults += [f"task {task_id!r}: {fault}"] if fault else []
+        inputs.append({"name": each.name.strip(), "type": each.type, "value": value})
+    priority = fields.priority.strip()
+    return {
+        **(to_listing(stored) if stored else {}),
+        "task_id": task_id,
+        "task_type": fields.kind,
+        "task_description": _kept(fields.description, stored.description if stored else ""),
+        "criteria": _kept(fields.criteria, stored.criteria if stored else ""),
+        "tool_name": fields.tool.strip(),
+        "agent": fields.agent.strip(),
+        "dependencies": list(fields.needs.replace(",", " ").split()),
+        "priority": int(priority) if priority.isascii() and priority.isdigit() else priority,
+        "include_context": bool(fields.include_context),
+        "input_parameters": inputs,
+        "expected_output_entities": [_output(each, stored) for each in fields.outputs],
+    }
+
+
+def _output(fields: OutputFields, stored: Task | None) -> dict[str, JsonValue]:
+    name = fields.name.strip()
+    before = {each.name: each.description for each in stored.expects} if stored else {}
+    return {
+        "name": name,
+        "type": fields.type,
+        "description": _kept(fields.description, before.get(name, "")),
+        "required": not fields.optional,
+    }
+
+
+def _value(fields: InputFields, stored: TaskInput | None) -> tuple[str, JsonValue]:
+    """What is wrong with an input, and its value."""
+    text, name = fields.value, fields.name.strip()
+    if not name:
+        return "parameter '' has no name; name it, or empty its value", text
+    if stored and stored.type == fields.type and _is_same(text, _shown(stored.value)):
+        return "", stored.value
+    if fields.type == EntityType.STRING or has_reference(text):
+        return "", text
+    try:
+        return "", json.loads(text)
+    except ValueError:
+        fault = f"parameter {name!r}: {text[:40]!r} is no {fields.type} in JSON"
+        return fault, text
+
+
+def _shown(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _kept(written: str, stored: str) -> str:
+    """The written text; the stored one if the form's way through a browser is all that differs."""
+    return stored if _is_same(written, stored) else written.strip()
+
+
+def _is_same(written: str, stored: str) -> bool:
+    # A page shows no signs that turn the direction of writing, and a browser its own line ends.
+    return single_line(written).split() == single_line(stored).split()
+
+
+def form_texts(form: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a form; files do not belong there."""
+    return {name: value for name, value in form.items() if isinstance(value, str)}
