@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.long,
     pytest.mark.timeout(900),
-    pytest.mark.conformance("BEY-02"),
+    pytest.mark.conformance("BEY-02", "OPS-02"),
     pytest.mark.usefixtures("namespaces"),
 ]
 
