@@ -25,7 +25,7 @@ def test_a_sound_installation_has_no_fault() -> None:
 def test_doctor_names_a_module_that_hides_a_needed_one(shell: CommandShell, tmp_path: Path) -> None:
     (tmp_path / "openai.py").touch()
 
-    doctor = shell.holdfast("doctor", PYTHONPATH=str(tmp_path))
+    doctor = shell.program("doctor", PYTHONPATH=str(tmp_path))
 
     assert doctor.code == 1
     assert f"FAIL packages: Python imports openai from {tmp_path}/openai.py, not fr" in doctor.out
@@ -39,7 +39,7 @@ def test_doctor_names_a_module_that_hides_one_that_no_command_imports_directly(
     (tmp_path / "google").mkdir()
     (tmp_path / "google" / "__init__.py").touch()
 
-    doctor = shell.holdfast("doctor", PYTHONPATH=str(tmp_path))
+    doctor = shell.program("doctor", PYTHONPATH=str(tmp_path))
 
     assert f"Python imports google from {tmp_path}/google, not from protobuf" in doctor.out
 
@@ -49,7 +49,7 @@ def test_a_command_that_cannot_start_names_the_module_that_is_in_its_way(
 ) -> None:
     (shell.folder / "typer.py").touch()
 
-    listed = shell.holdfast("list")
+    listed = shell.program("list")
 
     assert listed.code == 1
     assert "Traceback" not in listed.err

@@ -58,9 +58,7 @@ def test_a_tool_server_reads_no_value_in_the_environment_of_its_worker() -> None
 @pytest.mark.conformance("SAF-04")
 def test_no_process_of_an_installation_shows_the_key_that_it_was_started_with() -> None:
     with command_shell() as here:
-        started = here.holdfast(
-            "up", OPENAI_API_KEY=SECRET, OPENAI_BASE_URL="http://127.0.0.1:9/v1"
-        )
+        started = here.program("up", OPENAI_API_KEY=SECRET, OPENAI_BASE_URL="http://127.0.0.1:9/v1")
         assert started.code == 0, started.err
         state = json.loads(load_state(here.home).model_dump_json())
 

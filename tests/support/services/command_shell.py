@@ -1,4 +1,7 @@
-"""Run `holdfast` commands as processes in a home folder of their own."""
+"""Run `holdfast` commands as processes in a home folder of their own.
+
+Most are forks of a process that has imported the commands (`command_forks`).
+"""
 
 import os
 import subprocess
@@ -11,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.support.services.bare_environment import bare_environment
+from tests.support.services.command_forks import command_forks
 
 _PROGRESS = ("starting ", "restarting ", "bringing ", "note: ")
 _WITHIN_S = 120
@@ -52,17 +56,21 @@ class CommandShell:
 
     def holdfast(self, *words: str | bytes, stdin: bytes = b"", **variables: str) -> CommandResult:
         """Run `holdfast` with these words, and variables on top of the bare environment."""
+        environment = self.environment(variables)
+        return _result(command_forks().run(words, stdin, self.folder, environment, _WITHIN_S))
+
+    def program(self, *words: str, **variables: str) -> CommandResult:
+        """The same by an interpreter that starts: for what it imports, and what others see of it."""
         done = subprocess.run(
             [sys.executable, "-m", "holdfast", *words],
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_WITHIN_S,
             cwd=self.folder,
             check=False,
             env=self.environment(variables),
         )
-        out, err = (text.decode("utf-8", "backslashreplace") for text in (done.stdout, done.stderr))
-        return CommandResult(done.returncode, out, err)
+        return _result(done)
 
     def started(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """`holdfast` with these words, while it runs."""
@@ -87,6 +95,11 @@ class CommandShell:
     def has_started_services(self) -> bool:
         """Whether anything was written where services keep their data and state."""
         return self.home.exists() and any(self.home.iterdir())
+
+
+def _result(done: subprocess.CompletedProcess[bytes]) -> CommandResult:
+    out, err = (text.decode("utf-8", "backslashreplace") for text in (done.stdout, done.stderr))
+    return CommandResult(done.returncode, out, err)
 
 
 @contextmanager
