@@ -9,6 +9,8 @@ from tests.breakages.breakage_list import (
     chosen_breakages,
     files_by_row,
 )
+from tests.breakages.caught_records import CaughtRecord, read_records
+from tests.breakages.held_page import PAGE, renewed_page
 
 
 @pytest.mark.parametrize("breakage", all_breakages(), ids=lambda each: each.name)
@@ -41,3 +43,44 @@ def test_a_breakage_is_chosen_by_its_name_or_its_row_and_an_unknown_one_is_named
 def test_a_breakage_whose_text_is_gone_says_so() -> None:
     with pytest.raises(ValueError, match=r"stands 0 times in .*, not once"):
         all_breakages()[0].broken("")
+
+
+def test_the_page_has_what_caught_each_breakage() -> None:
+    page = PAGE.read_text()
+
+    assert page == renewed_page(page, all_breakages(), read_records()), (
+        "the page is older than its records: python -m tests.breakages --record NAME"
+    )
+
+
+def test_what_caught_a_breakage_is_still_a_test_that_carries_its_row() -> None:
+    rows = {each.name: each.row for each in all_breakages()}
+    carried = files_by_row()
+    gone = [
+        f"{name}: {record.caught_by}"
+        for name, record in read_records().items()
+        if name not in rows or (record.caught_by and not _stands(record, carried[rows[name]]))
+    ]
+
+    assert gone == [], "try these again: python -m tests.breakages --record NAME"
+
+
+def _stands(record: CaughtRecord, files: tuple[str, ...]) -> bool:
+    path, _, name = record.caught_by.partition("::")
+    return path in files and f"def {name}(" in (ROOT / path).read_text()
+
+
+def test_a_row_with_a_fault_that_nothing_noticed_is_not_called_held() -> None:
+    first, second = chosen_breakages(["kpi07", "kpi08"])
+    tried = {"commit": "0", "tried": "2026-11-27"}
+    records = {
+        first.name: CaughtRecord.model_validate({"caught_by": "a/test_a.py::test_a"} | tried),
+        second.name: CaughtRecord.model_validate({"caught_by": ""} | tried),
+    }
+
+    page = renewed_page(PAGE.read_text(), all_breakages(), records)
+
+    assert "2 faults were tried. 1 of" in page
+    assert "Not held: KPI-08. Not tried: KPI-01," in page
+    assert f"| KPI-07 | `kpi07` | {first.breaks} | `test_a.py`, `test_a` |" in page
+    assert f"| KPI-08 | `kpi08` | {second.breaks} | **nothing** |" in page

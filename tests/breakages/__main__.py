@@ -2,18 +2,25 @@
 
 python -m tests.breakages            # all of them; some take a minute
 python -m tests.breakages KPI-07     # those of a row, or of a name
+python -m tests.breakages --record KPI-07    # and keep what caught them: caught.json, and the page
+python -m tests.breakages --record --new     # those that were never tried
 """
 
+import argparse
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.breakages.breakage_list import ROOT, Breakage, chosen_breakages
+from tests.breakages.breakage_list import ROOT, Breakage, all_breakages, chosen_breakages
+from tests.breakages.caught_records import CaughtRecord, read_records, write_records
+from tests.breakages.held_page import renew_page
 
-_FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
 
 
 def copied_checkout(folder: Path) -> Path:
@@ -57,19 +64,50 @@ def verdict_on(breakage: Breakage, checkout: Path) -> tuple[bool, str]:
     return False, f"pytest ended with {ran.returncode}: {(ran.stdout + ran.stderr)[-2000:]}"
 
 
-def main(names: list[str]) -> int:
+def tried(breakages: Iterable[Breakage], checkout: Path) -> Iterator[tuple[Breakage, str]]:
+    """Yield each breakage with the test that caught it, empty if none did; print it as well."""
+    for each in breakages:
+        is_caught, how = verdict_on(each, checkout)
+        word = "caught by" if is_caught else "NOT CAUGHT:"
+        sys.stdout.write(f"{each.name:20} {each.row:8} {word} {how}\n")
+        sys.stdout.flush()
+        yield each, how if is_caught else ""
+
+
+def keep(name: str, caught_by: str) -> None:
+    """Keep what caught the breakage, and renew the page; the work so far outlives an interrupt."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    record = CaughtRecord(
+        caught_by=caught_by, commit=commit.stdout.strip(), tried=datetime.now(UTC).date()
+    )
+    records = read_records() | {name: record}
+    write_records(records, all_breakages())
+    renew_page(all_breakages(), records)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Return 1 if a breakage was not caught."""
+    parser = argparse.ArgumentParser(prog="python -m tests.breakages", description=__doc__)
+    parser.add_argument("names", nargs="*", help="breakages or rows; all without any")
+    parser.add_argument("--record", action="store_true", help="keep what caught them")
+    parser.add_argument("--new", action="store_true", help="leave out those that were recorded")
+    chosen = parser.parse_args(arguments)
+    known = read_records() if chosen.new else {}
+    wanted = [each for each in chosen_breakages(chosen.names) if each.name not in known]
     missed = 0
     with tempfile.TemporaryDirectory(prefix="hfb") as folder:
-        checkout = copied_checkout(Path(folder))
-        for each in chosen_breakages(names):
-            is_caught, how = verdict_on(each, checkout)
-            missed += not is_caught
-            word = "caught by" if is_caught else "NOT CAUGHT:"
-            sys.stdout.write(f"{each.name:20} {each.row:8} {word} {how}\n")
-            sys.stdout.flush()
+        for each, caught_by in tried(wanted, copied_checkout(Path(folder))):
+            missed += not caught_by
+            if chosen.record:
+                keep(each.name, caught_by)
     return int(missed > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -225,6 +225,12 @@ def test_the_recorded_research_costs_a_fraction_of_the_jobs_before_the_loop() ->
     assert cost.questions == len(jobs) == 7
     assert cost.calls <= 1 / 3
     assert cost.input_tokens <= 1 / 5
+    one, run = jobs[0], runs[jobs[0].question]
+    assert earlier_cost([run], jobs) == (
+        1,
+        run.usage.calls / one.calls,
+        run.usage.input_tokens / one.input_tokens,
+    ), "of a question that was not asked again nothing is counted"
     for job in jobs:
         run = runs[job.question]
         assert run.verdict == ("correct" if run.right else OPEN_QUESTION), job.about

@@ -256,7 +256,7 @@ async def test_tokens_and_their_ratio_come_out_of_one_comparison(
 ):
     tools.answers = lambda argument: f"[{argument}]"
     players.plan = plan(lookup_task("T1"), final_task("T2", "T1"))
-    asked = [question("one", "Who?"), question("two", "Where?")]
+    asked = [question("one", "Who?"), question("two", "Where? " * 400)]
     arms = preset_arms(("full-horizon", "single-step"), "scripted", "", {})
     records = RunRecords.open(tmp_path / "runs.jsonl")
 

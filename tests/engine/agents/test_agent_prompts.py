@@ -33,7 +33,7 @@ def call(query: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.conformance("MOD-08")
+@pytest.mark.conformance("MOD-08", "MOD-09")
 async def test_who_judges_an_agent_sees_the_quotes_their_source_and_how_sure_they_are(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

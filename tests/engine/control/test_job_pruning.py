@@ -145,6 +145,11 @@ async def test_the_jobs_that_ended_first_are_pruned_until_the_size_is_reached(
     assert [job.job_id for job in old.found] == [job.job_id for job in jobs[:2]]
     assert all(job.size_bytes > 1_000 for job in every.found)
     assert kept == 3
+    async with engine.db.writing() as connection:
+        again = text("update jobs set status = 'running', epoch = epoch + 1 where id = :job")
+        await connection.execute(again, {"job": jobs[1].job_id})
+    ended = await prune(engine, PrunedPart.JOBS, down_to="0MB", is_dry_run=True)
+    assert [job.job_id for job in ended.found] == [jobs[0].job_id, jobs[2].job_id]
 
 
 @pytest.mark.parametrize("size", ["", "5", "GB", "-1GB", "5 GB", "1.5GB"])

@@ -1,6 +1,7 @@
 """Tests of the preset `loop`: searches, a proven answer, and a report of its sentences."""
 
 import json
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,7 @@ async def test_the_agent_learns_what_the_collection_has_and_which_words_it_lacks
     await engine.run(QUESTION, preset_name="loop", collection="bridges", servers=("corpus",))
 
     first = json.loads(players.loop.asked[0].turns[1]["content"])
+    assert date.fromisoformat(first["today"])
     assert first["collection"] == "1 document (md), 1 passage, 1 document dated 1911-05: bridges.md"
     assert first["first_search"][0]["note"] == "no passage has “city”, “born”"
     assert results(players.loop.asked[1])[0][0] == {

@@ -57,7 +57,7 @@ async def stages_of(job: JobView) -> list[str]:
     return [each.id for each in job.tasks if "." not in each.id]
 
 
-@pytest.mark.conformance("LOOP-04")
+@pytest.mark.conformance("LOOP-04", "MOD-07")
 async def test_a_question_that_the_loop_answers_is_never_planned(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -264,7 +264,7 @@ async def test_a_planner_that_expects_nothing_more_leaves_the_report_to_the_loop
     assert "synthesiser" not in players.asked
 
 
-@pytest.mark.conformance("LOOP-04")
+@pytest.mark.conformance("LOOP-04", "MOD-07")
 @pytest.mark.parametrize(
     ("settings", "asked", "ending"),
     [

@@ -8,7 +8,7 @@ from holdfast.roles.planning.planner import PLANNER
 from holdfast.storage.plans import plan_change_rows
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
-from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.endpoints.scripted_roles import ScriptedRoles, planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -86,11 +86,15 @@ async def test_after_three_corrections_the_job_fails_and_every_attempt_is_stored
 async def test_the_whole_plan_is_stored_as_pending_before_anything_runs(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, database_url: str
 ) -> None:
-    players.plan = plan(
-        lookup_task("T1", query="first"),
-        lookup_task("T2", "T1", query="next"),
-        final_task("T3", "T2"),
+    drafted = planner_answer(
+        plan(
+            lookup_task("T1", query="first"),
+            lookup_task("T2", "T1", query="next"),
+            final_task("T3", "T2"),
+        )
     )
+    claimed = [each | {"status": "done"} for each in drafted["tasks"]]
+    players.parts["planner"] = lambda _: ScriptedReply.lax(drafted | {"tasks": claimed})
     seen: list[dict[str, str]] = []
 
     def answer(_: str) -> str:

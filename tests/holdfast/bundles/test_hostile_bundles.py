@@ -95,6 +95,16 @@ REFUSED: dict[str, tuple[Callable[[], io.BytesIO], str]] = {
         lambda: bundle(FILES | {"report.md": b"# Me!\n"}, manifest(FILES)),
         "'report.md' was altered",
     ),
+    "a file of the same size": (
+        lambda: bundle(FILES | {"report.md": b"# You?\n" * 100}, manifest(FILES)),
+        "'report.md' was altered",
+    ),
+    "a source that nobody read": (
+        lambda: bundle(
+            FILES | {"data/sources.jsonl": b'{"id": 1, "text": "more", "sha256": "00"}'}
+        ),
+        "has not the hash that it was read with",
+    ),
     "an added file": (
         lambda: bundle(FILES | {"more.txt": b"x"}, manifest(FILES)),
         "'more.txt' was added",

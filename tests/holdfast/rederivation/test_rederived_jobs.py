@@ -50,6 +50,12 @@ def outcomes(result: Rederivation) -> dict[DecisionKind, set[Outcome]]:
     }
 
 
+def different(result: Rederivation) -> set[tuple[DecisionKind, str]]:
+    return {
+        (each.kind, each.name) for each in result.decisions if each.outcome is Outcome.DIFFERENT
+    }
+
+
 def execute(database_url: str, statement: str) -> None:
     with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
         assert connection.execute(statement).rowcount  # type: ignore[arg-type]  # tests' own words
@@ -73,17 +79,22 @@ async def test_every_decision_is_derived_again_without_a_model(
 async def test_what_was_altered_is_different(
     engine: RunningEngine, job: str, database_url: str
 ) -> None:
-    for kind, statement in {
-        DecisionKind.VERDICT: "update verifications set confidence = 0.1 where round = 2",
-        DecisionKind.STOP_CONDITIONS: "update stop_log set complete = complete + 1 where round = 1",
-        DecisionKind.PLAN_CHANGE: "update plan_changes set depth = depth + 1 where number = 1",
-        DecisionKind.DELIVERY_CHECK: "update sources set text = text || '!'",
-    }.items():
+    first, second = "where round = 1", "where round = 2"
+    for kind, name, statement in (
+        (DecisionKind.STOP_CONDITIONS, "round 1", f"update stop_log set complete = 2 {first}"),
+        (DecisionKind.STOP_CONDITIONS, "2", f"update stop_log set fired = 'max_rounds' {second}"),
+        (DecisionKind.VERDICT, "2, T2", f"update verifications set confidence = 0.1 {second}"),
+        (DecisionKind.PLAN_CHANGE, "its reply", "update tasks set description = 'another'"),
+        (DecisionKind.PLAN_CHANGE, "(planned)", "update plan_changes set depth = depth + 1"),
+        (DecisionKind.DELIVERY_CHECK, "", "update sources set text = text || '!'"),
+    ):
+        before = different(await rederive_job(engine.holdfast, job))
         execute(database_url, statement)
 
         result = await rederive_job(engine.holdfast, job)
 
-        assert Outcome.DIFFERENT in outcomes(result)[kind], kind
+        found = different(result) - before
+        assert any(each == kind and known.endswith(name) for each, known in found), (kind, name)
         assert not result.is_same
 
 
