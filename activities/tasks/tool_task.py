@@ -103,9 +103,12 @@ async def _outcome_of_call(
         return _outcome_for_transcript(called.answer)
     if _is_empty(called.answer):
         return TaskOutcome(failure=_empty_answer_failure(task))
-    if not work.request.strategy.extraction:
+    strategy = work.request.strategy
+    if strategy.extraction:
+        return await _outcome_of_extraction(work, task, called, context)
+    if not _is_long_reading(called.answer, strategy.extract_above):
         return _outcome_without_extraction(work, task, called.answer)
-    return await _outcome_of_extraction(work, task, called, context)
+    return await _outcome_of_extraction(work, _with_expected_answer(task), called, context)
 
 
 def _tool_caller(work: ToolTaskContext, *, refuses_repeats: bool = True) -> ToolCaller:
@@ -134,6 +137,19 @@ def _is_empty(answer: ToolAnswer) -> bool:
     if isinstance(content, dict) and content.get("passages") == []:
         return True  # a search may give a note with them, which is no finding
     return content in ([], {}, "", {"result": []})
+
+
+def _is_long_reading(answer: ToolAnswer, most: int | None) -> bool:
+    """True if the answer is passages of documents with more than `most` characters."""
+    is_reading = isinstance(answer.structured, dict) and "passages" in answer.structured
+    length = sum(len(passage.text) for passage in answer.passages)
+    return most is not None and is_reading and length > most
+
+
+def _with_expected_answer(task: Task) -> Task:
+    """The task with a short answer as its entity, if its planner promised none."""
+    answer = RESULT_ENTITY.model_copy(update={"description": task.description})
+    return task if task.expects else task.model_copy(update={"expects": (answer,)})
 
 
 def _empty_answer_failure(task: Task) -> Failure:

@@ -123,6 +123,9 @@ class Strategy(Frozen):
     """A fixed sequence of agents instead of a plan; None: the planner plans."""
     extraction: bool = True
     """True: the extractor role reads entities out of tool answers."""
+    extract_above: int | None = Field(default=None, ge=0)
+    """With `extraction` off: passages of documents that have more characters than this together are
+    reduced to entities all the same, so that no page becomes the next query. None: never."""
     confidence_threshold: float | None = Field(default=0.7, ge=0, le=1)
     """The minimum confidence of a required entity; None switches the check off."""
     replan_scope: ReplanScope = ReplanScope.DEPENDENTS

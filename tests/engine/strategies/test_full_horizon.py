@@ -8,7 +8,7 @@ from holdfast.roles.planning.replanner import REPLANNER
 from holdfast.roles.tasks.extractor import EXTRACTOR
 from holdfast.storage.evidence.evidence_rows import load_report
 from tests.support.endpoints.scripted_model import ScriptedModel
-from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -35,6 +35,32 @@ async def test_one_planner_call_then_tools_run_without_the_model_in_between(
     report = await load_report(engine.db, job.job_id)
     assert report is not None
     assert report.citations
+
+
+@pytest.mark.conformance("HZN-01")
+@pytest.mark.parametrize(("length", "extractions"), [(100, 0), (5_000, 1)])
+async def test_a_long_page_is_read_before_it_becomes_the_next_query(
+    engine: RunningEngine,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    length: int,
+    extractions: int,
+) -> None:
+    page = "The light was designed by Ada. ".ljust(length, "x")
+    await engine.add_document("lights", page)
+    search = lookup_task("T1", query="light").model_copy(update={"tool": "corpus.search"})
+    players.plan = plan(
+        search, lookup_task("T2", "T1", query=result_reference("T1")), final_task("T3", "T2")
+    )
+    players.parts["extractor"] = extractor_script("Ada", 0.9)
+    tools.answers = lambda argument: "Malmo"
+
+    job = await engine.run("Where was she born?", preset_name="full-horizon", collection="lights")
+
+    assert job.answer == "Malmo", job.message
+    assert players.count(EXTRACTOR) == extractions
+    ((_, query),) = tools.called
+    assert query == "Ada" if extractions else query.startswith("The light was designed by Ada.")
 
 
 @pytest.mark.conformance("HZN-03")
