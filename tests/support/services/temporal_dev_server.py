@@ -1,6 +1,7 @@
 """Start a real Temporal server of the tests: one process, whose data is in memory."""
 
 import sysconfig
+from datetime import timedelta
 from pathlib import Path
 
 from temporalio.common import SearchAttributeKey
@@ -26,10 +27,15 @@ _ATTRIBUTES: list[SearchAttributeKey] = [
 ]
 
 
+_STARTS_WITHIN = timedelta(minutes=2)
+"""The client's own limit of 5 s is too short on a busy machine."""
+
+
 async def start_temporal(port: int | None = None) -> WorkflowEnvironment:
     """An empty server, at a free port unless one is given; it ends with `async with`."""
     return await WorkflowEnvironment.start_local(
         port=port,
+        dev_server_startup_timeout=_STARTS_WITHIN,
         dev_server_existing_path=str(Path(sysconfig.get_path("scripts"), "temporal")),
         search_attributes=_ATTRIBUTES,
         data_converter=pydantic_data_converter,
