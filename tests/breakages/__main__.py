@@ -47,8 +47,16 @@ def run_tests(breakage: Breakage, checkout: Path) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
 
 
-def verdict_on(breakage: Breakage, checkout: Path) -> tuple[bool, str]:
-    """Return whether the breakage is caught, and by which test; the copy is whole afterwards."""
+class NotTried(Exception):
+    """The tests of a row could not be run, so nothing is known of the breakage."""
+
+
+def verdict_on(breakage: Breakage, checkout: Path) -> str:
+    """Return the test that caught the breakage, empty if none did; the copy is whole afterwards.
+
+    Raises:
+        NotTried: the tests ended with an error, as when a service does not start.
+    """
     path = checkout / breakage.file
     whole = path.read_text()
     path.write_text(breakage.broken(whole))
@@ -58,20 +66,27 @@ def verdict_on(breakage: Breakage, checkout: Path) -> tuple[bool, str]:
         path.write_text(whole)
     by = _FAILED.search(ran.stdout)
     if ran.returncode == 1 and by:
-        return True, by[1]
+        return by[1]
     if ran.returncode == 0:
-        return False, "all tests of the row passed"
-    return False, f"pytest ended with {ran.returncode}: {(ran.stdout + ran.stderr)[-2000:]}"
+        return ""
+    raise NotTried(f"pytest ended with {ran.returncode}: {(ran.stdout + ran.stderr)[-2000:]}")
 
 
-def tried(breakages: Iterable[Breakage], checkout: Path) -> Iterator[tuple[Breakage, str]]:
-    """Yield each breakage with the test that caught it, empty if none did; print it as well."""
+def tried(breakages: Iterable[Breakage], checkout: Path) -> Iterator[tuple[Breakage, str | None]]:
+    """Yield each breakage with the test that caught it, and print it.
+
+    Empty: no test did. None: the tests could not be run.
+    """
     for each in breakages:
-        is_caught, how = verdict_on(each, checkout)
-        word = "caught by" if is_caught else "NOT CAUGHT:"
-        sys.stdout.write(f"{each.name:20} {each.row:8} {word} {how}\n")
+        caught_by: str | None
+        try:
+            caught_by = verdict_on(each, checkout)
+            said = f"caught by {caught_by}" if caught_by else "NOT CAUGHT: all tests passed"
+        except NotTried as error:
+            caught_by, said = None, f"NOT TRIED: {error}"
+        sys.stdout.write(f"{each.name:20} {each.row:8} {said}\n")
         sys.stdout.flush()
-        yield each, how if is_caught else ""
+        yield each, caught_by
 
 
 def keep(name: str, caught_by: str) -> None:
@@ -92,7 +107,7 @@ def keep(name: str, caught_by: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 1 if a breakage was not caught."""
+    """Return 1 if a breakage was not caught, or could not be tried."""
     parser = argparse.ArgumentParser(prog="python -m tests.breakages", description=__doc__)
     parser.add_argument("names", nargs="*", help="breakages or rows; all without any")
     parser.add_argument("--record", action="store_true", help="keep what caught them")
@@ -104,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="hfb") as folder:
         for each, caught_by in tried(wanted, copied_checkout(Path(folder))):
             missed += not caught_by
-            if chosen.record:
+            if chosen.record and caught_by is not None:
                 keep(each.name, caught_by)
     return int(missed > 0)
 
