@@ -14,7 +14,8 @@ MAX_BODY_BYTES = 2_000_000
 """A question with its settings needs far less."""
 MAX_UPLOAD_BYTES = 200_000_000
 _MESSAGE_TIMEOUT_S = 30.0
-_UPLOAD_PATH = re.compile(r"/v1/(collections/.+/documents|bundles|bundles/check)$")
+_UPLOAD_PATH = re.compile(r"/(collections/.+/documents|v1/bundles|v1/bundles/check|ask)$")
+"""Of the API and of the page."""
 
 
 class RequestLimits:

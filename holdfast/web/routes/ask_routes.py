@@ -4,46 +4,34 @@ from typing import Annotated
 from urllib.parse import quote
 from uuid import uuid4
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import CallerSession
 from holdfast.api.owned_collections import OwnedCollections
 from holdfast.api.routes.job_submission_routes import submit_job
+from holdfast.api.routes.upload_routes import MAX_FILES, show_upload
 from holdfast.capabilities.model_lines import model_lines
 from holdfast.configuration.price_settings import read_prices
 from holdfast.corpus.collection_lookup import list_collections
 from holdfast.jobs.job_lookup import newest_jobs
-from holdfast.jobs.job_submission import JobSubmission
+from holdfast.models.corpus.document_uploads import DocumentUpload
 from holdfast.models.errors import BadInput
-from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.planning.strategies.strategy_presets import all_presets
 from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
+from holdfast.web.ask.ask_form import AskForm, read_ask_form
+from holdfast.web.ask.question_files import reading_fault, with_question_files
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import limit_settings
 from holdfast.web.rendering.page_templates import page
 
 _NEWEST = 6
+_MAX_FIELDS = 20
 _FIRST_PRESETS = ("research", "loop", "vmao", "kpi-chain")
 
 router = APIRouter(route_class=PageRoute)
-Text = Annotated[str, Form()]
-
-
-class AskForm(Frozen):
-    """The form as its user filled it in."""
-
-    question: str = ""
-    collection: str = ""
-    preset: str = ""
-    model: str = ""
-    max_cost: str = ""
-    max_tokens: str = ""
-    review: str = ""
-    key: str = ""
 
 
 @router.get("/")
@@ -61,43 +49,46 @@ async def show_ask(
 
 
 @router.post("/ask")
-async def ask_from_page(
-    session: PageAsker,
-    request: Request,
-    question: Text = "",
-    collection: Text = "",
-    preset: Text = "",
-    model: Text = "",
-    max_cost: Text = "",
-    max_tokens: Text = "",
-    review: Text = "",
-    key: Text = "",
-) -> Response:
-    """Submit the question; the form comes back with what cannot be used."""
-    form = AskForm(
-        question=question, collection=collection, preset=preset, model=model, max_cost=max_cost,
-        max_tokens=max_tokens, review=review, key=key,
-    )  # fmt: skip
+async def ask_from_page(session: PageAsker, request: Request) -> Response:
+    """Submit the question, once the files that came with it are read.
+
+    The form comes back with what cannot be used, and while the files are read.
+    """
+    # Read here and not by FastAPI, which would read the files of a sender without a key.
+    async with request.form(max_files=MAX_FILES, max_fields=_MAX_FIELDS) as sent:
+        form = read_ask_form(sent)
+        try:
+            form = await with_question_files(session, form, sent)
+        except BadInput as error:
+            return await _ask_page(session, request, form, fault=str(error))
+    if form.upload:
+        upload = await show_upload(session, form.upload)
+        if not upload.status.is_final:
+            return await _ask_page(session, request, form, upload=upload)
+        # The next time, the question is asked with what could be read.
+        form = form.model_copy(update={"upload": ""})
+        if fault := reading_fault(upload):
+            return await _ask_page(session, request, form, fault=fault)
     try:
-        submitted = await submit_job(_submission(form), session, Response(), key or None)
+        submitted = await submit_job(form.submission(), session, Response(), form.key or None)
     except BadInput as error:
         return await _ask_page(session, request, form, fault=str(error))
     return RedirectResponse(f"/jobs/{quote(submitted.job_id, safe='')}?did=asked", 303)
 
 
-def _submission(form: AskForm) -> JobSubmission:
-    return JobSubmission(
-        question=form.question,
-        collection=form.collection or None,
-        preset=form.preset or None,
-        model=form.model or None,
-        settings=limit_settings(form.max_cost, form.max_tokens),
-        review=bool(form.review),
-    )
+@router.get("/ask/files/{upload}")
+async def show_question_files(session: PageReader, request: Request, upload: str) -> Response:
+    """How far the reading of the files is that came with a question."""
+    return page(request, "question_files", upload=await show_upload(session, upload))
 
 
 async def _ask_page(
-    session: CallerSession, request: Request, form: AskForm, *, fault: str = ""
+    session: CallerSession,
+    request: Request,
+    form: AskForm,
+    *,
+    fault: str = "",
+    upload: DocumentUpload | None = None,
 ) -> Response:
     holdfast, caller = session.holdfast, session.caller
     settings = holdfast.settings
@@ -114,6 +105,7 @@ async def _ask_page(
         code=400 if fault else 200,
         form=form,
         fault=fault,
+        upload=upload,
         key=form.key or uuid4().hex,
         collections=collections,
         models=models,

@@ -235,3 +235,39 @@ document.addEventListener("click", async (event) => {
 window.addEventListener("popstate", () => {
   if (addressWithoutFragment() !== shownAddress) location.reload();
 });
+
+// Files that are dropped anywhere on a form belong to its field for files.
+for (const form of document.querySelectorAll("form[data-drop]")) {
+  const field = document.getElementById(form.dataset.drop);
+  form.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
+  form.addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    field.files = event.dataTransfer.files;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+}
+
+// A question whose files are being read: say how far they are, and ask when they are read.
+const reading = document.querySelector("[data-files]");
+let isEdited = false;
+async function askWhenRead(form) {
+  let isWaiting = true;
+  try {
+    isWaiting = Boolean(adopt(await load(reading.dataset.files)).querySelector("[data-look-again]"));
+    say("");
+  } catch (error) {
+    if (isGone(error)) return say(awayWords(error));
+    say(`${awayWords(error)} This page tries again every 3 seconds.`);
+  }
+  if (isWaiting) return setTimeout(() => askWhenRead(form), EVENT_PAUSE_MS * 4);
+  // Whoever writes meanwhile asks with the button.
+  if (isEdited) reading.textContent = "Your files are read. Ask when you like.";
+  else form.requestSubmit();
+}
+if (reading) {
+  const form = document.querySelector("form[data-drop]");
+  reading.append(" The question is asked when they are read.");
+  form.addEventListener("input", () => { isEdited = true; });
+  askWhenRead(form);
+}

@@ -163,6 +163,8 @@ async def test_more_files_than_allowed_are_refused(serving: HttpService) -> None
     ("path", "kind", "bound"),
     [
         ("/v1/collections/a/b/documents", "multipart/form-data; boundary=x", BODY_BOUND),
+        ("/collections/a/documents", "multipart/form-data; boundary=x", BODY_BOUND),
+        ("/ask", "multipart/form-data; boundary=x", BODY_BOUND),
         ("/v1/collections/a/documents", "application/json", 2_000_000),
         ("/v1/jobs", "multipart/form-data; boundary=x", 2_000_000),
     ],

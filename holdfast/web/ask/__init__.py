@@ -1,0 +1,1 @@
+"""Ask over files that come with the question."""
