@@ -20,6 +20,8 @@ _COMMAND = ("-P", "-m", MODULE)  # -P: a folder `holdfast` of the user must not 
 _FILE_NAME = "page_server.json"
 _START_TIMEOUT_S = 60.0
 _POLL_INTERVAL_S = 0.05
+_LOOK_INTERVAL_S = 1.0
+"""How often the processes of the machine are looked through, which takes milliseconds of a core."""
 _STOP_SIGNALS = ((15, 8.0), (9, 5.0))
 
 
@@ -67,18 +69,27 @@ def await_page_server(home: Path, settings_mark: str) -> PageServer:
     """The server, once it listens.
 
     Raises:
-        ServiceDown: it does not start; the message shows its log.
+        ServiceDown: it has ended, and the message shows its log; or it still starts.
     """
-    given_up = time.monotonic() + _START_TIMEOUT_S
-    while time.monotonic() < given_up:
+    now = looked = time.monotonic()
+    given_up = now + _START_TIMEOUT_S
+    while now < given_up:
         running = running_page_server(home)
         if running is not None and running.settings_mark == settings_mark:
             return running
-        if not page_servers(home):
-            break
+        if now >= looked + _LOOK_INTERVAL_S:
+            if not page_servers(home):
+                lines = detached_processes.last_lines(_log(home))
+                raise ServiceDown(
+                    f"the page's server does not start; its log {_log(home)} ends:\n{lines}"
+                )
+            looked = now
         time.sleep(_POLL_INTERVAL_S)
-    lines = detached_processes.last_lines(_log(home))
-    raise ServiceDown(f"the page's server does not start; its log {_log(home)} ends:\n{lines}")
+        now = time.monotonic()
+    raise ServiceDown(
+        f"the page's server has not answered for {_START_TIMEOUT_S:g} s, but still starts, as on a "
+        f"busy machine; look again with `holdfast open`; its log is {_log(home)}"
+    )
 
 
 def page_servers(home: Path) -> list[RunningProcess]:

@@ -158,8 +158,10 @@ def _wait_until_ready(process: RunningProcess | None, port: int, ui: HiddenAddre
     deadline = time.monotonic() + _START_TIMEOUT_S
     while detached_processes.is_alive(process) and time.monotonic() < deadline:
         assert process is not None
-        # Another process may listen on the port.
-        if all(detached_processes.listens_on(process, each) for each in (port, ui.port)):
+        # Another process may listen on the port; whose it is takes milliseconds to find out.
+        if is_temporal_answering(port) and all(
+            detached_processes.listens_on(process, each) for each in (port, ui.port)
+        ):
             return True
         time.sleep(_POLL_INTERVAL_S)
     return False
