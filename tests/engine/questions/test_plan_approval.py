@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from holdfast.cli.commands.jobs.plan_editor import plan_to_yaml
+from holdfast.jobs.current_status import status_of
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobStatus, StopReason
@@ -54,6 +55,7 @@ async def test_nothing_runs_before_the_plan_is_approved(
     job_id = await engine.submit("Who?", review="true")
     question = await wait_for_question(engine, job_id, APPROVAL)
     stored = await task_queries.load_plan(engine.db, job_id)
+    waits = await status_of(engine.holdfast, job_id)
 
     with pytest.raises(BadInput, match="answer with `approve`"):
         await controller.answer(job_id, question.id, "", "well")
@@ -64,6 +66,8 @@ async def test_nothing_runs_before_the_plan_is_approved(
     job = await engine.holdfast.wait(job_id, WITHIN)
 
     assert question.deadline is None
+    [reason] = waits.blocked_by
+    assert reason.startswith(f"the job waits for an answer; give it with `holdfast answer {job_id}")
     assert {task.status for task in stored.tasks} == {TaskStatus.PENDING}
     assert called_before == 0
     assert job.status is JobStatus.DONE
