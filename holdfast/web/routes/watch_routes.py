@@ -8,10 +8,12 @@ from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.server_sent_events import event_stream_response
 from holdfast.configuration.price_settings import read_prices
+from holdfast.evidence.activity_history import JobHistories
 from holdfast.jobs.waterfall import waterfall
 from holdfast.models.errors import NotFound
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.models.wire.stored_keys import task_activity
 from holdfast.planning.plans.plan_edits import plan_as_yaml
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs.job_control_rows import guidance_of
@@ -19,6 +21,7 @@ from holdfast.storage.plans.task_queries import load_plan, load_tasks
 from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
 from holdfast.storage.views.job_queries import events_after, job_calls, job_spending
 from holdfast.storage.views.status_and_last_event import load_job_progress
+from holdfast.storage.views.task_call_queries import tool_uses_of
 from holdfast.web.access.page_session import PageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
@@ -37,6 +40,8 @@ from holdfast.web.watch.task_list import list_tasks
 
 _SHOWN_ENTRIES = 12
 _LOG_PAGE = 200
+_SHOWN_ATTEMPTS = 10
+_SHOWN_CALLS = 60
 _KINDS = " ".join(kind.value for kind in EventKind)
 
 router = APIRouter(route_class=PageRoute)
@@ -127,6 +132,28 @@ async def show_loop(
         attempts=stored.attempt,
         turns=conversation(transcript),
         compactions=transcript.compactions,
+    )
+
+
+@router.get("/jobs/{job}/tasks/{task}")
+async def show_task_record(job: PageJob, request: Request, task: str) -> Response:
+    """What the tools were asked for a task and answered, and its attempts in Temporal."""
+    head = await load_job_head(job.holdfast, job.id)
+    stored = await load_tasks(job.holdfast.db, job.id)
+    found = find_task(stored, job.id, task)
+    steps = [each.task.id for each in stored if each.task.parent == task]
+    histories = JobHistories(job.holdfast, job.id)
+    newest = range(found.attempt, max(0, found.attempt - _SHOWN_ATTEMPTS), -1)
+    return page(
+        request,
+        "task_record",
+        tab="progress",
+        view=head,
+        task=found.task,
+        uses=await tool_uses_of(job.holdfast.db, job.id, [task, *steps], _SHOWN_CALLS),
+        places=[
+            (number, await histories.place(task_activity(task, number), None)) for number in newest
+        ],
     )
 
 
