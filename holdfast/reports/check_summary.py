@@ -44,10 +44,13 @@ def check_lines(report: Report) -> list[str]:
 def _level_lines(report: Report) -> list[str]:
     """Return a line that counts the cited sentences by the level of their evidence.
 
-    The short answer with the marks of the sentences that give it is none of them.
+    None if all have one level, and the findings say it. The short answer with the marks of the
+    sentences that give it is none of them.
     """
     cited = (each for each in report.sentences if each.marks and each.text != report.answer)
     counts = Counter(each.level for each in cited if each.level)
+    if len(counts) == 1 and any(each.level in counts for each in report.findings):
+        return []
     counted = [f"{counts[level]} {_LEVEL_WORDS[level]}" for level in EvidenceLevel if counts[level]]
     return [f"Cited sentences: {', '.join(counted)}"] if counted else []
 

@@ -7,6 +7,7 @@ Then the table has the quotes, and the list of sources only says where they stan
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+from holdfast.reports.usual_level import usual_level
 
 _STRENGTH_WORDS = {"implied": "implied, not stated", "weak": "a weak link"}
 
@@ -20,6 +21,8 @@ class EvidenceRow(NamedTuple):
     step: int
     finding: ReportStatement
     citations: tuple[Citation, ...]
+    usual: str = ""
+    """The level of most findings, which is said once above the table."""
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -28,9 +31,10 @@ class EvidenceRow(NamedTuple):
 
     @property
     def support(self) -> str:
-        """How strongly the quotes show the finding, and the level of its evidence."""
+        """How strongly the quotes show the finding, and the level of its evidence if unusual."""
         level = self.finding.level
-        return f"{self.finding.strength}; {level}" if level else self.finding.strength
+        is_named = level is not None and level != self.usual
+        return f"{self.finding.strength}; {level}" if is_named else self.finding.strength
 
     def adds(self, citation: Citation) -> bool:
         """True if the quote is not the finding itself, as with the built-in model."""
@@ -42,8 +46,9 @@ def evidence_rows(report: Report) -> tuple[EvidenceRow, ...]:
     if len(report.findings) < 2 or not all(each.strength for each in report.findings):
         return ()
     by_mark = {each.mark: each for each in report.citations}
+    usual = usual_level(report.findings).level
     return tuple(
-        EvidenceRow(step, finding, tuple(by_mark[mark] for mark in finding.marks))
+        EvidenceRow(step, finding, tuple(by_mark[mark] for mark in finding.marks), usual)
         for step, finding in enumerate(report.findings, start=1)
     )
 

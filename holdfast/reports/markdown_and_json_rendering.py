@@ -24,7 +24,6 @@ from holdfast.reports.report_text import (
     FigureAddress,
     caption_text,
     confidence_text,
-    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -32,6 +31,7 @@ from holdfast.reports.report_text import (
 )
 from holdfast.reports.short_answer import ShortAnswer, short_answer
 from holdfast.reports.source_list import CitedDocument, cited_documents, passage_place
+from holdfast.reports.usual_level import UsualLevel, usual_level
 
 _LINK_SIGNS = ("://", "www.", "@", "mailto:", "xmpp:")
 _MARKUP = re.compile(r"[\\`<\[*~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
@@ -115,17 +115,25 @@ def _lead(lead: ShortAnswer) -> list[str]:
 
 
 def _findings(report: Report) -> list[str]:
-    return _section("Findings", map(_finding, report.findings))
+    usual = usual_level(report.findings)
+    lines = (_finding(each, usual) for each in report.findings)
+    return _section("Findings", (*_usual_lines(usual), *lines))
 
 
-def _finding(finding: ReportStatement) -> str:
-    level = level_text(finding)
+def _usual_lines(usual: UsualLevel) -> tuple[str, ...]:
+    """How most findings are supported, as a paragraph; nothing if there is no such level."""
+    return (f"*{usual.line}*", "") if usual.line else ()
+
+
+def _finding(finding: ReportStatement, usual: UsualLevel) -> str:
+    level = usual.unlike(finding)
     return f"- {_with_marks(finding)}" + (f" ({level})" if level else "")
 
 
 def _evidence(report: Report) -> list[str]:
     """Return the table of evidence."""
-    return _section("Evidence", (*_TABLE_HEAD, *map(_row, evidence_rows(report))))
+    usual = _usual_lines(usual_level(report.findings))
+    return _section("Evidence", (*usual, *_TABLE_HEAD, *map(_row, evidence_rows(report))))
 
 
 def _row(row: EvidenceRow) -> str:

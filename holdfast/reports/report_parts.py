@@ -11,7 +11,6 @@ from holdfast.reports.report_text import (
     NOT_STATED,
     caption_text,
     confidence_text,
-    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -19,6 +18,7 @@ from holdfast.reports.report_text import (
 )
 from holdfast.reports.short_answer import short_answer
 from holdfast.reports.source_list import cited_documents, passage_place
+from holdfast.reports.usual_level import usual_level
 
 TEXT_FUNCTIONS: Mapping[str, Any] = {
     "caption": caption_text,
@@ -26,7 +26,6 @@ TEXT_FUNCTIONS: Mapping[str, Any] = {
     "place": passage_place,
     "quoted_rows": quoted_rows,
     "readable": readable_text,
-    "level": level_text,
     "possible": possible_text,
     "settlement": settlement_text,
 }
@@ -43,6 +42,7 @@ def report_parts(report: Report) -> dict[str, Any]:
         "author": author_line(report),
         "origin": origin_line(report),
         "rows": rows,
+        "usual": usual_level(report.findings),
         "documents": cited_documents(report),
         "lead": short_answer(report),
         "gaps": shown_gaps(report),

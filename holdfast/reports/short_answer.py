@@ -1,11 +1,14 @@
 """Lay out the first lines of a report: the short answer with its marks, and how sure it is."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Report, ReportConclusion, ReportStatement
 from holdfast.models.text.value_text import stored_text_in_words
+from holdfast.models.text.words import words_of
 from holdfast.reports.evidence_table import confidence_line
 
+_SHORTEST_WORD = 3
 _LONGEST_LABEL = 3
 """Words before a colon that are a label of the answer; more of them say something."""
 
@@ -28,13 +31,32 @@ def short_answer(report: Report) -> ShortAnswer:
     repeated = [each for each in report.summary if _repeats(each, answer)]
     concluded = [each for each in report.conclusions if _repeats(each, answer)]
     marks = dict.fromkeys(mark for each in (*repeated, *concluded) for mark in each.marks)
+    told = [each for each in report.summary if each not in repeated]
     limits = dict.fromkeys(each.limits for each in concluded if each.limits)
     return ShortAnswer(
         ReportStatement(text=answer, marks=tuple(marks)),
         " ".join(line for line in (confidence_line(report), *limits) if line),
-        tuple(each for each in report.summary if each not in repeated),
+        () if _is_told_by_findings(told, answer, report) else tuple(told),
         tuple(each for each in report.conclusions if each not in concluded),
     )
+
+
+def _is_told_by_findings(summary: Sequence[ReportStatement], answer: str, report: Report) -> bool:
+    """True if no sentence of the summary has a word or a mark that the findings do not have.
+
+    Word by word for all: a paragraph that has lost some of its sentences reads badly.
+    """
+    said = words_of(" ".join([report.question, answer, *(each.text for each in report.findings)]))
+    marks = {mark for each in report.findings for mark in each.marks}
+    return bool(report.findings) and all(
+        _telling_words(each.text) <= said and marks.issuperset(each.marks) for each in summary
+    )
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    """The words of some length, and every number."""
+    numbers = (word for word in words_of(text) if not word.isalpha())
+    return words_of(text, _SHORTEST_WORD).union(numbers)
 
 
 def _repeats(statement: ReportStatement, answer: str) -> bool:

@@ -12,7 +12,6 @@ from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
     confidence_text,
-    level_text,
     origin_line,
     possible_text,
     settlement_text,
@@ -20,6 +19,7 @@ from holdfast.reports.report_text import (
 )
 from holdfast.reports.short_answer import short_answer
 from holdfast.reports.source_list import CitedDocument, cited_documents
+from holdfast.reports.usual_level import usual_level
 
 
 class Line(NamedTuple):
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Lines below a title; one without a title begins the report."""
+    """Lines below a title; one without a title begins the report or goes on with the last."""
 
     title: str
     lines: tuple[Line, ...]
@@ -64,7 +64,7 @@ def report_outline(report: Report) -> ReportOutline:
     )
     sections = (
         Section("", (*answer, *sure, *map(_line, lead.summary)), is_list=False),
-        Section("Findings", tuple(_line(e, note=level_text(e)) for e in report.findings)),
+        *_findings(report),
         Section("Analysis", tuple(map(_line, report.analysis)), is_list=False),
         Section("Conclusions", tuple(_line(e, note=confidence_text(e)) for e in lead.conclusions)),
         Section("Contradictions", tuple(sides)),
@@ -95,6 +95,18 @@ def report_outline(report: Report) -> ReportOutline:
         documents=cited_documents(report),
         appendix=tuple(each for each in appendix if each.lines),
         origin=f"{author_line(report)} {origin_line(report)}".strip(),
+    )
+
+
+def _findings(report: Report) -> tuple[Section, ...]:
+    """The findings, after the line that says once how most of them are supported."""
+    usual = usual_level(report.findings)
+    lines = tuple(_line(each, note=usual.unlike(each)) for each in report.findings)
+    if not usual.line:
+        return (Section("Findings", lines),)
+    return (
+        Section("Findings", (Line("", note=usual.line),), is_list=False),
+        Section("", lines),
     )
 
 

@@ -16,7 +16,6 @@ from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
 from holdfast.web.access.page_session import PageAsker, PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.read.cited_passage import citations_line, load_cited_passage, sentences_line
-from holdfast.web.read.usual_level import usual_level
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.job_head import load_job_head
 
@@ -55,7 +54,6 @@ async def read_report(
         citations_check=citations_line(report),
         sentences_check=sentences_line(report),
         chosen=mark,
-        usual=usual_level(report.findings),
         passage=passage,
         formats=[(each.value, _NAMES.get(each, each.value.upper())) for each in ReportFormat],
         did=did,

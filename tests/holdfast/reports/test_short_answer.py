@@ -1,74 +1,43 @@
-"""Tests for the first lines of a report: the short answer, once, and how sure it is."""
+"""Tests for the first lines of a report: the answer, and a summary that adds to it."""
 
 import pytest
 
-from holdfast.models.evidence.evidence import (
-    Citation,
-    Report,
-    ReportConclusion,
-    ReportStatement,
-)
-from holdfast.reports.html_rendering import to_html
-from holdfast.reports.markdown_and_json_rendering import to_markdown
-
-CITED = Citation(
-    mark=1,
-    evidence_id=1,
-    source_id=1,
-    address="a.md",
-    title="A",
-    heading="",
-    start=0,
-    end=3,
-    quote="Ada",
-    sha256="0",
-)
-
-
-def report(answer: str | None, *summary: str, confidence: float | None = 0.8) -> Report:
-    return Report(
-        question="Who kept it?",
-        answer=answer,
-        summary=tuple(ReportStatement(text=text, marks=(1,)) for text in summary),
-        conclusions=(
-            ReportConclusion(
-                text="Ada Marsh.", marks=(1,), confidence=confidence, limits="One source says so."
-            ),
-        ),
-        citations=(CITED,),
-        confidence=confidence,
-    )
+from holdfast.models.evidence.evidence import Report, ReportStatement
+from holdfast.reports.short_answer import short_answer
 
 
 @pytest.mark.conformance("REP-03")
-@pytest.mark.parametrize("repeated", ["Ada Marsh.", "Keeper: Ada Marsh.", "ada  Marsh"])
-def test_the_answer_stands_first_and_once(repeated: str) -> None:
-    text = to_markdown(report("Ada Marsh", repeated, "She came in 1932."))
-
-    assert text.startswith(
-        "# Who kept it?\n\n**Ada Marsh** [1]\n\n"
-        "*Confidence: 80%. One source says so.*\n\nShe came in 1932. [1]\n"
+@pytest.mark.parametrize(
+    ("summary", "is_shown"),
+    [
+        (["Verity Foods lost 212 pallets, by the report."], False),
+        (["Verity Foods lost 212 pallets.", "The insurer accepted them."], False),
+        (["Verity Foods lost 212 pallets.", "The board said about 240."], True),
+        (["Verity Foods did not lose 212 pallets."], True),
+        (["Verity Foods lost 7 of 212 pallets."], True),
+    ],
+)
+def test_a_summary_that_adds_nothing_to_answer_and_findings_is_left_out_whole(
+    summary: list[str], *, is_shown: bool
+) -> None:
+    report = Report(
+        question="How many pallets of Verity Foods were lost?",
+        answer="212 pallets",
+        summary=tuple(ReportStatement(text=text, marks=(1,)) for text in summary),
+        findings=(
+            ReportStatement(text="By the report, Verity Foods lost 212 pallets.", marks=(1,)),
+            ReportStatement(text="The insurer accepted them.", marks=(2,)),
+        ),
     )
-    assert text.count("Marsh") == 1
-    assert "## Conclusions" not in text
-    page = to_html(report("Ada Marsh", repeated))
-    assert page.count("Marsh") == 1
-    assert "Confidence: 80%. One source says so." in page
+
+    assert [each.text for each in short_answer(report).summary] == (summary if is_shown else [])
 
 
-def test_a_sentence_that_says_more_than_the_answer_is_kept() -> None:
-    text = to_markdown(report("1932", "It was Ada Marsh in 1932."))
-    doubt = to_markdown(report("1932", "The sources do not confirm: 1932."))
+def test_a_summary_stays_that_cites_more_or_has_no_answer_above_it() -> None:
+    told = ReportStatement(text="212 pallets were lost.", marks=(1,))
+    more = told.model_copy(update={"marks": (1, 2)})
+    bare = Report(question="How many?", answer="212 pallets", findings=(told,), summary=(more,))
 
-    assert "**1932**\n\n*Confidence: 80%.*\n\nIt was Ada Marsh in 1932. [1]\n" in text
-    assert "The sources do not confirm: 1932. [1]" in doubt
-    assert "- Ada Marsh. [1] (confidence 80%. One source says so.)" in text
-
-
-@pytest.mark.conformance("REP-01")
-def test_a_report_without_an_answer_states_no_confidence() -> None:
-    for shown in (to_markdown, to_html):
-        text = shown(report(None, "Nobody is named.", confidence=None))
-        assert "onfidence" not in text
-        assert "Nobody is named." in text
-        assert "(One source says so.)" in text
+    assert short_answer(bare).summary == (more,)
+    unanswered = bare.model_copy(update={"answer": None, "summary": (told,)})
+    assert short_answer(unanswered).summary == (told,)

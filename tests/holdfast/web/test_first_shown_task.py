@@ -8,7 +8,7 @@ import pytest
 from holdfast.models.evidence.evidence import EvidenceLevel, ReportStatement
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.tasks.stored_task import StoredTask
-from holdfast.web.read.usual_level import usual_level
+from holdfast.reports.usual_level import usual_level
 from holdfast.web.watch.job_page import first_shown_task
 from tests.support.jobs.plan_builders import lookup_task
 

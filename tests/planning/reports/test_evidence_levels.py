@@ -1,5 +1,6 @@
 """Tests for evidence levels: the evidence of each sentence of a report, in every format."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import permutations
 
@@ -125,6 +126,19 @@ def test_every_sentence_has_its_level_and_every_format_shows_it_with_the_finding
 def test_the_table_of_evidence_says_the_level_next_to_the_strength() -> None:
     assert "| stated; single source |" in to_markdown(report(strength="stated"))
     assert "<td>stated; primary</td>" in to_html(report(strength="stated"))
+
+
+@pytest.mark.conformance("REP-03")
+@pytest.mark.parametrize("shown", [to_markdown, to_html, report_outline])
+@pytest.mark.parametrize("strength", ["", "stated"])
+def test_the_level_that_all_sentences_have_is_said_once(
+    shown: Callable[[Report], object], strength: str
+) -> None:
+    whole = with_evidence_levels(report(strength=strength), ())
+    single = whole.model_copy(update={"summary": (), "findings": (whole.findings[0],) * 3})
+    bare = single.model_copy(update={"conclusions": (), "contradictions": ()})
+
+    assert str(shown(bare)).count("single source") == 1
 
 
 def test_a_report_of_an_earlier_release_says_nothing_of_levels() -> None:

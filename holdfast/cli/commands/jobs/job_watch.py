@@ -9,7 +9,7 @@ from rich.text import Text
 
 from holdfast.cli.commands.jobs.job_preparation import EXIT_INTERRUPTED
 from holdfast.cli.render.event_lines import progress_line
-from holdfast.cli.render.job_lines import job_lines, stage_lines
+from holdfast.cli.render.job_lines import job_lines
 from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.task_table import task_table
 from holdfast.cli.render.terminal_output import (
@@ -117,8 +117,6 @@ async def _print_outcome(holdfast: Holdfast, view: JobView) -> None:
         print_progress(f"job {view.job_id} {view.status} ({view.stop_reason}): {view.message}")
         print_progress(f"see what happened with `holdfast show {view.job_id}`")
         return
-    for line in stage_lines(view.stages, view.currency):
-        print_progress(line)
     print_progress(
         f"{count_with_noun(view.calls.model, 'model call')}, "
         f"{count_with_noun(view.calls.tool, 'tool call')}, "

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import EvidenceLevel, ReportStatement
+from holdfast.reports.report_text import level_text
 
 _SUPPORTED_BY = {
     EvidenceLevel.SINGLE_SOURCE: "has a single source",
@@ -18,6 +19,11 @@ class UsualLevel(NamedTuple):
 
     level: str = ""
     line: str = ""
+
+    def unlike(self, finding: ReportStatement) -> str:
+        """The level of the finding if it is another one; empty if the line has said it."""
+        level = level_text(finding)
+        return "" if level == self.level else level
 
 
 def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
