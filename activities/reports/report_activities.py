@@ -68,6 +68,7 @@ from holdfast.planning.reports.evidence_selection import (
     evidence_by_citation_id,
     evidence_of_both_sides,
 )
+from holdfast.planning.reports.found_values import split_found_values
 from holdfast.planning.reports.loop_report import loop_report
 from holdfast.planning.reports.sentence_support import is_hedged, unsupported_parts
 from holdfast.planning.reports.stated_answers import TitledQuote
@@ -245,8 +246,13 @@ async def _write_report(
     evidence = evidence_by_citation_id(inputs.found)
     owners = {name: item.task_id for name, item in evidence.items()}
     task = await condense_if_long(writer, whole, inputs.plan, owners)
+    values = split_found_values(_found_values(whole), inputs.found)
     checking = ReportSentenceChecks(
-        evidence, _permitted_texts(whole), _permitted_topics(whole), judge
+        evidence,
+        known=[whole.question, *values.computed],
+        named=[*_permitted_topics(whole), *values.read],
+        shows={item.id: item.shows for item in whole.evidence},
+        model_caller=judge,
     )
     answer, refused = await _draft_with_one_correction(writer, task, checking)
     kept, summary = checking.weighed(answer)
@@ -292,10 +298,13 @@ async def _draft_with_one_correction(
 
 
 def _permitted_texts(task: SynthesiserTask) -> list[str]:
-    """The texts that every sentence may use: the question, the answer and the found values."""
+    """The texts that the answer may use: the question, the found values, what evidence shows."""
+    return [task.question, *_found_values(task), *(item.shows for item in task.evidence)]
+
+
+def _found_values(task: SynthesiserTask) -> list[str]:
     results = (value for result in task.results for value in result.values.values())
-    values = [task.answer, *results, *(item.shows for item in task.evidence)]
-    return [task.question, *(value_as_text(value) for value in values if value is not None)]
+    return [value_as_text(each) for each in (task.answer, *results) if each is not None]
 
 
 def _permitted_topics(task: SynthesiserTask) -> list[str]:

@@ -62,9 +62,11 @@ class ReportSentenceChecks:
     found: Mapping[str, StoredEvidence]
     """The evidence by the ids that sentences cite."""
     known: Sequence[str]
-    """Texts that every sentence may use: the question, the answer and the found values."""
+    """Texts that every sentence may use: the question, and values that nobody read in a source."""
     named: Sequence[str]
-    """Texts that a sentence without citation may use: the sub-questions and the gaps."""
+    """Texts that a sentence without citation may use: sub-questions, gaps, and values read."""
+    shows: Mapping[str, str] = field(default_factory=dict)
+    """What was concluded from a piece of evidence, which a sentence that cites it may use."""
     model_caller: ModelCaller | None = None
     _verdicts: dict[CheckedSentence, SupportVerdict] = field(default_factory=dict, init=False)
 
@@ -125,8 +127,10 @@ class ReportSentenceChecks:
         return {each: self._check_by_rules(each) for each in sentences}
 
     def _check_by_rules(self, sentence: CheckedSentence) -> SupportVerdict:
-        known = self.known if sentence.cites else (*self.known, *self.named)
-        faults = unsupported_parts(sentence.text, self._texts(sentence), known)
+        more = [self.shows.get(name, "") for name in sentence.cites] or self.named
+        known = (*self.known, *more)
+        quotes = [self.found[name].quote for name in sentence.cites]
+        faults = unsupported_parts(sentence.text, self._texts(sentence), known, quotes_shown=quotes)
         # A job without evidence has nothing to cite: its report tells the values of its tools.
         if self.found and not sentence.cites and claims_without_source(sentence.text, known):
             faults.append("it claims something and cites no evidence")

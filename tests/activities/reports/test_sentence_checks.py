@@ -366,3 +366,24 @@ async def test_a_finding_keeps_the_quotes_that_each_show_a_part_of_it_and_no_oth
     assert [quotes[mark] for mark in said.marks] == [OPENED, "In 1933 only 40 boats passed."]
     (other,) = report.findings  # the last citation stays: a sentence without one would be bare
     assert [quotes[mark] for mark in other.marks] == [OPENED]
+
+
+@pytest.mark.conformance("REP-04")
+async def test_a_number_that_only_another_source_has_is_refused_until_that_source_is_cited(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    boats = "Of the 40 boats of 1933 none paid."
+    writing(players, answer("It cost 900 pounds, and 40 boats passed.", "It cost 840 more."))
+    correcting(players, "Then 40 boats passed.", evidence="E2")
+    last = final_task("T2", "T1", "T3")
+    await press.planned(plan(T1, T3, last))
+    await press.found(T1, "1932", OPENED)
+    await press.found(T3, "40", boats)
+    await press.found(last, "840")
+
+    report = await press.report()
+
+    (sent,) = players.tasks(SENTENCE_CORRECTOR)[0]["sentences"]
+    assert sent["why"] == "the number 40 is in no passage that is cited"
+    # The answer was computed, and no passage could be cited for it.
+    assert findings(report) == ["Then 40 boats passed.", "It cost 840 more."]
