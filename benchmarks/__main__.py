@@ -11,7 +11,7 @@ from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
 from benchmarks.page import page_load
-from benchmarks.records import fork_cost
+from benchmarks.records import bundle_time, fork_cost
 from benchmarks.setup.benchmark_figures import MeasuredFigure, figures_as_data, figures_as_table
 from benchmarks.tools import hub_overhead
 from benchmarks.workers import throughput, worker_memory
@@ -27,6 +27,7 @@ _BENCHMARKS: Mapping[str, Measure] = {
     "recovery": lambda asked: kill_recovery.measure(asked.rounds),
     "growth": lambda _: job_growth.measure(),
     "fork": lambda _: fork_cost.measure(),
+    "bundle": lambda asked: bundle_time.measure(asked.rounds),
     "hub": lambda asked: hub_overhead.measure(asked.rounds),
     "api": lambda _: api_load.measure(),
     "page": lambda asked: page_load.measure(look=timedelta(minutes=asked.minutes)),

@@ -12,7 +12,7 @@ from benchmarks.corpus import corpus_search_time
 from benchmarks.durability import job_growth, kill_recovery
 from benchmarks.engine import critical_path_time, first_report_time, task_overhead
 from benchmarks.page import page_load
-from benchmarks.records import fork_cost
+from benchmarks.records import bundle_time, fork_cost
 from benchmarks.setup.benchmark_figures import (
     MeasuredFigure,
     figures_as_data,
@@ -117,6 +117,16 @@ async def test_a_fork_makes_only_the_calls_that_the_change_touches() -> None:
 
     assert figures["Holdfast, fork: calls of 6 made again"] == 2
     assert figures["Temporal, reset: calls of 6 made again"] >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.conformance("WAVE-09")
+async def test_bundles_are_measured_at_export_and_import() -> None:
+    figures = named(await bundle_time.measure(1, [10, 20]))
+
+    assert len(figures) == 8
+    assert min(figures.values()) > 0
+    assert figures["20 tasks: bundle"] > figures["10 tasks: bundle"]
 
 
 @pytest.mark.slow
