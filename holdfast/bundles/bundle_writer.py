@@ -140,7 +140,12 @@ async def _redaction(holdfast: Holdfast, job: Job, redacted: Iterable[Redaction]
     earlier = job.request.follow_up.earlier if job.request.follow_up else ()
     texts = [job.request.question, *(each.text for each in asked)]
     texts += [each.question for each in earlier]
-    return RowRedaction.of(redacted, mask.of_content(job.request.question), texts)
+    redaction = RowRedaction.of(redacted, mask.of_content(job.request.question), texts)
+    if Redaction.SOURCES not in redaction.redacted:
+        return redaction
+    async with open_job_snapshot(holdfast.db, job.id) as snapshot:
+        passages = [row["text"] for row in await snapshot.rows("sources")]
+    return await asyncio.to_thread(redaction.without_passages, passages, texts)
 
 
 async def _write_rows(
@@ -150,12 +155,18 @@ async def _write_rows(
     kept: dict[str, Rows] = {}
     async with open_job_snapshot(holdfast.db, job_id) as snapshot:
         for name in EXPORTED_TABLES:
-            rows = [redaction.row(name, row) for row in await snapshot.rows(name)]
+            stored = await snapshot.rows(name)
+            # Finding what is left out takes long, and a server answers others meanwhile.
+            rows = await asyncio.to_thread(_redacted_rows, name, stored, redaction)
             lines = [_ROW.dump_json(await _with_file(name, row, writing)) for row in rows]
             await writing.add(f"data/{name}.jsonl", b"".join(line + b"\n" for line in lines))
             if name in ("evidence", "sources", "figures"):
                 kept[name] = rows
     return kept
+
+
+def _redacted_rows(name: str, stored: Rows, redaction: RowRedaction) -> Rows:
+    return [redaction.row(name, row) for row in stored]
 
 
 async def _with_file(table_name: str, row: dict[str, Any], writing: _Archive) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Run the job of a bundle again over its recorded answers, and compare what both claim."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -61,6 +61,48 @@ class ReplayedBundle(Frozen):
     is_same: bool
     """True if the job ended as it did then, with the same answer and claims."""
 
+    @classmethod
+    def refused(cls, bundle: str, reason: str) -> "ReplayedBundle":
+        """Return what is said of a bundle that was not replayed, or whose job did not end."""
+        return cls(
+            bundle=bundle,
+            origin="",
+            job_id="",
+            status="not replayed",
+            message=reason,
+            answer_before=None,
+            answer_now=None,
+            claims_gone=(),
+            claims_new=(),
+            calls_before=0,
+            calls_now=0,
+            calls_sent=0,
+            cost_before=None,
+            cost_now=None,
+            is_same=False,
+        )
+
+
+async def replay_bundles(
+    holdfast: Holdfast, paths: Sequence[Path], changes: ReplayChanges, within: timedelta
+) -> list[ReplayedBundle]:
+    """Replay the bundles one after the other; a refused one does not hide what others became.
+
+    Raises:
+        BadInput: no bundle could be replayed; the message is that of the first.
+        ServiceDown: Temporal does not answer.
+    """
+    results, refusals = list[ReplayedBundle](), list[BadInput]()
+    for path in paths:
+        try:
+            results.append(await replay_bundle(holdfast, path, changes, within))
+        except BadInput as error:
+            refusals.append(BadInput(f"{path.name}: {error}"))
+            results.append(ReplayedBundle.refused(path.name, str(error)))
+    if len(refusals) == len(results):
+        raise refusals[0]
+    return results
+
 
 async def replay_bundle(
     holdfast: Holdfast, path: Path, changes: ReplayChanges, within: timedelta
@@ -72,8 +114,8 @@ async def replay_bundle(
         ServiceDown: Temporal does not answer.
     """
     check = check_bundle(path)
-    if Redaction.PROMPTS in check.redacted:
-        raise BadInput(f"{path.name}: the bundle is without prompts, so nothing can be replayed")
+    if lacking := {Redaction.PROMPTS, Redaction.QUESTIONS} & set(check.redacted):
+        raise BadInput(f"the bundle is without {min(lacking)}, so nothing can be replayed")
     imported = await import_bundle(holdfast, path, new_id=f"replay-{check.sha256[:12]}")
     before = await job_rows.load_job(holdfast.db, imported.job_id)
     request = _request(before, changes)
@@ -84,7 +126,10 @@ async def replay_bundle(
     new_id = await holdfast.submit(request, prepare=begin)
     now = await holdfast.wait(new_id, within)
     if not now.status.is_final:
-        raise BadInput(f"{path.name}: job {new_id} has not ended after {within}; see --timeout")
+        raise BadInput(
+            f"job {new_id} has not ended after {within.total_seconds():,.0f} seconds; it goes on: "
+            f"`holdfast wait {new_id}`, or give more time with `--timeout`"
+        )
     return await _compared(holdfast, path.name, before, now)
 
 

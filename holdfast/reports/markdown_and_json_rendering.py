@@ -203,7 +203,8 @@ def _document(document: CitedDocument, *, with_quotes: bool) -> str:
     lines = [f"- **{_escaped_line(document.title)}** ({place})"]
     for each in document.citations:
         lines.append(f"  - [{each.mark}] {_escaped_line(passage_place(each), may_link=True)}")
-        lines += [f"    > {_quote(each)}"] if with_quotes else []
+        # A bundle without the texts of its sources has no quotes.
+        lines += [f"    > {_quote(each)}"] if with_quotes and each.quote else []
     return "\n".join(lines)
 
 

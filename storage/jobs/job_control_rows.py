@@ -202,10 +202,11 @@ async def reopen_job_for_report(write: JobTransaction) -> None:
 
 
 async def check_has_answers(connection: AsyncConnection, job_id: str) -> None:
-    """Refuse a job whose recorded answers were removed: its calls would be paid for again.
+    """Refuse a job whose recorded answers cannot be used: its calls would be paid for again.
 
     Raises:
-        BadInput: the answers were pruned, or the job's bundle was exported without them.
+        BadInput: the answers were pruned, or the job's bundle was exported without them or without
+            the question, without which no request is the same.
     """
     query = select(jobs.c.responses_pruned_at, jobs.c.imported).where(jobs.c.id == job_id)
     pruned_at, imported = (await connection.execute(query)).one()
@@ -214,6 +215,11 @@ async def check_has_answers(connection: AsyncConnection, job_id: str) -> None:
         why = f"was pruned on {pruned_at:%Y-%m-%d}"
     elif {Redaction.PROMPTS, Redaction.SOURCES} & set(left_out):
         why = "was left out of the bundle that it came from"
+    elif Redaction.QUESTIONS in left_out:
+        raise BadInput(
+            f"the question of job {job_id} was left out of the bundle that it came from, so the "
+            "job can neither continue nor be forked; ask for a bundle that has the question"
+        )
     else:
         return
     raise BadInput(

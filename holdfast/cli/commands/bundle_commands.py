@@ -36,8 +36,10 @@ def export_command(
     if json_output:
         print_json({"file": str(path.absolute()), **check.model_dump(mode="json")})
         return
-    print_text(f"wrote {path} ({path.stat().st_size / 1_000_000:.1f} MB, {check.files} files)")
+    print_text(f"wrote {path} ({path.stat().st_size / 1000:,.0f} KB, {check.files} files)")
     print_text(f"sha256 of its manifest: {check.sha256}")
+    if manifest.redacted:
+        print_text(f"left out: {', '.join(manifest.redacted)}")
     for each in manifest.missing:
         print_text(f"it is without {each}")
 

@@ -12,7 +12,7 @@ from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.models.errors import BadInput
 from holdfast.planning.strategies.written_settings import parse_setting_changes
-from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundle
+from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundles
 
 EXIT_DIFFERENT = 4
 """The exit code if a job is not the same."""
@@ -49,10 +49,10 @@ def replay_command(
 
 
 async def _replayed(
-    bundles: Iterable[Path], changes: ReplayChanges, within: timedelta
+    bundles: Sequence[Path], changes: ReplayChanges, within: timedelta
 ) -> list[ReplayedBundle]:
     async with open_installation() as holdfast:
-        return [await replay_bundle(holdfast, path, changes, within) for path in bundles]
+        return await replay_bundles(holdfast, bundles, changes, within)
 
 
 def _bundles(paths: Iterable[Path]) -> list[Path]:
@@ -85,7 +85,8 @@ def _print(results: Sequence[ReplayedBundle]) -> None:
 def _differences(result: ReplayedBundle) -> list[str]:
     if result.is_same:
         return []
-    lines = [f"{result.bundle}: job {result.job_id} {result.message}".rstrip()]
+    job = f"job {result.job_id} " if result.job_id else ""
+    lines = [f"{result.bundle}: {job}{result.message}".rstrip()]
     if result.answer_before != result.answer_now:
         lines.append(f"  answer: {result.answer_before} then, {result.answer_now} now")
     lines += [f"  gone: {claim}" for claim in result.claims_gone]

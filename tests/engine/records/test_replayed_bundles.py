@@ -10,7 +10,12 @@ from holdfast.bundles.bundle_writer import write_bundle
 from holdfast.cli.commands.replay_command import junit_file
 from holdfast.models.bundles.bundle_manifest import Redaction
 from holdfast.models.errors import BadInput
-from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay_bundle
+from holdfast.records.bundle_replay import (
+    ReplayChanges,
+    ReplayedBundle,
+    replay_bundle,
+    replay_bundles,
+)
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
@@ -86,13 +91,25 @@ async def test_a_live_replay_asks_and_tells_which_claims_changed(
     assert read.get("failures") == "1"
 
 
-async def test_a_bundle_without_prompts_is_not_replayed(
+async def test_a_bundle_that_is_refused_does_not_hide_the_others(
     engine: RunningEngine, bundle: Path, tmp_path: Path
 ) -> None:
-    first = await replayed(engine, bundle)
-    path = tmp_path / "redacted.crate.zip"
-    with path.open("wb") as file:
-        await write_bundle(engine.holdfast, first.origin, file, redacted=[Redaction.PROMPTS])
+    origin = (await replayed(engine, bundle)).origin
+    paths = [bundle]
+    for left_out in (Redaction.PROMPTS, Redaction.QUESTIONS):
+        paths.append(tmp_path / f"{left_out}.crate.zip")
+        with paths[-1].open("wb") as file:
+            await write_bundle(engine.holdfast, origin, file, redacted=[left_out])
+    within = timedelta(seconds=240)
 
-    with pytest.raises(BadInput, match="without prompts"):
-        await replayed(engine, path)
+    results = await replay_bundles(engine.holdfast, paths, ReplayChanges(), within)
+
+    assert [each.is_same for each in results] == [True, False, False]
+    assert [each.message for each in results[1:]] == [
+        "the bundle is without prompts, so nothing can be replayed",
+        "the bundle is without questions, so nothing can be replayed",
+    ]
+    cases = ElementTree.fromstring(junit_file(results)).findall("testcase/failure")
+    assert len(cases) == 2
+    with pytest.raises(BadInput, match=r"^prompts\.crate\.zip: the bundle is without prompts"):
+        await replay_bundles(engine.holdfast, paths[1:], ReplayChanges(), within)

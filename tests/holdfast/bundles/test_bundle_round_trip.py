@@ -18,6 +18,7 @@ from holdfast.bundles.bundle_check import check_bundle
 from holdfast.bundles.bundle_import import import_bundle
 from holdfast.bundles.bundle_signature import read_public_key, read_signing_key
 from holdfast.bundles.bundle_writer import write_bundle
+from holdfast.bundles.row_redaction import LEFT_OUT_TEXT
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.jobs.job_lookup import report_of
 from holdfast.jobs.job_removal import remove_ended_job
@@ -183,6 +184,52 @@ async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
     with pytest.raises(BadInput, match=r"left out of the bundle .* nor be forked"):
         await preview_fork(
             engine.holdfast, "redacted", ForkSubmission(tasks=("T1",)), owner="", by="dana"
+        )
+
+
+async def test_what_repeats_a_left_out_source_is_left_out_wherever_it_stands(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    sentence = "The lamp was lit by Dr. Åsa Holm on the first night of winter."
+    tools.answers = lambda _: f"Of the stack. {sentence} Nobody saw it."
+    players.parts["extractor"] = extractor_script(sentence, 0.9, quote=sentence)
+    players.plan = plan(lookup_task("T1", query="Ouzel"), final_task("T2", "T1"))
+    job_id = (await engine.run(QUESTION)).job_id
+
+    files = content(await exported(engine, job_id, redacted=[Redaction.SOURCES]))
+
+    kept = {name: bytes.decode(each) for name, each in files.items()}
+    assert not [name for name, each in kept.items() if "first night of winter" in each]
+    assert LEFT_OUT_TEXT in kept["memory.json"]
+    assert QUESTION in kept["report.md"]
+    whole = content(await exported(engine, job_id))
+    assert b"first night of winter" in whole["memory.json"], "or the test would find nothing"
+
+
+async def test_a_question_is_left_out_in_parts_but_not_of_what_sources_say(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda _: f"{QUESTION} It was built in 1862."
+    players.parts["extractor"] = extractor_script("1862", 0.9, quote="was built in 1862")
+    part = "find when was the light of ouzel stack BUILT, in two sources"
+    task = lookup_task("T1", query="Ouzel").model_copy(update={"description": part})
+    players.plan = plan(task, final_task("T2", "T1"))
+    job_id = (await engine.run(QUESTION)).job_id
+
+    bundle = await exported(engine, job_id, redacted=[Redaction.QUESTIONS])
+
+    assert check_bundle(bundle).quotes == 1, "the source has the hash that it was read with"
+    files = content(bundle)
+    sources = [name for name in files if name.startswith("sources/")]
+    assert QUESTION.encode() in b"".join(files.pop(name) for name in sources)
+    plan_text = files["plan.yaml"].decode()
+    assert f"find {LEFT_OUT_TEXT}, in two sources" in plan_text
+    data = b"".join(each for name, each in files.items() if name.startswith("data/"))
+    assert b"light of ouzel stack" not in data.lower()
+    await import_bundle(engine.holdfast, bundle, new_id="unasked")
+    with pytest.raises(BadInput, match=r"question of job unasked was left out .* nor be forked"):
+        await preview_fork(
+            engine.holdfast, "unasked", ForkSubmission(tasks=("T1",)), owner="", by="dana"
         )
 
 
