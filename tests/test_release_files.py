@@ -136,6 +136,13 @@ def test_a_workflow_runs_targets_that_the_makefile_has() -> None:
     ] == []
 
 
+def test_an_audit_that_looked_nothing_up_does_not_pass() -> None:
+    [command] = re.findall(r"pip-audit .*", (ROOT / "Makefile").read_text())
+
+    assert "--strict" in command
+    assert "requirements-all.lock" in command
+
+
 @pytest.mark.conformance("PUB-02")
 def test_nothing_is_published_that_was_not_tested_and_signed() -> None:
     release = dict(jobs())

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -157,7 +157,8 @@ def _keep(descriptors: Sequence[int]) -> NoReturn:
             os.close(descriptor)
         answers.send(str(pid).encode())
         _, status = os.waitpid(pid, 0)
-        answers.send(str(os.waitstatus_to_exitcode(status)).encode())
+        with suppress(BrokenPipeError):  # who asked waits no longer
+            answers.send(str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 
