@@ -3,11 +3,13 @@
     python -m holdfast.evals [FILE] [--only NAME] [--large] [--out build/evals]
 
 FILE has questions in HotpotQA's or MuSiQue's format. Needs no model and no key. Each table is kept
-in a file of --out that begins with its command, commit, data and date. A table whose data are
-missing is left out, and named. `--large` runs the large tables too, which take half an hour.
+in a file of --out that begins with its command, commit, data, date and the time that it took. A
+table whose data are missing is left out, and named. `--large` runs the large tables too, which take
+40 minutes.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -45,13 +47,16 @@ def small_tables(questions: Path) -> tuple[SmallTable, ...]:
     programs, musique = DATA_FOLDER / "kopl_mini", DATA_FOLDER / "musique/train100.jsonl"
     both = (str(questions), str(musique))
     return (
-        SmallTable("citations", "citations", (str(questions),), questions),
-        SmallTable("confidence", "extractive_offline", (str(questions),), questions),
+        SmallTable(
+            "citations", "citations", (str(questions), "--held-out", "--limit", "100"), questions
+        ),
+        SmallTable("confidence", "extractive_offline", (str(questions), "--to", "300"), questions),
         SmallTable("coordination", "coordination"),
         SmallTable("oracle", "oracle", ("kopl-lab",), programs),
         SmallTable("proof", "proof"),
         SmallTable("words", "recall", (*both, "--words"), musique),
         SmallTable("tokens", "tokens"),
+        SmallTable("hotpotqa", "citations", (str(questions),), questions, is_large=True),
         SmallTable("musique", "citations", (str(musique),), musique, is_large=True),
         SmallTable("recall", "recall", both, musique, is_large=True),
         SmallTable("deviations", "papers", ("tdp", "--limit", "3"), programs, is_large=True),
@@ -104,14 +109,16 @@ def _renew(table: SmallTable, out: Path) -> bool:
     if table.data is not None and not table.data.exists():
         print(f"left out: there is no {table.data.name}; docs/evaluation.md says where it is\n")
         return True
-    began = time.monotonic()
+    began, used = time.monotonic(), _processor_seconds()
     command = [sys.executable, "-m", _PREFIX + table.module, *table.arguments]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    took, spent = time.monotonic() - began, _processor_seconds() - used
     heading = [
         f"command: {table.command}",
         f"commit: {_commit()}",
         f"data: {table.data.name if table.data else 'of the repository'}",
-        f"date: {datetime.now(UTC).date().isoformat()}, {time.monotonic() - began:.0f} s",
+        f"date: {datetime.now(UTC).date().isoformat()}",
+        f"took: {took:.0f} s, {spent:.0f} s of processor time, load {os.getloadavg()[0]:.0f}",
     ]
     text = "\n".join([*heading, "", ran.stdout])
     (out / f"{table.name}.txt").write_text(text, encoding="utf-8")
@@ -119,6 +126,12 @@ def _renew(table: SmallTable, out: Path) -> bool:
     if ran.returncode:
         print(f"{table.command} ended with {ran.returncode}", file=sys.stderr)
     return ran.returncode == 0
+
+
+def _processor_seconds() -> float:
+    """What the commands that have ended took of the processors, without the services' time."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _commit() -> str:

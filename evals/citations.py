@@ -1,6 +1,6 @@
 """Measure how well reports cite sources on HotpotQA or MuSiQue, and how well keyword search does.
 
-    python -m holdfast.evals.citations [FILE] [--limit N] [--slots-of-jobs 8] [--json]
+    python -m holdfast.evals.citations [FILE] [--held-out] [--limit N] [--slots-of-jobs 8] [--json]
 
 Starts a PostgreSQL and a Temporal of its own in a temporary folder and a worker in this process.
 docs/evaluation.md says what is measured, and what came out.
@@ -49,9 +49,9 @@ object a line of {"id", "question", "answer", "answer_aliases",
 
 def main(arguments: Sequence[str] | None = None, default: Path = DEFAULT_FILE) -> int:
     """Run the measurement and return the exit code."""
-    chosen = _arguments(arguments)
+    chosen = parsed_arguments(arguments)
     try:
-        questions, fitted = _questions(chosen, default)
+        questions, fitted = chosen_questions(chosen, default)
         strategy = with_settings(preset(PRESET).strategy, dict(chosen.changes))
         configure_logs("WARNING")
         worked = _work_questions(questions, chosen.slots_of_jobs, strategy)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None, default: Path = DEFAULT_FILE) -
     return 0
 
 
-def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parsed_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m holdfast.evals.citations",
         description=__doc__,
@@ -77,6 +77,11 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--format", choices=get_args(QuestionFormat), help="seen from the rows if left out"
     )
     parser.add_argument("--limit", type=_count, help="the first so many questions only")
+    parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="leave out the questions that weights were fitted on",
+    )
     parser.add_argument("--slots-of-jobs", type=_count, default=8, help="jobs in flight")
     parser.add_argument(
         "--fitted", type=int, help="show the first so many apart: weights were fitted on them"
@@ -107,16 +112,22 @@ def _change(given: str) -> tuple[str, str]:
     return name, value
 
 
-def _questions(
+def chosen_questions(
     chosen: argparse.Namespace, default: Path
 ) -> tuple[tuple[EvaluationQuestion, ...], int]:
+    """Return the questions to ask, and how many of their first ones weights were fitted on."""
     path = chosen.file or default
     if not path.is_file():
         missing = f"there is no file {str(path)!r}"
         raise BadInput(missing if chosen.file else f"{missing}: name one\n{_DATA_SOURCES}")
     is_default = path.resolve() == default.resolve()
     fitted = chosen.fitted if chosen.fitted is not None else FITTED_QUESTIONS * is_default
-    return read_questions(path, chosen.format)[: chosen.limit], fitted
+    questions = read_questions(path, chosen.format)
+    if not chosen.held_out:
+        return questions[: chosen.limit], fitted
+    if not (held_out := questions[fitted:]):
+        raise BadInput(f"{path.name!r} has {len(questions)} questions, all of them fitted on")
+    return held_out[: chosen.limit], 0
 
 
 def _work_questions(

@@ -233,6 +233,18 @@ def test_a_setting_that_does_not_exist_is_refused_before_anything_starts(
     assert "did you mean 'slots'?" in capsys.readouterr().err
 
 
+def test_held_out_questions_are_those_behind_the_fitted_ones(
+    file: Path, capsys: pytest.CaptureFixture[str]
+):
+    given = [str(file), "--held-out", "--limit", "1", "--fitted"]
+
+    asked, fitted = citations.chosen_questions(citations.parsed_arguments([*given, "1"]), file)
+
+    assert ([each.id for each in asked], fitted) == (["two"], 0)
+    assert citations.main([*given, "3"]) == 2
+    assert "has 3 questions, all of them fitted on" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_three_questions_go_through_the_whole_tool(file: Path, tmp_path: Path):
     command = [
