@@ -1,26 +1,29 @@
 """Poll the event logs of all followed jobs and share new entries among all readers.
 
-One query looks at all followed jobs, so its cost grows neither with the readers nor much with the
-jobs, and it can be asked often. PostgreSQL's NOTIFY would take one lock of the whole server at each
-commit of a task, and its LISTEN does not work behind a pooler of transactions.
+One query looks at all followed jobs, and one reads the new entries of all that have some, so their
+cost grows neither with the readers nor much with the jobs, and they can be asked often.
+PostgreSQL's NOTIFY would take one lock of the whole server at each commit of a task, and its LISTEN
+does not work behind a pooler of transactions.
 
 No reader has a queue. A reader knows its position and takes the next entries when it is ready: from
 the shared newest entries, or from PostgreSQL if it is further behind. So a slow reader costs no
-memory, and a reader that reconnects misses nothing.
+memory, and a reader that reconnects misses nothing. Readers at the same position get the same
+batch, whose entries are encoded once.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import ValidationError
 
+from holdfast.api.entry_batch import EntryBatch
 from holdfast.models.errors import StorageAway
 from holdfast.models.views.job_views import EventView
 from holdfast.storage.core.database import Database
-from holdfast.storage.views.job_queries import events_after
+from holdfast.storage.views.job_queries import events_after, events_of_jobs
 from holdfast.storage.views.status_and_last_event import (
     JobProgress,
     load_job_progress,
@@ -33,6 +36,8 @@ _OUTAGE_INTERVAL_S = 1.0
 """How long the poller waits longer after PostgreSQL did not answer."""
 _SHARED_ENTRIES = 200
 """How many of the newest entries all readers of a job share, and the size of one query."""
+_JOBS_OF_QUERY = 50
+"""Of how many jobs one query reads new entries, so that its answer fits into memory."""
 
 
 @dataclass
@@ -47,14 +52,14 @@ class FollowedJob:
     readers: int = 0
     is_over: bool = False
     """True if nothing polls the job any more, so a reader would wait for ever."""
+    _batches: dict[int, EntryBatch] = field(default_factory=dict)
+    """Of the newest entries, by the entry before the first."""
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def record_standing(self, seen: JobProgress, newest: tuple[EventView, ...] = ()) -> None:
+    def record_standing(self, seen: JobProgress) -> None:
         """Adopt a newer state, and wake the waiting readers."""
-        if seen.last_event < self.standing.last_event:
-            return
-        self.newest = newest or self.newest
-        if seen != self.standing:
+        if seen.last_event >= self.standing.last_event and seen != self.standing:
             self.standing = seen
             self._wake()
 
@@ -71,25 +76,55 @@ class FollowedJob:
         """Wait until the state changes."""
         await self._changed.wait()
 
-    async def adopt(self, seen: JobProgress) -> None:
-        """Adopt a newer state, and read its new entries once for all readers.
+    def unread_after(self, seen: JobProgress) -> int | None:
+        """Return the entry after which new ones are to be read for all readers; None: none."""
+        newest = self.newest[-1].seq if self.newest else self.standing.last_event
+        if seen.last_event <= newest:
+            return None
+        return max(newest, seen.last_event - _SHARED_ENTRIES)
+
+    def share(self, entries: Sequence[EventView]) -> None:
+        """Let all readers have these entries, which have no gap, if they go on to the newest."""
+        if not entries:
+            return
+        first, last = entries[0].seq, entries[-1].seq
+        if not self.newest or first > self.newest[-1].seq + 1:
+            shared = tuple(entries)
+        elif last >= self.newest[0].seq - 1:
+            before = (each for each in self.newest if each.seq < first)
+            behind = (each for each in self.newest if each.seq > last)
+            shared = (*before, *entries, *behind)
+        else:
+            return
+        self.newest = shared[-_SHARED_ENTRIES:]
+        self._batches = {}
+
+    async def batch_after(self, seq: int) -> EntryBatch:
+        """Return the next entries after entry `seq`, at most one query's worth.
 
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        newest = self.newest[-1].seq if self.newest else self.standing.last_event
-        if seen.last_event <= newest:
-            self.record_standing(seen)
-            return
-        start = max(newest, seen.last_event - _SHARED_ENTRIES)
-        added = await events_after(self.db, self.job_id, start, _SHARED_ENTRIES)
-        before = self.newest if start == newest else ()
-        self.record_standing(seen, (*before, *added)[-_SHARED_ENTRIES:])
+        if batch := self._shared_batch(seq):
+            return batch
+        if seq < self.standing.last_event - _SHARED_ENTRIES:
+            return EntryBatch(await self._read(seq))
+        # Readers that begin at the same time ask PostgreSQL once.
+        async with self._reading:
+            if batch := self._shared_batch(seq):
+                return batch
+            entries = await self._read(seq)
+            self.share(entries)
+            return self._shared_batch(seq) or EntryBatch(entries)
 
-    async def entries_after(self, seq: int) -> tuple[EventView, ...]:
-        """Return the next entries after entry `seq`, at most one query's worth."""
-        if self.newest and self.newest[0].seq <= seq + 1 <= self.newest[-1].seq:
-            return self.newest[seq + 1 - self.newest[0].seq :]
+    def _shared_batch(self, seq: int) -> EntryBatch | None:
+        if not self.newest or not self.newest[0].seq <= seq + 1 <= self.newest[-1].seq:
+            return None
+        if seq not in self._batches:
+            self._batches[seq] = EntryBatch(self.newest[seq + 1 - self.newest[0].seq :])
+        return self._batches[seq]
+
+    async def _read(self, seq: int) -> tuple[EventView, ...]:
         return tuple(await events_after(self.db, self.job_id, seq, _SHARED_ENTRIES))
 
 
@@ -117,6 +152,19 @@ class EventFeed:
     async def entries(
         self, job_id: str, after: int, seen: JobProgress
     ) -> AsyncIterator[EventView | JobProgress]:
+        """Yield what `batches` yields, one entry at a time."""
+        # The reader is counted until its batches are closed.
+        async with aclosing(self.batches(job_id, after, seen)) as batches:
+            async for item in batches:
+                if isinstance(item, JobProgress):
+                    yield item
+                else:
+                    for entry in item.entries:
+                        yield entry
+
+    async def batches(
+        self, job_id: str, after: int, seen: JobProgress
+    ) -> AsyncGenerator[EntryBatch | JobProgress]:
         """Yield the job's entries after `after`, each once and in order; then the job's end.
 
         `seen` is the job's current state. While PostgreSQL does not answer, the reader waits. If
@@ -126,9 +174,10 @@ class EventFeed:
             while not watch.is_over:
                 now = watch.standing
                 if after < now.last_event:
-                    for entry in await self._behind(watch, after):
-                        yield entry
-                        after = entry.seq
+                    batch = await self._behind(watch, after)
+                    if batch.entries:
+                        yield batch
+                        after = batch.entries[-1].seq
                 elif now.has_ended and after == now.last_event:
                     yield now
                     return
@@ -149,12 +198,12 @@ class EventFeed:
                 async for _ in self.entries(job_id, seen.last_event, seen):
                     continue
 
-    async def _behind(self, watch: FollowedJob, after: int) -> tuple[EventView, ...]:
+    async def _behind(self, watch: FollowedJob, after: int) -> EntryBatch:
         try:
-            return await watch.entries_after(after)
+            return await watch.batch_after(after)
         except StorageAway:
             await asyncio.sleep(self._look_every_s)
-            return ()
+            return EntryBatch(())
 
     @contextmanager
     def _watched(self, job_id: str, seen: JobProgress) -> Iterator[FollowedJob]:
@@ -198,13 +247,21 @@ class EventFeed:
         Raises:
             StorageAway: PostgreSQL does not answer.
         """
-        watches = tuple(self._watches.values())
-        seen = await self._progress([each.job_id for each in watches])
-        for watch in watches:
-            if watch.job_id in seen:
-                await watch.adopt(seen[watch.job_id])
-            else:
-                watch.end()  # The job was deleted, or this release cannot read it.
+        watches = {each.job_id: each for each in self._watches.values()}
+        seen = await self._progress([*watches])
+        for job_id in watches.keys() - seen.keys():
+            watches[job_id].end()  # The job was deleted, or this release cannot read it.
+        unread = {
+            job_id: after
+            for job_id, progress in seen.items()
+            if (after := watches[job_id].unread_after(progress)) is not None
+        }
+        for start in range(0, len(unread), _JOBS_OF_QUERY):
+            some = dict([*unread.items()][start : start + _JOBS_OF_QUERY])
+            for job_id, entries in (await events_of_jobs(self._db, some)).items():
+                watches[job_id].share(entries)
+        for job_id, progress in seen.items():
+            watches[job_id].record_standing(progress)
 
     async def _progress(self, job_ids: Sequence[str]) -> Mapping[str, JobProgress]:
         """Return the progress of the jobs without those that this release cannot read.

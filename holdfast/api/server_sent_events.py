@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import timedelta
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -15,7 +16,6 @@ from holdfast.api.api_context import JobSession
 from holdfast.api.event_feed import EventFeed
 from holdfast.api.stream_slots import StreamSlot
 from holdfast.models.errors import BadInput
-from holdfast.models.views.job_views import EventView
 from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
 _PING_INTERVAL_S = 15
@@ -28,7 +28,10 @@ class EventStreamResponse(EventSourceResponse):
     """Send entries as events, and pings, until the job ends or the reader disconnects."""
 
     def __init__(
-        self, events: AsyncIterator[ServerSentEvent], reads_within: timedelta, slot: StreamSlot
+        self,
+        events: AsyncIterator[bytes | ServerSentEvent],
+        reads_within: timedelta,
+        slot: StreamSlot,
     ) -> None:
         self._slot = slot
         within_s = reads_within.total_seconds()
@@ -81,13 +84,14 @@ def _last_received_entry(request: Request) -> int:
 
 async def _events(
     following: EventFeed, job_id: str, after: int, seen: JobProgress
-) -> AsyncIterator[ServerSentEvent]:
-    async for item in following.entries(job_id, after, seen):
-        yield _entry_event(item) if isinstance(item, EventView) else _end_event(job_id, item)
-
-
-def _entry_event(entry: EventView) -> ServerSentEvent:
-    return ServerSentEvent(entry.model_dump_json(), event=entry.kind, id=str(entry.seq), sep="\n")
+) -> AsyncIterator[bytes | ServerSentEvent]:
+    async with aclosing(following.batches(job_id, after, seen)) as batches:
+        async for item in batches:
+            if isinstance(item, JobProgress):
+                yield _end_event(job_id, item)
+            else:
+                for chunk in item.chunks:
+                    yield chunk
 
 
 def _end_event(job_id: str, how: JobProgress) -> ServerSentEvent:

@@ -1,11 +1,15 @@
 """Read a job's counters, spending, calls and events; write nothing."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
+    BigInteger,
     ColumnElement,
     Numeric,
     Table,
+    Text,
     cast,
     exists,
     func,
@@ -258,6 +262,26 @@ async def events_after(db: Database, job_id: str, after: int, limit: int = 1000)
     async with db.reading() as connection:
         rows = (await connection.execute(query)).all()
     return [event_view(row) for row in rows]
+
+
+async def events_of_jobs(db: Database, after: Mapping[str, int]) -> dict[str, list[EventView]]:
+    """Return the entries after one of each job's log, by the job's id, in one query.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    ids, numbers = literal([*after], ARRAY(Text)), literal([*after.values()], ARRAY(BigInteger))
+    starts = func.unnest(ids, numbers).table_valued("job_id", "seq", name="starts").render_derived()
+    query = (
+        select(events)
+        .join(starts, (events.c.job_id == starts.c.job_id) & (events.c.seq > starts.c.seq))
+        .order_by(events.c.job_id, events.c.seq)
+    )
+    found: dict[str, list[EventView]] = {}
+    async with db.reading() as connection:
+        for row in (await connection.execute(query)).all():
+            found.setdefault(row.job_id, []).append(event_view(row))
+    return found
 
 
 def event_view(row: Any) -> EventView:  # noqa: ANN401 - a row of `events`

@@ -58,7 +58,7 @@ async def ended(engine: RunningEngine, players: ScriptedRoles) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -4,16 +4,19 @@ delays another."""
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
+from holdfast.api.entry_batch import EntryBatch
 from holdfast.api.event_feed import EventFeed
 from holdfast.models.jobs.job_record import JobRequest, JobStatus, StopReason
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.python_client.answers import Event
+from holdfast.python_client.event_parser import EventParser
 from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
@@ -56,7 +59,7 @@ async def read(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -84,6 +87,40 @@ async def test_readers_who_have_all_wait_with_one_look_for_all(db: Database) -> 
     # One look may fall between the two writes; 50 readers would have read 50 times.
     assert sum("FROM events" in look for look in looks) <= 2
     assert following.readers == {}
+
+
+async def test_readers_who_begin_together_read_the_log_once(db: Database) -> None:
+    await add(db, 30)
+    await end(db)
+    following = EventFeed(db, look_every=EVERY)
+    seen = await load_job_progress(db, JOB)
+    looks: list[str] = []
+    listening = (db.engine.sync_engine, "before_cursor_execute", lambda *a: looks.append(a[2]))
+    event.listen(*listening)
+
+    told = await asyncio.gather(*(read(following, seen, []) for _ in range(50)))
+    event.remove(*listening)
+
+    assert [seqs for seqs, _ in told] == [[*range(1, 33)]] * 50
+    assert sum("FROM events" in look for look in looks) == 1
+
+
+def test_entries_go_out_in_few_chunks_of_which_a_slow_reader_can_take_each() -> None:
+    def entry(seq: int, words: str) -> EventView:
+        at = datetime(2026, 11, 21, tzinfo=UTC)
+        return EventView(seq=seq, at=at, kind="job.steered", task="", facts={"words": words})
+
+    entries = (
+        *(entry(n, "") for n in range(1, 101)),
+        *(entry(n, "x" * 4000) for n in range(101, 121)),
+    )
+    chunks = EntryBatch(entries).chunks
+
+    parser = EventParser()
+    items = [parser.feed(line) for line in b"".join(chunks).decode().split("\n")]
+    assert [each.seq for each in items if isinstance(each, Event)] == [*range(1, 121)]
+    assert max(len(each) for each in chunks) < 21_000
+    assert len(chunks) < 10
 
 
 async def test_one_query_looks_at_all_followed_jobs(db: Database) -> None:
