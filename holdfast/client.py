@@ -24,6 +24,7 @@ from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
 from holdfast.storage.views.answer_queries import AnswerState, load_answer_states
 from holdfast.storage.views.job_stage_queries import load_job_stages
+from holdfast.storage.views.status_and_last_event import load_job_progress
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
 
@@ -71,7 +72,7 @@ class Holdfast:
         job_id, is_new = await job_rows.submit_job(
             self.db, new_job_id(), request, key, prepare, key_id=key_id
         )
-        if is_new or not (await job_rows.load_job(self.db, job_id)).status.is_final:
+        if is_new or not (await load_job_progress(self.db, job_id)).has_ended:
             await start_workflow(temporal, self.settings.task_queue, job_id, request)
         return job_id
 
@@ -181,7 +182,7 @@ class Holdfast:
 @asynccontextmanager
 async def open_client(settings: Settings, endpoints: Endpoints) -> AsyncIterator[Holdfast]:
     """A connection to the installation at `endpoints`, closed at the end."""
-    db = Database(endpoints.database_url, pool_size=4)
+    db = Database(endpoints.database_url, pool_size=settings.pool_size)
     try:
         yield Holdfast(settings, endpoints, db)
     finally:
