@@ -8,7 +8,6 @@ from typing import Annotated, Any, Protocol
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.access.authentication import Authentication
 from holdfast.api.access.callers import Caller
 from holdfast.api.access.request_audit import record_foreign_read, record_request
@@ -95,11 +94,7 @@ def _session(
         request.state.rate_limit = context.rates.count(caller.key_id)
         if is_recorded:
             await record_request(context.holdfast.db, request, caller)
-        if not caller.may(scope):
-            raise AccessRefused(
-                f"this key has no scope {scope.value!r}; its scopes: "
-                f"{', '.join(sorted(caller.scopes)) or 'none'}"
-            )
+        caller.check_scope(scope)
         return CallerSession(context, caller)
 
     return session

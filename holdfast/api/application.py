@@ -5,6 +5,7 @@ from importlib.metadata import version
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from holdfast.api.access.request_audit import RefusalAudit
 from holdfast.api.access.request_rates import RateLimitHeaders
@@ -13,6 +14,7 @@ from holdfast.api.host_name_filter import HostNameFilter
 from holdfast.api.problem_documents import (
     PROBLEM_RESPONSE,
     on_any_error,
+    on_cut_body,
     on_holdfast_error,
     on_http_error,
     on_text_error,
@@ -89,6 +91,7 @@ def build_application(
             RequestValidationError: on_validation_error,
             HTTPException: on_http_error,
             UnicodeEncodeError: on_text_error,
+            ClientDisconnect: on_cut_body,
             Exception: on_any_error,
         },
     )

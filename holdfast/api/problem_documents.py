@@ -149,6 +149,12 @@ async def on_text_error(_: Request, error: Exception) -> Response:
     return _problem(400, "BadInput", detail)
 
 
+async def on_cut_body(request: Request, error: Exception) -> Response:
+    """End a request whose sender left in the middle of the body; nobody reads the answer."""
+    log.info("request.cut_off", path=request.url.path, error=type(error).__name__)
+    return _problem(400, "BadInput", "the connection ended before the body did; send it again")
+
+
 async def on_any_error(request: Request, error: Exception) -> Response:
     """Answer a defect of the server; its text may contain private data and is only logged."""
     log.error("request.failed", path=request.url.path, exc_info=error)
@@ -160,7 +166,11 @@ def _fault(error: Mapping[str, object], *, is_json: bool) -> FieldFault:
     place = error.get("loc", ())
     names = [str(part) for part in place] if isinstance(place, Sequence) else []
     message = str(error.get("msg", ""))[:500].lower()
-    if names == ["body"] and not is_json:
+    if error.get("type") == "json_invalid":
+        return FieldFault(field="body", message=f"it is no JSON from character {names[-1]} on")
+    if names == ["body"] and error.get("type") == "missing":
+        message = "it is missing; send what /openapi.json describes, as JSON"
+    elif names == ["body"] and not is_json:
         message += "; send JSON with the header Content-Type: application/json"
     return FieldFault(field=".".join(names)[:200], message=message)
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from mcp.server.context import ServerRequestContext
 
-from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.access.callers import Caller
 from holdfast.api.api_context import check_visible_job
 from holdfast.api.problem_documents import status_of_error
@@ -96,11 +95,7 @@ class ToolCalls:
         try:
             if is_recorded:
                 await append_audit_entry(known.installation.db, action)
-            if not known.caller.may(scope):
-                raise AccessRefused(
-                    f"this key has no scope {scope.value!r}; its scopes: "
-                    f"{', '.join(sorted(known.caller.scopes)) or 'none'}"
-                )
+            known.caller.check_scope(scope)
             if job_id is not None:
                 await check_visible_job(known, job_id)
             yield known

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from holdfast.api.access.access_errors import AccessRefused
 from holdfast.models.access.access_scopes import Scope
 
 
@@ -17,6 +18,19 @@ class Caller:
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or Scope.ADMIN in self.scopes
+
+    def check_scope(self, scope: Scope) -> None:
+        """Refuse a caller whose scopes do not cover a request.
+
+        Raises:
+            AccessRefused: the caller lacks the scope.
+        """
+        if not self.may(scope):
+            raise AccessRefused(
+                f"this key has no scope {scope.value!r}; its scopes: "
+                f"{', '.join(sorted(self.scopes)) or 'none'}; an administrator makes a key "
+                f"that has it with `holdfast keys create NAME --scope {scope.value}`"
+            )
 
     @property
     def is_installation(self) -> bool:

@@ -178,6 +178,13 @@ async def _answered(
     return await response_rows.store_response(db, name, answer.job_id, after, asked)
 
 
+def _missing_response(response_id: str) -> NotFound:
+    return NotFound(
+        f"there is no response {response_id[:_MAX_ID_LENGTH]!r}; give the `id` of one that this "
+        "key made, or make one with POST /v1/responses"
+    )
+
+
 async def _stored(session: CallerSession, response_id: str) -> StoredResponse:
     """The response, if the caller may see its job.
 
@@ -187,11 +194,11 @@ async def _stored(session: CallerSession, response_id: str) -> StoredResponse:
     is_id = response_id.isprintable() and len(response_id) <= _MAX_ID_LENGTH
     stored = await response_rows.find_response(session.holdfast.db, response_id) if is_id else None
     if stored is None:
-        raise NotFound(f"there is no response {response_id[:_MAX_ID_LENGTH]!r}")
+        raise _missing_response(response_id)
     try:
         await check_visible_job(session, stored.job_id)
     except NotFound as error:
-        raise NotFound(f"there is no response {response_id!r}") from error
+        raise _missing_response(response_id) from error
     return stored
 
 

@@ -93,23 +93,25 @@ async def test_a_fault_is_named_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize(
-    ("content", "status"),
+    ("content", "status", "words"),
     [
-        (b"{", 422),
-        (b'"Who?"', 422),
-        (b"\xff\xfe", 422),
-        (b'{"question": "Who?", "question": [' + b"[" * 100_000, 400),
-        (b" " * 3_000_000, 413),
+        (b"{", 422, "body: it is no JSON from character 1 on"),
+        (b"", 422, "body: it is missing; send what /openapi.json describes, as JSON"),
+        (b'"Who?"', 422, "body: "),
+        (b"\xff\xfe", 422, "body: "),
+        (b'{"question": "Who?", "question": [' + b"[" * 100_000, 400, "send what /openapi.json"),
+        (b" " * 3_000_000, 413, "at most 2,000,000 bytes"),
     ],
 )
 async def test_a_body_that_is_no_submission_is_refused(
-    content: bytes, status: int, serving: HttpService
+    content: bytes, status: int, words: str, serving: HttpService
 ) -> None:
     headers = {"Content-Type": "application/json"}
     async with serving.client() as client:
         answer = await client.post("/jobs", content=content, headers=headers)
 
     assert answer.status_code == status, answer.text
+    assert words in answer.json()["detail"]
     assert answer.json()["detail"]
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 import trustme
+from structlog.testing import capture_logs
 
 from holdfast.access.api_keys import create_key
 from holdfast.api import bounded_connection
@@ -141,6 +142,27 @@ async def test_a_request_with_two_lengths_is_refused(serve: _Serve) -> None:
 
     assert answer.startswith(b"HTTP/1.1 400")
     assert b"not both" in answer
+
+
+async def test_an_upload_whose_sender_leaves_in_the_middle_is_no_failure_of_the_server(
+    serve: _Serve,
+) -> None:
+    serving = serve()
+    head = (
+        "POST /v1/collections/harbour/documents HTTP/1.1\r\nHost: localhost\r\n"
+        f"Authorization: Bearer {serving.token}\r\nContent-Length: 1000\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n"
+    )
+
+    with capture_logs() as logs:
+        with closing(_connection(serving)) as connection:
+            connection.sendall(head.encode())
+        async with asyncio.timeout(_PATIENCE_S):
+            while not (told := [each for each in logs if each["event"].startswith("request.")]):
+                await asyncio.sleep(0.01)
+
+    assert [each["event"] for each in told] == ["request.cut_off"]
+    assert (await serving.get("/uploads")).json() == []
 
 
 async def test_a_key_has_so_many_streams_and_gets_another_for_one_that_ends(
