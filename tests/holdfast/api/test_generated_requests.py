@@ -75,6 +75,17 @@ class Answers:
                     statuses[scenario["recorder"]["label"]][each["response"]["status_code"]] += 1
         return cls(statuses)
 
+    def __str__(self) -> str:
+        all_statuses: Counter[int] = sum(self.statuses.values(), Counter[int]())
+        requests = all_statuses.total()
+        shares = ", ".join(
+            f"{status}: {count / requests:.1%}" for status, count in sorted(all_statuses.items())
+        )
+        return (
+            f"{requests:,} requests to {len(self.statuses)} operations, of which "
+            f"{len(self.carried_out)} carried out some; by status {shares}"
+        )
+
     @property
     def carried_out(self) -> set[str]:
         """The operations that answered a request with success."""
@@ -108,6 +119,7 @@ async def test_requests_made_from_the_description_are_answered_as_described(
     tmp_path: Path,
     pytestconfig: pytest.Config,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     tools.answers = lambda argument: f"found {argument}"
     players.parts["extractor"] = extractor_script("found", 0.9)
@@ -137,6 +149,11 @@ async def test_requests_made_from_the_description_are_answered_as_described(
         done, answers = await run_schemathesis(serving, described, tmp_path, options)
 
     assert done.returncode == 0, done.stdout[-12000:] + done.stderr[-2000:]
+    if seconds is not None:
+        # How far a run of so many seconds comes depends on the machine.
+        with capsys.disabled():
+            sys.stdout.write(f"\n{answers}\n")
+        return
     asked = {
         f"{method.upper()} {path}"
         for path, methods in described["paths"].items()
