@@ -1,6 +1,6 @@
 """Tests for finding earlier jobs' plans for a question (HZN-08)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from sqlalchemy import insert, text
@@ -25,6 +25,10 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 async def found(db: Database, question: str, limit: int = 10, **request: object) -> list[str]:
     ours = earlier_request(question, **request)
     return [each.job_id for each in await find_similar_plans(db, "new", ours, limit)]
+
+
+async def all_in_order(questions: Sequence[str]) -> Sequence[int]:
+    return range(len(questions))
 
 
 async def store_many(db: Database) -> None:
@@ -84,6 +88,9 @@ async def test_only_answered_jobs_of_the_same_owner_and_kind_count(db: Database)
     assert await found(db, question, owner="ada", extraction=False) == ["other-kind"]
     assert await found(db, question) == ["no-owner"]
     assert await found(db, question, owner="eve") == []
+    ours = earlier_request("Qualcosa", owner="ada")
+    near = await find_similar_plans(db, "new", ours, 10, all_in_order)
+    assert [each.job_id for each in near] == ["same"], "nor where the meaning alone is near"
 
 
 async def test_a_question_counts_once_with_the_plan_that_needed_fewest_replans(
