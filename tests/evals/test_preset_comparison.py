@@ -89,6 +89,18 @@ def test_each_arm_of_a_comparison_has_the_hash_of_its_own_configuration():
     assert hashes() == usual
 
 
+@pytest.mark.conformance("WAVE-13")
+def test_a_comparison_has_the_hash_of_its_questions_and_repeats():
+    arms = preset_arms(("vmao", "tdp"), "m", "", {})
+
+    def comparison(*questions: EvaluationQuestion, repeats: int = 1) -> str:
+        return PresetComparison(questions, arms, repeats=repeats).hash
+
+    one, other = question(), question(text="Where?")
+    assert len({comparison(one), comparison(other), comparison(one, repeats=3)}) == 3
+    assert comparison(one, other) == comparison(other, one)
+
+
 def test_what_is_kept_is_read_again(tmp_path: Path):
     path = tmp_path / "runs.jsonl"
     (arm,) = kept(path, run("kpi-chain"))
