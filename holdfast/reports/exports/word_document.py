@@ -202,6 +202,7 @@ class _DocumentWriting:
             image = next((e for e in known if e and e.media_type in _PICTURES), None)
             if image is not None:
                 self._document.add_picture(io.BytesIO(image.data), width=Inches(6))
+                self._document.paragraphs[-1].paragraph_format.keep_with_next = True
             caption = f"{figure.title}. {figure.caption}".strip()
             self._note(self._document.add_paragraph(), caption)
 
@@ -210,6 +211,7 @@ class _DocumentWriting:
             self._document.add_heading("Sources", 1)
         for document in outline.documents:
             paragraph = self._document.add_paragraph()
+            paragraph.paragraph_format.keep_with_next = True
             paragraph.add_run(_text(document.title)).bold = True
             self._note(paragraph, f" {document.place}")
             for citation in document.citations:

@@ -213,3 +213,25 @@ def test_right_to_left_lines_of_a_pdf_begin_at_the_right_margin() -> None:
 
     # Four findings and a gap.
     assert found == [("מתי", True), ("•", True), *[("•", False)] * 4]
+
+
+def test_no_page_ends_with_the_title_of_a_source_without_a_passage() -> None:
+    first = report().citations[0]
+    many = tuple(
+        first.model_copy(
+            update={"mark": n, "title": f"Title {n}", "address": f"a{n}.md", "quote": "word " * n}
+        )
+        for n in range(1, 60)
+    )
+    long = report().model_copy(update={"citations": many, "findings": (), "conclusions": ()})
+
+    pages = PdfReader(io.BytesIO(report_file(long, {}, ReportFormat.PDF))).pages
+    word = Document(io.BytesIO(report_file(long, {}, ReportFormat.DOCX)))
+
+    lines = [each.extract_text().strip().splitlines() for each in pages]
+    assert len(lines) > 3
+    # The last line is the page's number.
+    assert not [line for *_, line, _ in lines if line.startswith("Title ")]
+    titles = [each for each in word.paragraphs if each.text.startswith("Title ")]
+    assert len(titles) == 59
+    assert all(each.paragraph_format.keep_with_next for each in titles)
