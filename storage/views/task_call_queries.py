@@ -51,8 +51,7 @@ async def tool_uses_of(
 def _tool_use(row: Any) -> ToolUse:  # noqa: ANN401 - a row mapping
     return ToolUse(
         task=row["task_id"],
-        # Pruning empties the requests of old jobs.
-        arguments=json.loads(row["request"] or "{}"),
+        arguments=json.loads(row["request"]),
         answer=recorded_answer(row["response"], row["tool"]),
         **{name: row[name] for name in ("attempt", "tool", "status", "error", "sends", "reused")},
         started_at=row["started_at"],
