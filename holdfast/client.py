@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -46,6 +46,10 @@ class Holdfast:
     db: Database
     temporal: "Client | None" = None
     """An open connection to Temporal, as a worker has one; None: each request opens its own."""
+    _connecting: "list[asyncio.Task[Client]]" = field(
+        default_factory=list, repr=False, compare=False
+    )
+    """The connection that is being opened, for all requests that wait for one; or none."""
 
     def on_behalf_of(self, owner: str | None) -> "Holdfast":
         """The installation as the owner may see it; None: all of it."""
@@ -68,13 +72,27 @@ class Holdfast:
             BadInput: the key belongs to another request.
             ServiceDown: Temporal does not answer; the job is stored and can be started again.
         """
-        temporal = self.temporal or await connect(self.settings, self.endpoints)
+        temporal = self.temporal or await self.shared_connection()
         job_id, is_new = await job_rows.submit_job(
             self.db, new_job_id(), request, key, prepare, key_id=key_id
         )
         if is_new or not (await load_job_progress(self.db, job_id)).has_ended:
             await start_workflow(temporal, self.settings.task_queue, job_id, request)
         return job_id
+
+    async def shared_connection(self) -> "Client":
+        """Open a connection to Temporal; requests that need one at the same time share it.
+
+        Of 200 that are opened at once, most take longer than a connection may.
+
+        Raises:
+            ServiceDown: Temporal does not answer.
+        """
+        if not self._connecting:
+            opening = asyncio.create_task(connect(self.settings, self.endpoints))
+            self._connecting.append(opening)
+            opening.add_done_callback(self._connecting.remove)
+        return await asyncio.shield(self._connecting[0])
 
     async def show(self, job_id: str) -> JobView:
         """The job with its tasks and its spending.

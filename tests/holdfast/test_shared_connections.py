@@ -1,0 +1,38 @@
+"""Test that requests which need Temporal at the same time open one connection."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from holdfast import client
+from holdfast.client import Holdfast
+from holdfast.models.errors import ServiceDown
+
+
+async def test_requests_at_the_same_time_share_a_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[object] = []
+
+    async def connect(*_: object) -> object:
+        opened.append(object())
+        await asyncio.sleep(0)
+        if len(opened) == 2:
+            raise ServiceDown("Temporal does not answer")
+        return opened[-1]
+
+    monkeypatch.setattr(client, "connect", connect)
+    nothing: Any = None
+    holdfast = Holdfast(nothing, nothing, nothing)
+
+    together = await asyncio.gather(*(holdfast.shared_connection() for _ in range(20)))
+    refused = await asyncio.gather(
+        *(holdfast.shared_connection() for _ in range(20)), return_exceptions=True
+    )
+    later = await holdfast.shared_connection()
+
+    assert {id(each) for each in together} == {id(opened[0])}
+    assert all(isinstance(each, ServiceDown) for each in refused)
+    assert later is opened[2]
+    assert len(opened) == 3
