@@ -10,7 +10,7 @@ from tests.breakages.breakage_list import (
     files_by_row,
 )
 from tests.breakages.caught_records import CaughtRecord, read_records
-from tests.breakages.held_page import PAGE, renewed_page
+from tests.breakages.held_page import PAGE, renewed_page, without_sums
 
 
 @pytest.mark.parametrize("breakage", all_breakages(), ids=lambda each: each.name)
@@ -48,7 +48,9 @@ def test_a_breakage_whose_text_is_gone_says_so() -> None:
 def test_the_page_has_what_caught_each_breakage() -> None:
     page = PAGE.read_text()
 
-    assert page == renewed_page(page, all_breakages(), read_records()), (
+    renewed = renewed_page(page, all_breakages(), read_records())
+
+    assert without_sums(page) == without_sums(renewed), (
         "the page is older than its records: python -m tests.breakages --record NAME"
     )
 
@@ -78,7 +80,7 @@ def test_a_row_with_a_fault_that_nothing_noticed_is_not_called_held() -> None:
         second.name: CaughtRecord.model_validate({"caught_by": ""} | tried),
     }
 
-    page = renewed_page(PAGE.read_text(), all_breakages(), records)
+    page = renewed_page(PAGE.read_text(), [first, second], records)
 
     assert "2 faults were tried. 1 of" in page
     assert "Not held: KPI-08. Not tried: KPI-01," in page

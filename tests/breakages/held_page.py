@@ -27,7 +27,7 @@ def renewed_page(
     tried = [each for each in breakages if each.name in records and each.row in rows]
     head, _, rest = page.partition(_BEGIN)
     table = "\n".join(_table_lines(tried, records, rows))
-    sums = _sums(tried, records, rows)
+    sums = _sums([each for each in breakages if each.row in rows], records, rows)
     return f"{head}{_BEGIN}\n\n{sums}\n\n{table}\n\n{_END}{rest.partition(_END)[2]}"
 
 
@@ -36,16 +36,25 @@ def renew_page(breakages: Sequence[Breakage], records: Mapping[str, CaughtRecord
     PAGE.write_text(renewed_page(PAGE.read_text(), breakages, records))
 
 
+def without_sums(page: str) -> str:
+    """Return the page without the line that a new fault, which nobody has recorded, changes."""
+    lines = page.splitlines()
+    return "\n".join(line for line in lines if " rows HELD." not in line)
+
+
 def _sums(
-    tried: Sequence[Breakage], records: Mapping[str, CaughtRecord], rows: Sequence[str]
+    listed: Sequence[Breakage], records: Mapping[str, CaughtRecord], rows: Sequence[str]
 ) -> str:
-    """Say how many rows held, and name the others."""
+    """Say how many rows held, and name the others; a row holds with every fault of the list."""
+    tried = [each for each in listed if each.name in records]
     missed = {each.row for each in tried if not records[each.name].caught_by}
+    left = {each.row for each in listed if each.name not in records}
     seen = {each.row for each in tried}
-    held = sum(row in seen - missed for row in rows)
+    held = sum(row in seen - missed - left for row in rows)
     sentences = [f"{len(tried)} faults were tried. {held} of {len(rows)} rows HELD."]
     for label, names in (
         ("Not held", [row for row in rows if row in missed]),
+        ("Noticed so far, with faults left to try", [r for r in rows if r in seen & left - missed]),
         ("Not tried", [row for row in rows if row not in seen]),
     ):
         sentences += [f"{label}: {', '.join(names)}."] if names else []
