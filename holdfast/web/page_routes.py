@@ -21,6 +21,7 @@ from holdfast.web.routes import (
     static_routes,
     watch_routes,
 )
+from holdfast.web.watch.shared_loads import SharedLoads
 
 _ROUTERS = (
     sign_in_routes.router,
@@ -42,6 +43,7 @@ _NOT_FOUND = 404
 
 def add_page(app: FastAPI) -> None:
     """Serve the page next to the API."""
+    app.state.job_pages = SharedLoads()
     for router in _ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.add_exception_handler(HTTPException, _on_http_error)

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
+from holdfast.api.api_context import JobSession
 from holdfast.api.server_sent_events import event_stream_response
 from holdfast.configuration.price_settings import read_prices
 from holdfast.evidence.activity_history import JobHistories
@@ -28,6 +29,7 @@ from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.current_work import current_work
 from holdfast.web.watch.job_head import load_job_head
 from holdfast.web.watch.job_page import (
+    JobPage,
     find_task,
     first_shown_task,
     load_job_page,
@@ -36,6 +38,7 @@ from holdfast.web.watch.job_page import (
 from holdfast.web.watch.log_lines import log_line
 from holdfast.web.watch.loop_conversation import conversation
 from holdfast.web.watch.plan_drawing import draw_plan, finding_text
+from holdfast.web.watch.shared_loads import SharedLoads
 from holdfast.web.watch.task_list import list_tasks
 
 _SHOWN_ENTRIES = 12
@@ -59,7 +62,7 @@ async def show_progress(
     did: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
     """What the job does now, its plan, where the time went, and the newest entries of its log."""
-    shown = await load_job_page(job.holdfast, job.id)
+    shown = await _load_shared(job, request)
     seen = shown.view
     approval = next((each for each in shown.status.questions if each.kind == "approval"), None)
     async with job.holdfast.db.shared_reading() as db:
@@ -193,6 +196,13 @@ async def show_calls(
         start=start,
         next=start + _LOG_PAGE if len(calls) > _LOG_PAGE else 0,
     )
+
+
+async def _load_shared(job: JobSession, request: Request) -> JobPage:
+    """The job's records; tabs that an event wakes together have them read once."""
+    loads: SharedLoads[JobPage] = request.app.state.job_pages
+    key = (job.caller.visible_owner, job.id)
+    return await loads.load(key, lambda: load_job_page(job.holdfast, job.id))
 
 
 def _addresses(job_id: str, **shown: object) -> Callable[..., str]:
