@@ -41,6 +41,12 @@ def model_name(model: str) -> str:
     return "the built-in model" if model == EXTRACTIVE_MODEL else model
 
 
+def model_title(model: str) -> str:
+    """The name of a model where a line begins; the name of a hosted model keeps its letters."""
+    name = model_name(model)
+    return name if name == model else sentence(name)
+
+
 def money(amount: Decimal | float | None, currency: str) -> str:
     """An amount of money with as many decimals as it needs."""
     if amount is None:
@@ -115,6 +121,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "tone": tone,
     "task_state": task_state,
     "model_name": model_name,
+    "model_title": model_title,
     "outcome": outcome,
     "method": method,
     "money": money,

@@ -13,6 +13,7 @@ from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.scheduler.expected_actions import _in_words
 from holdfast.web.rendering.amounts import positive_amount, positive_count
 from holdfast.web.rendering.outcomes import outcome
+from holdfast.web.rendering.words import model_title
 from holdfast.web.watch.log_lines import _WORDS, log_line
 from tests.support.documentation.internal_names import internal_names, internal_names_in
 
@@ -23,6 +24,11 @@ class Ended(NamedTuple):
     answer: str | None = None
     confidence: float | None = None
     open_questions: int = 0
+
+
+def test_only_the_built_in_model_has_a_capital_where_a_line_begins() -> None:
+    assert model_title("qwen3-4b") == "qwen3-4b"
+    assert model_title("extractive") == "The built-in model"
 
 
 def test_every_kind_of_event_has_words() -> None:
