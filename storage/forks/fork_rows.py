@@ -107,8 +107,8 @@ async def same_evidence(db: Database, job_id: str, numbers: Sequence[int]) -> di
     known = {row.number for row in rows}
     if missing := [each for each in numbers if each not in known]:
         raise NotFound(
-            f"job {job_id} has no evidence {missing[0]}; `holdfast report {job_id}` names the "
-            "evidence of each source"
+            f"job {job_id} has no evidence {missing[0]}; `holdfast trace {job_id} MARK` "
+            "prints the number of the evidence of a mark"
         )
     return {row.id: row.task_id for row in rows}
 

@@ -63,7 +63,5 @@ def _evidence_numbers(text: str) -> tuple[int, ...]:
     words = tuple(dict.fromkeys(text.replace(",", " ").split()))
     for word in words:
         if not (word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS):
-            raise BadInput(
-                f"evidence {word[:40]!r} is no number; the report names the evidence of each source"
-            )
+            raise BadInput(f"evidence {word[:40]!r} is no number; a cited passage shows its number")
     return tuple(map(int, words))
