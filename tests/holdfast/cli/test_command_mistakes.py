@@ -352,6 +352,9 @@ def test_one_document_is_enough_and_a_misspelled_variable_is_warned_of(
     running: CommandShell,
 ) -> None:
     running.folder.joinpath("bridge.md").write_text("# Bridge\n\nAda Orme built the bridge.\n")
+    # The variable restarts the worker, which is refused while a job of another test is under way.
+    for job_id in job_ids(running):
+        running.holdfast("wait", job_id, "--timeout", "100")
 
     ran = running.holdfast("run", QUESTION, "--docs", "bridge.md", HOLDFAST_HOEM="x")
 
