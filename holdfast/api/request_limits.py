@@ -5,17 +5,18 @@ import re
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.problem_documents import problem_response
+from holdfast.api.problem_documents import on_http_error, problem_response
 from holdfast.models.errors import BadInput
 
 MAX_BODY_BYTES = 2_000_000
 """A question with its settings needs far less."""
 MAX_UPLOAD_BYTES = 200_000_000
 _MESSAGE_TIMEOUT_S = 30.0
-_UPLOAD_PATH = re.compile(r"/(collections/.+/documents|v1/bundles|v1/bundles/check|ask)$")
-"""Of the API and of the page."""
+_UPLOAD_PATH = re.compile(r"/(v1/)?collections/.+/documents|/v1/bundles(/check)?|/ask")
+"""The whole path, without the root path, of each route of the API and of the page for uploads."""
 
 
 class RequestLimits:
@@ -39,14 +40,23 @@ class RequestLimits:
         limit = MAX_UPLOAD_BYTES if _is_upload(scope, headers) else MAX_BODY_BYTES
         stated = headers.get("content-length", "0")
         if not stated.isdecimal() or int(stated[:20]) > limit:
-            await problem_response(BadInput(_too_large(limit)), 413)(scope, receive, send)
+            await _refuse_size(scope, receive, send, limit)
             return
         await self._app(scope, _BoundedBody(receive, limit).receive, send)
 
 
 def _is_upload(scope: Scope, headers: Headers) -> bool:
     is_form = headers.get("content-type", "").startswith("multipart/form-data")
-    return is_form and bool(_UPLOAD_PATH.search(scope["path"]))
+    is_sent = scope["method"] == "POST"
+    return is_form and is_sent and bool(_UPLOAD_PATH.fullmatch(scope["path"]))
+
+
+async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+    """Answer with the application's own handler, which shows a browser a page."""
+    handlers = scope["app"].exception_handlers if "app" in scope else {}
+    answer = handlers.get(HTTPException, on_http_error)
+    response = await answer(Request(scope, receive), HTTPException(413, _too_large(limit)))
+    await response(scope, receive, send)
 
 
 def _too_large(limit: int) -> str:

@@ -8,7 +8,7 @@ import structlog
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from holdfast.api.problem_documents import status_of_error
@@ -42,7 +42,8 @@ class PageRoute(APIRoute):
                     status_of_error(error),
                     is_passing=isinstance(error, ServiceDown | StorageAway),
                 )
-            except HTTPException:
+            except (HTTPException, ClientDisconnect):
+                # Handlers of the application answer these, also for the API.
                 raise
             except Exception:
                 # The text of a defect may contain private data and is only logged.

@@ -1,5 +1,7 @@
 """Add the page to the server: its routes, its files, and pages for unknown addresses."""
 
+from http import HTTPStatus
+
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -38,7 +40,9 @@ _ROUTERS = (
     schedule_page_routes.router,
 )
 _OTHER_FACES = ("/v1/", "/mcp", "/openapi.json")
-_NOT_FOUND = 404
+_REFUSED_BODIES = frozenset(
+    {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
+)
 
 
 def add_page(app: FastAPI) -> None:
@@ -52,8 +56,16 @@ def add_page(app: FastAPI) -> None:
 async def _on_http_error(request: Request, error: Exception) -> Response:
     """Answer a browser with a page, and a program with a problem document."""
     is_browser = "text/html" in request.headers.get("accept", "")
-    is_missing = isinstance(error, HTTPException) and error.status_code == _NOT_FOUND
-    if is_browser and is_missing and not request.url.path.startswith(_OTHER_FACES):
+    is_page = is_browser and not request.url.path.startswith(_OTHER_FACES)
+    if not is_page or not isinstance(error, HTTPException):
+        return await on_http_error(request, error)
+    if error.status_code == HTTPStatus.NOT_FOUND:
         message = f"there is no page at {request.url.path[:200]!r}; the list has all jobs"
-        return error_page(request, message, _NOT_FOUND)
+        return error_page(request, message, error.status_code)
+    if error.status_code in _REFUSED_BODIES:
+        message = f"{error.detail}; go back: the form still has what you wrote"
+        response = error_page(request, message, error.status_code)
+        # The rest of the body is not read.
+        response.headers["Connection"] = "close"
+        return response
     return await on_http_error(request, error)

@@ -167,6 +167,12 @@ async def test_more_files_than_allowed_are_refused(serving: HttpService) -> None
         ("/ask", "multipart/form-data; boundary=x", BODY_BOUND),
         ("/v1/collections/a/documents", "application/json", 2_000_000),
         ("/v1/jobs", "multipart/form-data; boundary=x", 2_000_000),
+        # Routes that read a body before they know who sent it, with an end of the sender's choice.
+        ("/v1/quotas/owner/ask", "multipart/form-data; boundary=x", 2_000_000),
+        ("/jobs/J/questions/ask", "multipart/form-data; boundary=x", 2_000_000),
+        ("/jobs/collections/a/documents", "multipart/form-data; boundary=x", 2_000_000),
+        ("/a/v1/bundles", "multipart/form-data; boundary=x", 2_000_000),
+        ("/ask\n", "multipart/form-data; boundary=x", 2_000_000),
     ],
 )
 async def test_only_an_upload_may_be_large(path: str, kind: str, bound: int) -> None:
