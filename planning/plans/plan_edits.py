@@ -1,5 +1,6 @@
 """Read a plan that a person edited, and compare the edited plan with the stored one."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,9 +13,12 @@ from holdfast.models.plans.plan_change import FieldChange, PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.models.text.message_limits import MessageLimit, cut_message
+from holdfast.planning.text.strict_json import load_strict_json
 from holdfast.planning.text.strict_yaml import load_strict_yaml
 
 MAX_PLAN_CHARS = 200_000
+_SHOWN_ID_CHARS = 80
+"""More than an id may have; each fault of a task quotes its id."""
 _ENGINE_FIELDS = ("execution_status", "execution_result", "parent")
 _DEFAULTS: dict[str, Any] = {
     "tool_name": "",
@@ -72,7 +76,7 @@ def parse_plan(text: str) -> Plan:
     if len(text) > MAX_PLAN_CHARS:
         raise BadInput(f"the plan has {len(text):,} characters; the limit is {MAX_PLAN_CHARS:,}")
     try:
-        content = load_strict_yaml(text)
+        content = _content(text)
     except ValueError as error:
         raise BadInput(f"the plan is neither YAML nor JSON: {error}") from error
     listings = content.get("tasks") if isinstance(content, dict) else content
@@ -122,11 +126,19 @@ def _field_changes(old: Task, new: Task) -> Iterable[FieldChange]:
             yield FieldChange(task=old.id, field=name, old=before[name], new=after[name])
 
 
+def _content(text: str) -> object:
+    """The value of the text; read as YAML, JSON's 1e-05 would be a text, and U+0085 a blank."""
+    try:
+        return load_strict_json(text)
+    except json.JSONDecodeError:
+        return load_strict_yaml(text)
+
+
 def _read_task(listing: object, number: int, faults: list[str]) -> Task | None:
     if not isinstance(listing, dict):
         faults.append(f"task {number} is not a mapping of names to values")
         return None
-    name = f"task {str(listing.get('task_id', number))!r}"
+    name = f"task {str(listing.get('task_id', number))[:_SHOWN_ID_CHARS]!r}"
     try:
         task = from_listing({**_DEFAULTS, **listing})
     except KeyError as error:

@@ -24,6 +24,8 @@ from holdfast.planning.plans.entity_references import (
     resolve_references,
 )
 from holdfast.planning.plans.plan_edits import parse_plan
+from holdfast.web.rendering.plan_fault_places import place_faults
+from holdfast.web.rendering.plan_form import TaskFields
 from tests.support.services.processor_time import processor_s
 
 LONGEST_STALL_S = 0.5
@@ -139,3 +141,19 @@ def test_an_edited_plan_is_read_or_refused_in_bounded_time(text: str) -> None:
             return parse_plan(text)
 
     assert processor_s(read) < 2 * LONGEST_STALL_S  # it is read in a thread
+
+
+QUOTED = {
+    "openings of faults": '; task "' * (MANY // 8),
+    "faults of one task": "; task 'T1': parameter x" * (MANY // 24),
+    "faults of no task": "; task 'T2': " * (MANY // 13),
+    "a tool without an end": "; task 'T1': " + "tool '" * (MANY // 6),
+}
+
+
+@pytest.mark.conformance("SAF-01")
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_faults_that_quote_their_sender_are_placed_in_bounded_time(text: str) -> None:
+    tasks = [TaskFields(id="T1")]
+
+    assert processor_s(lambda: place_faults(f"task 'T1': {text}", tasks)) < LONGEST_STALL_S

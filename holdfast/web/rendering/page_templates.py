@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from holdfast.api.root_path import root_path_of
-from holdfast.models.text.terminal_text import single_line
 from holdfast.web.rendering import words
+from holdfast.web.rendering.shown_text import shown_text
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -73,9 +73,7 @@ def static_address(name: str) -> str:
 
 def _without_control_signs(value: object) -> object:
     """A text without signs that turn the direction of writing; markup is ours."""
-    if type(value) is not str:
-        return value
-    return "\n".join(single_line(line) for line in value.split("\n"))
+    return shown_text(value) if type(value) is str else value
 
 
 @cache

@@ -1,13 +1,16 @@
 """Find the field of the plan's form that each fault of an edited plan is about."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
-from holdfast.web.rendering.plan_form import TaskFields
+from holdfast.web.rendering.plan_form import TaskFields, shown_id
 
-_OF_TASK = re.compile(r"(?:^|; )task (?P<mark>['\"])(?P<task>.*?)(?P=mark):? ")
+_MAX_MESSAGE_CHARS = 100_000
+"""So much of a message is placed; a plan of 500 tasks with a fault each needs half of it."""
+_BEGINNING = "; task "
+_ID = re.compile(r"(?P<mark>['\"])(?P<id>.*?)(?P=mark):? ")
 _FIELDS = (
     ("inputs", re.compile(r"parameter\b|tool '[^']*' (needs|has no) |name:|value:")),
     ("id", re.compile(r"the id |an id |id:")),
@@ -31,20 +34,34 @@ class PlacedFaults(NamedTuple):
 
 
 def place_faults(message: str, tasks: Sequence[TaskFields]) -> PlacedFaults:
-    """The faults of a message that names tasks, at the fields of these tasks."""
-    places = {each.id.strip(): number for number, each in reversed(list(enumerate(tasks)))}
-    found = list(_OF_TASK.finditer(message))
-    of_plan = [message[: found[0].start()] if found else message]
-    of_fields: dict[tuple[int, str], str] = {}
-    ends = chain((each.start() for each in found[1:]), (len(message),))
-    for match, end in zip(found, ends, strict=False):
-        words = message[match.end() : end]
-        if match["task"] not in places:
-            of_plan.append(message[match.start() : end].removeprefix("; "))
+    """The faults of a message that names tasks, at the fields of these tasks.
+
+    The message quotes what its sender wrote, so its parts are looked at once each, from their
+    beginning: a text that looks like many faults must not take long.
+    """
+    places = {shown_id(each.id): number for number, each in reversed(list(enumerate(tasks)))}
+    first, *parts = f"; {message[:_MAX_MESSAGE_CHARS]}".split(_BEGINNING)
+    of_plan = [first.removeprefix("; ")]
+    of_fields: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    last = of_plan
+    for part in parts:
+        match = _ID.match(part)
+        if match is None:
+            # A text within a fault, which only looks like the beginning of another.
+            last.append(_BEGINNING.removeprefix("; ") + part)
             continue
-        place = (places[match["task"]], _field(words))
-        of_fields[place] = f"{of_fields[place]}; {words}" if place in of_fields else words
-    return PlacedFaults(tuple(each for each in of_plan if each), of_fields)
+        index = places.get(f"{match['mark']}{match['id']}{match['mark']}")
+        if index is None:
+            last = of_plan
+            last.append(_BEGINNING.removeprefix("; ") + part)
+        else:
+            words = part[match.end() :]
+            last = of_fields[(index, _field(words))]
+            last.append(words)
+    return PlacedFaults(
+        tuple(each for each in of_plan if each),
+        {place: "; ".join(faults) for place, faults in of_fields.items()},
+    )
 
 
 def _field(words: str) -> str:

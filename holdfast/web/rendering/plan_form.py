@@ -1,7 +1,9 @@
 """Show a plan as the fields of a form, and make the plan again of what a person wrote there."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -17,10 +19,17 @@ from holdfast.models.plans.research_plan import (
     TaskInput,
 )
 from holdfast.models.text.reference_marks import has_reference
-from holdfast.models.text.terminal_text import single_line
 from holdfast.planning.plans.plan_edits import editable_plan
+from holdfast.planning.text.strict_json import load_strict_json
+from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
 
-_MAX_ROWS = 200
+_SHOWN_NAME_CHARS = 40
+_SHOWN_ID_CHARS = 80
+"""More than an id may have."""
+_MAX_PRIORITY_DIGITS = 9
+_NUMBER = r"0|[1-9][0-9]{0,4}"
+_BEGINNING = re.compile(rf"(?P<task>{_NUMBER})\.(?:id|(?P<which>in|out)(?P<row>{_NUMBER})\.name)")
+"""The field with which a task, an input or a promised value begins."""
 _TEXTS = ("id", "kind", "description", "criteria", "tool", "agent", "needs", "priority")
 
 
@@ -63,9 +72,20 @@ def fields_of_plan(plan: Plan) -> list[TaskFields]:
 
 
 def read_task_fields(form: Mapping[str, str]) -> list[TaskFields]:
-    """The tasks of a form that was sent; rows without a word in them are left out."""
-    prefixes = (f"{number}." for number in range(MAX_TASKS + 1))
-    return [_read_task(form, prefix) for prefix in prefixes if f"{prefix}id" in form]
+    """The tasks of a form that was sent; rows without a word in them are left out.
+
+    Raises:
+        BadInput: there are more tasks than a plan and a new task have.
+    """
+    begun = [match for name in form if (match := _BEGINNING.fullmatch(name))]
+    tasks = sorted({int(each["task"]) for each in begun if not each["which"]})
+    if len(tasks) > MAX_TASKS + 1:
+        raise BadInput(f"the form has {len(tasks)} tasks; a plan has at most {MAX_TASKS}")
+    rows: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for each in begun:
+        if each["which"]:
+            rows[(int(each["task"]), each["which"])].append(int(each["row"]))
+    return [_read_task(form, f"{n}.", rows[(n, "in")], rows[(n, "out")]) for n in tasks]
 
 
 def written_plan(tasks: Sequence[TaskFields], stored: Plan) -> str:
@@ -135,17 +155,19 @@ def _fields(task: Task) -> TaskFields:
     )
 
 
-def _read_task(form: Mapping[str, str], prefix: str) -> TaskFields:
+def _read_task(
+    form: Mapping[str, str], prefix: str, inputs_at: Iterable[int], outputs_at: Iterable[int]
+) -> TaskFields:
     def text(name: str) -> str:
         return form.get(f"{prefix}{name}", "").replace("\r\n", "\n")
 
     inputs = (
-        InputFields(name=text(f"{row}.name"), type=text(f"{row}.type"), value=text(f"{row}.value"))
-        for row in _rows(form, prefix, "in")
+        InputFields(**{name: text(f"in{row}.{name}") for name in InputFields.model_fields})
+        for row in sorted(inputs_at)
     )
     outputs = (
-        OutputFields(**{name: text(f"{row}.{name}") for name in OutputFields.model_fields})
-        for row in _rows(form, prefix, "out")
+        OutputFields(**{name: text(f"out{row}.{name}") for name in OutputFields.model_fields})
+        for row in sorted(outputs_at)
     )
     return TaskFields(
         **{name: text(name) for name in (*_TEXTS, "include_context")},
@@ -154,20 +176,18 @@ def _read_task(form: Mapping[str, str], prefix: str) -> TaskFields:
     )
 
 
-def _rows(form: Mapping[str, str], prefix: str, which: str) -> Iterator[str]:
-    names = (f"{which}{number}" for number in range(_MAX_ROWS))
-    return (name for name in names if f"{prefix}{name}.name" in form)
-
-
 def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict[str, JsonValue]:
     task_id = fields.id.strip()
-    before = {each.name: each for each in stored.inputs} if stored else {}
+    before = {_in_one_line(each.name): each for each in stored.inputs} if stored else {}
     inputs: list[JsonValue] = []
     for each in fields.inputs:
-        fault, value = _value(each, before.get(each.name.strip()))
-        faults += [f"task {task_id!r}: {fault}"] if fault else []
-        inputs.append({"name": each.name.strip(), "type": each.type, "value": value})
+        same = before.get(each.name.strip())
+        fault, value = _value(each, same)
+        faults += [f"task {shown_id(task_id)}: {fault}"] if fault else []
+        name = same.name if same else each.name.strip()
+        inputs.append({"name": name, "type": each.type, "value": value})
     priority = fields.priority.strip()
+    is_number = priority.isascii() and priority.isdigit() and len(priority) <= _MAX_PRIORITY_DIGITS
     return {
         **(to_listing(stored) if stored else {}),
         "task_id": task_id,
@@ -177,7 +197,7 @@ def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict
         "tool_name": fields.tool.strip(),
         "agent": fields.agent.strip(),
         "dependencies": list(fields.needs.replace(",", " ").split()),
-        "priority": int(priority) if priority.isascii() and priority.isdigit() else priority,
+        "priority": int(priority) if is_number else priority,
         "include_context": bool(fields.include_context),
         "input_parameters": inputs,
         "expected_output_entities": [_output(each, stored) for each in fields.outputs],
@@ -186,11 +206,15 @@ def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict
 
 def _output(fields: OutputFields, stored: Task | None) -> dict[str, JsonValue]:
     name = fields.name.strip()
-    before = {each.name: each.description for each in stored.expects} if stored else {}
+    before = {_in_one_line(each.name): each for each in stored.expects} if stored else {}
+    same, description = before.get(name), fields.description.strip()
+    # The field is a line, so a meaning of several lines comes back as one.
+    if same and description == _in_one_line(same.description):
+        description = same.description
     return {
-        "name": name,
+        "name": same.name if same else name,
         "type": fields.type,
-        "description": _kept(fields.description, before.get(name, "")),
+        "description": description,
         "required": not fields.optional,
     }
 
@@ -200,14 +224,17 @@ def _value(fields: InputFields, stored: TaskInput | None) -> tuple[str, JsonValu
     text, name = fields.value, fields.name.strip()
     if not name:
         return "parameter '' has no name; name it, or empty its value", text
-    if stored and stored.type == fields.type and _is_same(text, _shown(stored.value)):
-        return "", stored.value
+    same = stored if stored and stored.type == fields.type else None
+    if same and text == shown_text(_shown(same.value)):
+        return "", same.value
     if fields.type == EntityType.STRING or has_reference(text):
-        return "", text
+        before = same.value if same else None
+        return "", with_kept_lines(text, before) if isinstance(before, str) else text
     try:
-        return "", json.loads(text)
+        return "", load_strict_json(text)
     except ValueError:
-        fault = f"parameter {name!r}: {text[:40]!r} is no {fields.type} in JSON"
+        shown, start = name[:_SHOWN_NAME_CHARS], text[:_SHOWN_NAME_CHARS]
+        fault = f"parameter {shown!r}: {start!r} is no {fields.type[:_SHOWN_NAME_CHARS]} in JSON"
         return fault, text
 
 
@@ -216,13 +243,18 @@ def _shown(value: JsonValue) -> str:
 
 
 def _kept(written: str, stored: str) -> str:
-    """The written text; the stored one if the form's way through a browser is all that differs."""
-    return stored if _is_same(written, stored) else written.strip()
+    """The written text; where it is as the page showed it, as it is stored."""
+    return stored if written == shown_text(stored) else with_kept_lines(written, stored).strip()
 
 
-def _is_same(written: str, stored: str) -> bool:
-    # A page shows no signs that turn the direction of writing, and a browser its own line ends.
-    return single_line(written).split() == single_line(stored).split()
+def _in_one_line(text: str) -> str:
+    """The text as a browser sends it from a field of one line that showed it."""
+    return shown_text(text).replace("\n", "").strip()
+
+
+def shown_id(task_id: str) -> str:
+    """The id of a task as a fault of an edited plan quotes it."""
+    return repr(task_id.strip()[:_SHOWN_ID_CHARS])
 
 
 def form_texts(form: Mapping[str, Any]) -> dict[str, str]:

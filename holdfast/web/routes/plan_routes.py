@@ -10,12 +10,13 @@ from holdfast.configuration.configured_agents import read_agents
 from holdfast.jobs.job_lookup import plan_of, plan_revision_of
 from holdfast.jobs.open_questions import open_questions_of
 from holdfast.jobs.written_texts import checked_words
-from holdfast.models.errors import BadInput, HoldfastError, PlanMoved
+from holdfast.models.errors import BadInput, HoldfastError, PlanMoved, ServiceDown, StorageAway
 from holdfast.models.plans.research_plan import EntityType, Plan, TaskKind
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.planning.questions.answer_choices import AnswerChoice
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.moved_plan_form import with_unused_ids
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.rendering.plan_fault_places import place_faults
 from holdfast.web.rendering.plan_form import (
@@ -31,6 +32,7 @@ from holdfast.web.routes.control_routes import back_to_job, check_shown_plan
 from holdfast.web.watch.job_head import load_job_head
 
 _MAX_FIELDS = 50_000
+_INDEX_DIGITS = 4
 _FEW_TASKS = 4
 """So many tasks are shown whole; of a longer plan, those that were added or have faults."""
 
@@ -41,8 +43,10 @@ router = APIRouter(route_class=PageRoute)
 async def show_plan_form(job: PageJob, request: Request) -> Response:
     """The tasks of the plan as fields."""
     await _approval_question(job)
-    stored = await plan_of(job.holdfast, job.id)
+    # A plan that changes between the two is then newer than its revision, and an edit of it is
+    # refused. The other way round, the edit would count for a plan that nobody was shown.
     revision = str(await plan_revision_of(job.holdfast, job.id))
+    stored = await plan_of(job.holdfast, job.id)
     return await _form_page(job, request, fields_of_plan(stored), stored, revision)
 
 
@@ -55,7 +59,8 @@ async def edit_plan_on_page(job: SteeredPageJob, request: Request) -> Response:
     tasks, revision = read_task_fields(form), form.get("revision", "")
     stored = await plan_of(job.holdfast, job.id)
     action, _, number = form.get("do", "").partition(":")
-    index = int(number) if number.isascii() and number.isdigit() else 0
+    is_number = number.isascii() and number.isdigit() and len(number) <= _INDEX_DIGITS
+    index = int(number) if is_number else len(tasks)
     opened: set[int] = {index} if action == "rows" else set()
     if action == "add":
         before = {each.id for each in tasks}
@@ -68,9 +73,13 @@ async def edit_plan_on_page(job: SteeredPageJob, request: Request) -> Response:
             await check_shown_plan(job, revision)
             words = checked_words(AnswerChoice.EDIT, written_plan(tasks, stored))
             await job.controller.answer(job.id, question, AnswerChoice.EDIT, words)
-        except (BadInput, PlanMoved) as error:
-            # What was written stays, and may be sent for the plan that there is now.
+        except PlanMoved as error:
+            # What was written stays, under ids that are free in the plan that there is now.
             revision = str(await plan_revision_of(job.holdfast, job.id))
+            stored = await plan_of(job.holdfast, job.id)
+            tasks = with_unused_ids(tasks, stored)
+            return await _form_page(job, request, tasks, stored, revision, fault=error)
+        except (BadInput, ServiceDown, StorageAway) as error:
             return await _form_page(job, request, tasks, stored, revision, fault=error)
         return back_to_job(job, "answered")
     return await _form_page(job, request, tasks, stored, revision, opened=opened)
@@ -110,6 +119,7 @@ async def _form_page(
         revision=revision,
         faults=placed.of_plan if placed else (),
         fields=of_fields,
+        has_moved=isinstance(fault, PlanMoved),
         kinds=[*TaskKind],
         types=[*EntityType],
         tools=sorted({task.tool for task in stored.tasks if task.tool}),

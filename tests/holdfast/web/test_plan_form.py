@@ -1,17 +1,27 @@
 """Tests for the form that edits a plan: fields, faults at their fields, and a run without scripts."""
 
+import re
+
 import pytest
 from playwright.async_api import Browser, expect
+from pydantic import JsonValue
 
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.written_texts import MAX_TEXT_LENGTH, checked_words
-from holdfast.models.errors import BadInput
-from holdfast.models.plans.research_plan import EntityType, TaskInput, TaskStatus
+from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.plans.research_plan import (
+    EntityType,
+    ExpectedEntity,
+    Plan,
+    TaskInput,
+    TaskStatus,
+)
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.planning.plans.plan_edits import editable_plan, parse_plan
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from holdfast.storage.plans.plan_change_rows import load_plan_changes
 from holdfast.storage.plans.task_queries import load_plan
+from holdfast.web.rendering.moved_plan_form import with_unused_ids
 from holdfast.web.rendering.plan_fault_places import place_faults
 from holdfast.web.rendering.plan_form import (
     InputFields,
@@ -23,6 +33,7 @@ from holdfast.web.rendering.plan_form import (
     without_task,
     written_plan,
 )
+from holdfast.web.rendering.shown_text import shown_text
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import TOOLS, agent_task, final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question
@@ -43,7 +54,7 @@ STORED = plan(
 
 
 def sent(tasks: list[TaskFields]) -> dict[str, str]:
-    """The form as a browser sends it: with its own line ends and an empty row at each end."""
+    """The form as a browser sends it: as shown, its own line ends, an empty row at each end."""
     form = {}
     for number, task in enumerate(tasks):
         texts = task.model_dump(exclude={"inputs", "outputs"})
@@ -52,7 +63,12 @@ def sent(tasks: list[TaskFields]) -> dict[str, str]:
             form |= {f"{number}.in{row}.{name}": value for name, value in each}
         for row, each in enumerate((*task.outputs, OutputFields())):
             form |= {f"{number}.out{row}.{name}": value for name, value in each}
-    return {name: value.replace("\n", "\r\n") for name, value in form.items()}
+    fields_of_a_line = re.compile(r".*\.(name|id|tool|agent|needs)|.*\.out\d+\.description")
+    shown = {
+        name: shown_text(value).replace("\n", "" if fields_of_a_line.fullmatch(name) else "\n")
+        for name, value in form.items()
+    }
+    return {name: value.replace("\n", "\r\n") for name, value in shown.items()}
 
 
 def test_a_form_that_nobody_changed_gives_the_plan_that_is_stored() -> None:
@@ -61,6 +77,104 @@ def test_a_form_that_nobody_changed_gives_the_plan_that_is_stored() -> None:
     tasks = read_task_fields(sent(fields_of_plan(whole)))
 
     assert parse_plan(written_plan(tasks, whole)) == editable_plan(whole)
+
+
+ODD_VALUES: tuple[JsonValue, ...] = (
+    1e-05, 1e22, 1.0, 10**4000, "1e-05", "1.5e3", "NaN", "null", None, True, "", " ", "no",
+    {"a": [1e-07, "\u0085"]}, "\x7f\x9f", "one\u0085two", "one\u2028two", "\u202eright", "\ufeffx",
+    "a\r\nb\rc\n", "\n\tif x:\n\t\treturn  1\n\n",
+)  # fmt: skip
+
+
+def with_values(*values: JsonValue) -> Plan:
+    """A plan whose first task has these values as inputs, under names with such signs."""
+    types = {bool: "boolean", int: "integer", float: "number", dict: "dict"}
+    odd = (
+        TaskInput(name=f"n\u0085{at}", type=EntityType(types.get(type(each), "string")), value=each)
+        for at, each in enumerate(values)
+    )
+    promised = ExpectedEntity(name="a\u202eb", description="one\ntwo\u0085three")
+    first = STORED.tasks[0].with_inputs((*STORED.tasks[0].inputs, *odd))
+    worded = first.with_description("find\n\tthe \u0085pier ", " a\u202ename")
+    return plan(worded.model_copy(update={"expects": (promised,)}), *STORED.tasks[1:])
+
+
+def test_a_form_that_nobody_changed_keeps_each_odd_value() -> None:
+    whole = with_values(*ODD_VALUES)
+    tasks = read_task_fields(sent(fields_of_plan(whole)))
+
+    assert parse_plan(written_plan(tasks, whole)) == editable_plan(whole)
+
+
+def test_an_edit_of_white_space_counts_and_other_lines_stay_as_they_are_stored() -> None:
+    code = "if x:\n\ty = '\u202eold'\n\tz = 'old'"
+    whole = with_values(code)
+    form = sent(fields_of_plan(whole))
+    form["0.in1.value"] = form["0.in1.value"].replace("z = 'old'", "z = 'new'")
+    form["0.description"] = form["0.description"].replace("\t", "\t\t")
+    [first, *_] = parse_plan(written_plan(read_task_fields(form), whole)).tasks
+
+    assert first.inputs[1].value == code.replace("z = 'old'", "z = 'new'")
+    assert first.description == "find\n\t\tthe  pier"
+    form["0.in1.value"] = form["0.in1.value"].replace("\t", "    ")
+    [first, *_] = parse_plan(written_plan(read_task_fields(form), whole)).tasks
+    assert first.inputs[1].value == "if x:\n    y = 'old'\n    z = 'new'"
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("[" * 100_000, r"'\[+' is no array in JSON"),
+        ("[" * 150 + "]" * 150, "is no array in JSON"),
+        ("[NaN]", "is no array in JSON"),
+        ("[1e999]", "is no array in JSON"),
+        ("9" * 5_000, "is no array in JSON"),
+    ],
+)
+def test_a_value_that_json_cannot_hold_is_a_fault_of_its_field(value: str, fault: str) -> None:
+    tasks = fields_of_plan(STORED)
+    odd = InputFields(name="n" * 5_000, type="array", value=value)
+    tasks[1] = tasks[1].model_copy(update={"inputs": (odd,)})
+
+    with pytest.raises(BadInput, match=fault) as raised:
+        written_plan(tasks, STORED)
+
+    assert list(place_faults(str(raised.value), tasks).of_fields) == [(1, "inputs")]
+    assert len(str(raised.value)) < 200
+
+
+def test_a_priority_of_many_digits_is_a_fault_of_its_field() -> None:
+    tasks = fields_of_plan(STORED)
+    tasks[0] = tasks[0].model_copy(update={"priority": "9" * 5_000})
+
+    with pytest.raises(BadInput) as raised:
+        parse_plan(written_plan(tasks, STORED))
+
+    assert list(place_faults(str(raised.value), tasks).of_fields) == [(0, "priority")]
+
+
+def test_no_row_of_a_form_is_cut_and_too_many_tasks_are_refused() -> None:
+    many = STORED.tasks[0].with_inputs(
+        tuple(TaskInput(name=f"n{number}", value="x") for number in range(300))
+    )
+    [read] = read_task_fields(sent(fields_of_plan(plan(many))))
+
+    assert [each.name for each in read.inputs] == [f"n{number}" for number in range(300)]
+    with pytest.raises(BadInput, match="the form has 502 tasks; a plan has at most 500"):
+        read_task_fields({f"{number}.id": "T1" for number in range(502)})
+
+
+def test_tasks_that_were_written_for_an_earlier_plan_get_ids_that_are_free() -> None:
+    gone = [task.superseded() for task in STORED.tasks[:2]]
+    stored = plan(*gone, lookup_task("T1a"), final_task("T5", "T1a"))
+    tasks = with_unused_ids(fields_of_plan(STORED), stored)
+
+    assert [each.id for each in tasks] == ["T1b", "T2a", "T3", "T4"]
+    assert [each.needs for each in tasks] == ["", "T1b", "T1b", "T1b T2a T3"]
+    assert tasks[1].inputs[0].value == "<JSON_PATH>T1b.value</JSON_PATH>"
+    rules = PlanRules(TOOLS, used_ids=frozenset({"T1", "T2"}))
+    faults = plan_faults(parse_plan(written_plan(tasks, stored)), rules)
+    assert not [each for each in faults if "belongs to an earlier task" in each]
 
 
 @pytest.mark.parametrize(
@@ -189,8 +303,13 @@ async def check_accessible(reader: Reader) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_an_edit_of_a_plan_that_has_changed_runs_nothing_and_is_kept(
-    engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
+    engine: RunningEngine,
+    reader: Reader,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    tools.answers = lambda argument: f"found {argument}"
     players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
     job_id = await engine.submit("Who built the pier?", review=True)
     first = await wait_for_question(engine, job_id, QuestionKind.APPROVAL)
@@ -205,4 +324,18 @@ async def test_an_edit_of_a_plan_that_has_changed_runs_nothing_and_is_kept(
     written = reader.page.get_by_label("What it is to find out").first
     assert await written.input_value() == "find the year"
     assert tools.called == []
-    reader.complaints.clear()  # the browser reports the status 412
+    await expect(reader.page.get_by_role("link", name="Edit the plan that")).to_be_visible()
+
+    async def away(*_: object) -> None:
+        raise ServiceDown("Temporal does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(JobController, "answer", away)
+        await reader.page.get_by_role("button", name="Run the edited plan").click()
+        await expect(reader.page.get_by_role("alert")).to_contain_text("Temporal does not answer")
+    assert await written.input_value() == "find the year"
+    await reader.page.get_by_role("button", name="Run the edited plan").click()
+    await expect(reader.page.locator("main")).to_contain_text("Your answer was taken")
+    reader.complaints.clear()  # the browser reports the statuses 412 and 503
+    await engine.holdfast.wait(job_id)
+    assert "find the year" in {t.description for t in (await load_plan(engine.db, job_id)).tasks}
