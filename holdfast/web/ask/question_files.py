@@ -8,7 +8,7 @@ from starlette.datastructures import FormData, UploadFile
 from holdfast.api.api_context import CallerSession
 from holdfast.api.owned_collections import SHARED_PREFIX, OwnedCollections
 from holdfast.corpus.uploads.upload_acceptance import SentFile, UploadRequest, accept_upload
-from holdfast.jobs.written_texts import checked_question
+from holdfast.jobs.job_submission import check_submission
 from holdfast.models.corpus.document_uploads import DocumentUpload, UploadStatus
 from holdfast.models.errors import BadInput
 from holdfast.web.ask.ask_form import AskForm
@@ -22,13 +22,15 @@ async def with_question_files(session: CallerSession, form: AskForm, sent: FormD
     """The form with the upload of its files, and with their collection, which may be new.
 
     Raises:
-        BadInput: the files, the question or a limit cannot be used; nothing is kept.
+        BadInput: the files or what is asked cannot be used; nothing is kept.
+        NotFound: there is no such preset.
+        BadConfiguration: `holdfast.toml` cannot be used.
+        StorageAway: PostgreSQL does not answer; nothing is kept.
     """
     files = _files(sent)
     if not files:
         return form
-    checked_question(form.question)
-    form.submission()
+    check_submission(form.submission(), session.holdfast.settings, session.caller.owner)
     name = form.collection or _new_name(files[0].name, form.key)
     if name.startswith(SHARED_PREFIX) and not session.caller.sees_all:
         raise BadInput(f"only an administrator adds files to {name!r}; choose no collection")

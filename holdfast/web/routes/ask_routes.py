@@ -1,5 +1,6 @@
 """Define the page that asks a question: what it reads, how thorough it is, and what it may take."""
 
+from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import quote
 from uuid import uuid4
@@ -8,7 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import CallerSession
-from holdfast.api.owned_collections import OwnedCollections
+from holdfast.api.owned_collections import SHARED_PREFIX, OwnedCollections
+from holdfast.api.request_limits import MAX_UPLOAD_BYTES
 from holdfast.api.routes.job_submission_routes import submit_job
 from holdfast.api.routes.upload_routes import MAX_FILES, show_upload
 from holdfast.capabilities.model_lines import model_lines
@@ -16,7 +18,13 @@ from holdfast.configuration.price_settings import read_prices
 from holdfast.corpus.collection_lookup import list_collections
 from holdfast.jobs.job_lookup import newest_jobs
 from holdfast.models.corpus.document_uploads import DocumentUpload
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import (
+    BadInput,
+    HoldfastError,
+    RequestKeyTaken,
+    ServiceDown,
+    StorageAway,
+)
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.planning.strategies.strategy_presets import all_presets
 from holdfast.storage.ledger.spending_queries import costs_of
@@ -59,8 +67,8 @@ async def ask_from_page(session: PageAsker, request: Request) -> Response:
         form = read_ask_form(sent)
         try:
             form = await with_question_files(session, form, sent)
-        except BadInput as error:
-            return await _ask_page(session, request, form, fault=str(error))
+        except (BadInput, StorageAway) as error:
+            return await _fault_page(session, request, form, error)
     if form.upload:
         upload = await show_upload(session, form.upload)
         if not upload.status.is_final:
@@ -71,8 +79,11 @@ async def ask_from_page(session: PageAsker, request: Request) -> Response:
             return await _ask_page(session, request, form, fault=fault)
     try:
         submitted = await submit_job(form.submission(), session, Response(), form.key or None)
-    except BadInput as error:
-        return await _ask_page(session, request, form, fault=str(error))
+    except RequestKeyTaken as error:
+        # The browser went back to a form that was sent before: this is another question.
+        return await _fault_page(session, request, form.model_copy(update={"key": ""}), error)
+    except (BadInput, ServiceDown, StorageAway) as error:
+        return await _fault_page(session, request, form, error)
     return RedirectResponse(f"/jobs/{quote(submitted.job_id, safe='')}?did=asked", 303)
 
 
@@ -82,12 +93,22 @@ async def show_question_files(session: PageReader, request: Request, upload: str
     return page(request, "question_files", upload=await show_upload(session, upload))
 
 
+async def _fault_page(
+    session: CallerSession, request: Request, form: AskForm, error: HoldfastError
+) -> Response:
+    """The form as it was filled in, with what went wrong; sent again, it gives one job."""
+    is_passing = isinstance(error, ServiceDown | StorageAway)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if is_passing else HTTPStatus.BAD_REQUEST
+    return await _ask_page(session, request, form, fault=str(error), status=status)
+
+
 async def _ask_page(
     session: CallerSession,
     request: Request,
     form: AskForm,
     *,
     fault: str = "",
+    status: int = HTTPStatus.BAD_REQUEST,
     upload: DocumentUpload | None = None,
 ) -> Response:
     holdfast, caller = session.holdfast, session.caller
@@ -102,12 +123,15 @@ async def _ask_page(
     return page(
         request,
         "ask",
-        code=400 if fault else 200,
+        code=status if fault else HTTPStatus.OK,
         form=form,
         fault=fault,
         upload=upload,
         key=form.key or uuid4().hex,
         collections=collections,
+        has_foreign=not caller.sees_all
+        and any(each.name.startswith(SHARED_PREFIX) for each in collections),
+        most_bytes=MAX_UPLOAD_BYTES,
         models=models,
         model=model,
         presets=[

@@ -236,15 +236,27 @@ window.addEventListener("popstate", () => {
   if (addressWithoutFragment() !== shownAddress) location.reload();
 });
 
-// Files that are dropped anywhere on a form belong to its field for files.
+// Files that are dropped anywhere on a form belong to its field for files, after those before them.
 for (const form of document.querySelectorAll("form[data-drop]")) {
   const field = document.getElementById(form.dataset.drop);
+  const mostBytes = Number(form.dataset.mostBytes);
   form.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
   form.addEventListener("drop", (event) => {
     if (!event.dataTransfer.files.length) return;
     event.preventDefault();
-    field.files = event.dataTransfer.files;
+    const files = new Map([...field.files, ...event.dataTransfer.files].map((file) => [file.name, file]));
+    const all = new DataTransfer();
+    for (const file of files.values()) all.items.add(file);
+    field.files = all.files;
     field.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  // A server refuses a form that is too large after all of it was sent, and by then it is late.
+  field.addEventListener("change", () => {
+    const bytes = [...field.files].reduce((sum, file) => sum + file.size, 0);
+    // The form itself adds a little for each file.
+    const isTooMuch = bytes + 500 * field.files.length + 100000 > mostBytes;
+    field.setCustomValidity(isTooMuch ? `These files have ${Math.ceil(bytes / 1e6)} MB, and one question takes ${Math.floor(mostBytes / 1e6)} MB: choose fewer.` : "");
+    if (isTooMuch) field.reportValidity();
   });
 }
 
@@ -268,6 +280,6 @@ async function askWhenRead(form) {
 if (reading) {
   const form = document.querySelector("form[data-drop]");
   reading.append(" The question is asked when they are read.");
-  form.addEventListener("input", () => { isEdited = true; });
+  for (const kind of ["input", "change"]) form.addEventListener(kind, () => { isEdited = true; });
   askWhenRead(form);
 }
