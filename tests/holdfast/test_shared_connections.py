@@ -36,3 +36,31 @@ async def test_requests_at_the_same_time_share_a_connection(
     assert all(isinstance(each, ServiceDown) for each in refused)
     assert later is opened[2]
     assert len(opened) == 3
+
+
+async def test_a_request_that_is_given_up_takes_nobody_elses_connection_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[object] = []
+    may_answer = asyncio.Event()
+
+    async def connect(*_: object) -> object:
+        opened.append(object())
+        await may_answer.wait()
+        return opened[-1]
+
+    monkeypatch.setattr(client, "connect", connect)
+    nothing: Any = None
+    holdfast = Holdfast(nothing, nothing, nothing)
+
+    first = asyncio.create_task(holdfast.shared_connection())
+    others = [asyncio.create_task(holdfast.shared_connection()) for _ in range(3)]
+    while not opened:
+        await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.wait([first])
+    may_answer.set()
+
+    assert await asyncio.gather(*others) == [opened[0]] * 3
+    assert first.cancelled()
+    assert len(opened) == 1
