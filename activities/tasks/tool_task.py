@@ -37,7 +37,7 @@ from holdfast.planning.results.kpi_check import (
 )
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.planning.text.passage_chunks import split_into_chunks
-from holdfast.planning.text.quote_location import best_sentences, locate_values
+from holdfast.planning.text.quote_location import covering_sentences, locate_values
 from holdfast.roles.dialogue.model_dialogue import DialogueResult
 from holdfast.roles.tasks.extractor import EXTRACTOR, ExtractorAnswer, ExtractorTask, Fragment
 from holdfast.tools.mcp.tool_hub import Hub
@@ -106,6 +106,9 @@ async def _outcome_of_call(
     strategy = work.request.strategy
     if strategy.extraction:
         return await _outcome_of_extraction(work, task, called, context)
+    if task.parent and not _has_promised(task, called.answer):
+        # The agent reads the text itself: no step has to give a part of it under a name.
+        task = task.model_copy(update={"expects": (RESULT_ENTITY,)})
     if not _is_long_reading(called.answer, strategy.extract_above):
         return _outcome_without_extraction(work, task, called.answer)
     return await _outcome_of_extraction(work, _with_expected_answer(task), called, context)
@@ -146,6 +149,13 @@ def _is_long_reading(answer: ToolAnswer, most: int | None) -> bool:
     return most is not None and is_reading and length > most
 
 
+def _has_promised(task: Task, answer: ToolAnswer) -> bool:
+    """True if the result can be the task's entities without an extractor."""
+    required = [each.name for each in task.expects if each.required]
+    structured = answer.structured if isinstance(answer.structured, dict) else {}
+    return len(required) <= 1 or all(name in structured for name in required)
+
+
 def _with_expected_answer(task: Task) -> Task:
     """The task with a short answer as its entity, if its planner promised none."""
     answer = RESULT_ENTITY.model_copy(update={"description": task.description})
@@ -182,7 +192,9 @@ def _outcome_without_extraction(
         reason = "the tool's result has no such value"
         failure = kpi_failure(verdict, Component.TOOL, reason, 0.0)
         return TaskOutcome(failure=failure, confidence=verdict.confidence, read=answer.passages)
-    quotes = best_sentences(expects[0].name, task.description, answer.passages, _DIRECT_EVIDENCE)
+    quotes = covering_sentences(
+        expects[0].name, task.description, answer.passages, _DIRECT_EVIDENCE
+    )
     return TaskOutcome(
         kept=verdict.kept,
         confidence=verdict.confidence,

@@ -100,6 +100,28 @@ def best_sentences(
     return quotes
 
 
+def covering_sentences(
+    entity: str, about: str, passages: Sequence[SourcePassage], limit: int
+) -> list[LocatedQuote]:
+    """Return the best sentences, each with further ones of its passage for words that none has.
+
+    Of a table, the question about two of its rows is shown by both.
+    """
+    wanted = words_of(about, _MIN_LETTERS)
+    best = best_sentences(entity, about, passages, limit)
+    left = wanted.difference(*(words_of(each.quote, _MIN_LETTERS) for each in best[:1]))
+    quotes = []
+    for each in best:
+        quotes.append(each)
+        while span := _best_span(each.passage.text[:_MAX_SEARCHED], left):
+            shown = left & words_of(each.passage.text[slice(*span)], _MIN_LETTERS)
+            if not shown:
+                break
+            left = left - shown
+            quotes.append(each.model_copy(update={"start": span[0], "end": span[1]}))
+    return quotes
+
+
 def _best_span(text: str, wanted: Set[str]) -> tuple[int, int] | None:
     """The sentence that shares most words with the wanted ones; the first of equals."""
     return max(

@@ -605,6 +605,25 @@ async def test_single_step_sees_why_an_earlier_call_failed(
 
 
 @pytest.mark.conformance("HZN-02")
+async def test_a_step_that_names_several_values_is_shown_the_text_where_nobody_extracts(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    named = [{"name": name, "type": "string", "description": name} for name in ("one", "other")]
+    players.parts["stepper"] = lambda asked: (
+        outputs(final_answer="B")
+        if asked.task["trace"]
+        else {"calls": [call("both") | {"expects": named}]}
+    )
+    tools.answers = {"both": "A has 2, and B has 3."}
+
+    job = await engine.run("Which has more, A or B?", preset_name="single-step")
+
+    assert job.answer == "B"
+    (step,) = players.tasks(STEPPER)[-1]["trace"]
+    assert (step["status"], step["found"]) == ("done", {"result": "A has 2, and B has 3."})
+
+
+@pytest.mark.conformance("HZN-02")
 async def test_single_step_sees_all_earlier_actions_and_may_propose_several_calls_at_once(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

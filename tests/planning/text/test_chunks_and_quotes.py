@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.planning.text.passage_chunks import split_into_chunks
-from holdfast.planning.text.quote_location import best_sentences, locate_quote, locate_values
+from holdfast.planning.text.quote_location import (
+    best_sentences,
+    covering_sentences,
+    locate_quote,
+    locate_values,
+)
 from holdfast.planning.text.token_estimates import estimate_tokens
 
 texts = st.text(st.sampled_from("abc de.\n,見é!?\"'"), max_size=400)
@@ -140,6 +145,21 @@ def test_the_sentence_that_shares_most_words_stands_for_a_passage() -> None:
     (found,) = best_sentences("e", "who was keeper of the light", [passage(text)], 3)
 
     assert found.quote == "The keeper of the light was Ada Brink."
+
+
+def test_a_passage_gives_a_further_sentence_for_words_that_the_best_one_lacks() -> None:
+    table = passage(
+        "site: Ashby; places: 18. site: Mellstone; places: 11. site: Corran; places: 6."
+    )
+    other = passage("The staff of Corran. It rained at Mellstone.", "staff.md")
+
+    found = covering_sentences("e", "places of Mellstone and of Corran", [table, other], 3)
+
+    assert [each.quote for each in found] == [
+        "site: Mellstone; places: 11.",
+        "site: Corran; places: 6.",
+        "The staff of Corran.",
+    ]
 
 
 @pytest.mark.conformance("REP-06")
