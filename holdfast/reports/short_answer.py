@@ -9,6 +9,10 @@ from holdfast.models.text.words import words_of
 from holdfast.reports.evidence_table import confidence_line
 
 _SHORTEST_WORD = 3
+_FEW_FINDINGS = 3
+"""Of so few findings a reader sees the quotes as well, and needs no summary of them."""
+_JOINING_WORDS = frozenset(("and", "for", "from", "its", "than", "that", "the", "which", "with"))
+"""Words of some length that say nothing by themselves."""
 _LONGEST_LABEL = 3
 """Words before a colon that are a label of the answer; more of them say something."""
 
@@ -44,10 +48,14 @@ def short_answer(report: Report) -> ShortAnswer:
 def _is_told_by_findings(summary: Sequence[ReportStatement], answer: str, report: Report) -> bool:
     """True if no sentence of the summary has a word or a mark that the findings do not have.
 
-    Word by word for all: a paragraph that has lost some of its sentences reads badly.
+    Word by word for all: a paragraph that has lost some of its sentences reads badly. A word or
+    date may also stand in the quotes of a few findings.
     """
-    said = words_of(" ".join([report.question, answer, *(each.text for each in report.findings)]))
     marks = {mark for each in report.findings for mark in each.marks}
+    texts = [report.question, answer, *(each.text for each in report.findings)]
+    if len(report.findings) <= _FEW_FINDINGS:
+        texts += [each.quote for each in report.citations if each.mark in marks]
+    said = words_of(" ".join(texts)) | _JOINING_WORDS
     return bool(report.findings) and all(
         _telling_words(each.text) <= said and marks.issuperset(each.marks) for each in summary
     )

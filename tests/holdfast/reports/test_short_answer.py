@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.models.evidence.evidence import Report, ReportStatement
+from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
 from holdfast.reports.short_answer import short_answer
 
 
@@ -41,3 +41,41 @@ def test_a_summary_stays_that_cites_more_or_has_no_answer_above_it() -> None:
     assert short_answer(bare).summary == (more,)
     unanswered = bare.model_copy(update={"answer": None, "summary": (told,)})
     assert short_answer(unanswered).summary == (told,)
+
+
+@pytest.mark.conformance("REP-03")
+@pytest.mark.parametrize(
+    ("summary", "is_shown"),
+    [
+        ("Mellstone has more pallet places than Corran.", False),
+        ("Mellstone has more pallet places than Corran, by the table of 2025.", False),
+        ("Mellstone has more pallet places than Corran, by the table of 2024.", True),
+        ("Mellstone has 4,700 more pallet places than Corran.", True),
+    ],
+)
+def test_a_summary_may_join_few_findings_with_words_of_their_quotes(
+    summary: str, *, is_shown: bool
+) -> None:
+    told = ReportStatement(text=summary, marks=(1,))
+    quote = "The table of 2025 has 11,200 and 6,500 places."
+    cited = Citation(
+        mark=1,
+        evidence_id=1,
+        source_id=1,
+        quote=quote,
+        title="sites",
+        address="sites.csv",
+        heading="",
+        start=0,
+        end=len(quote),
+        sha256="x",
+    )
+    report = Report(
+        question="Which has more pallet places, Mellstone or Corran?",
+        answer="Mellstone, by 11,200 to 6,500",
+        summary=(told,),
+        findings=(ReportStatement(text="Mellstone has 11,200 places.", marks=(1,)),),
+        citations=(cited,),
+    )
+
+    assert short_answer(report).summary == ((told,) if is_shown else ())
