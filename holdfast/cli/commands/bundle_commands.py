@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from holdfast.bundles.bundle_check import check_bundle
+from holdfast.bundles.bundle_check import BundleCheck, check_bundle
 from holdfast.bundles.bundle_import import ImportedJob, import_bundle
 from holdfast.bundles.bundle_signature import read_public_key, read_signing_key
 from holdfast.bundles.bundle_writer import write_bundle
@@ -14,7 +14,7 @@ from holdfast.bundles.redaction_names import redactions
 from holdfast.cli.installation_access import run_with_client, run_with_job
 from holdfast.cli.render.terminal_output import print_json, print_text
 from holdfast.client import Holdfast
-from holdfast.models.bundles.bundle_manifest import BundleManifest
+from holdfast.models.bundles.bundle_manifest import BundleManifest, Redaction
 from holdfast.models.errors import BadInput
 
 
@@ -92,13 +92,23 @@ def verify_command(file: Path, key: Path | None, *, json_output: bool) -> None:
         f"job {check.job_id} ({check.status}), exported {check.exported_at:%Y-%m-%d %H:%M %Z}"
     )
     print_text(check.question)
-    print_text(
-        f"{check.files} files are as the manifest names them, {check.sources} sources have their "
-        f"hashes, {check.quotes} quotes stand in their sources"
-    )
+    print_text(checked_line(check))
     if check.redacted:
         print_text(f"left out: {', '.join(check.redacted)}")
     for each in check.missing:
         print_text(f"missing: {each}")
     signature = f"signed by {check.signed_by}" if check.signed_by else "not signed"
     print_text(f"{signature}; sha256 of its manifest: {check.sha256}")
+
+
+def checked_line(check: BundleCheck) -> str:
+    """Say what of the bundle was checked, and what could not be."""
+    files = f"every file is as the manifest names it ({check.files:,} in all)"
+    if Redaction.SOURCES in check.redacted:
+        return f"{files}; sources and quotes cannot be checked, because their texts are left out"
+    if not check.sources:
+        return f"{files}; the job read no source"
+    return (
+        f"{files}; every source has the hash that it was read with ({check.sources:,}); every "
+        f"quote stands in its source ({check.quotes:,})"
+    )
