@@ -61,6 +61,11 @@ class ReplayedBundle(Frozen):
     is_same: bool
     """True if the job ended as it did then, with the same answer and claims."""
 
+    @property
+    def is_refused(self) -> bool:
+        """True if the bundle was refused, or the job did not end: nothing can be compared."""
+        return not self.job_id
+
     @classmethod
     def refused(cls, bundle: str, reason: str) -> "ReplayedBundle":
         """Return what is said of a bundle that was not replayed, or whose job did not end."""
@@ -89,18 +94,14 @@ async def replay_bundles(
     """Replay the bundles one after the other; a refused one does not hide what others became.
 
     Raises:
-        BadInput: no bundle could be replayed; the message is that of the first.
         ServiceDown: Temporal does not answer.
     """
-    results, refusals = list[ReplayedBundle](), list[BadInput]()
+    results = list[ReplayedBundle]()
     for path in paths:
         try:
             results.append(await replay_bundle(holdfast, path, changes, within))
         except BadInput as error:
-            refusals.append(BadInput(f"{path.name}: {error}"))
             results.append(ReplayedBundle.refused(path.name, str(error)))
-    if len(refusals) == len(results):
-        raise refusals[0]
     return results
 
 

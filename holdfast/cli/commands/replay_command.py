@@ -16,6 +16,8 @@ from holdfast.records.bundle_replay import ReplayChanges, ReplayedBundle, replay
 
 EXIT_DIFFERENT = 4
 """The exit code if a job is not the same."""
+EXIT_NOT_REPLAYED = 2
+"""The exit code if no bundle could be replayed."""
 _ENDING = "*.crate.zip"
 
 
@@ -31,7 +33,11 @@ class ReplayOptions(NamedTuple):
 def replay_command(
     paths: Sequence[Path], options: ReplayOptions, junit: Path | None, *, json_output: bool
 ) -> int:
-    """Replay the bundles one after the other; 0 if every job is the same."""
+    """Replay the bundles one after the other; 0 if every job is the same.
+
+    Every result is printed and written, with its reason if it was refused, before the exit code
+    says that all were refused.
+    """
     bundles = _bundles(paths)
     changes = ReplayChanges(
         settings=parse_setting_changes(options.settings),
@@ -45,7 +51,14 @@ def replay_command(
         print_json(results)
     else:
         _print(results)
-    return 0 if all(each.is_same for each in results) else EXIT_DIFFERENT
+    return exit_code(results)
+
+
+def exit_code(results: Sequence[ReplayedBundle]) -> int:
+    """Return 0 if every job is the same, and say otherwise whether any bundle was replayed."""
+    if all(each.is_same for each in results):
+        return 0
+    return EXIT_NOT_REPLAYED if all(each.is_refused for each in results) else EXIT_DIFFERENT
 
 
 async def _replayed(
@@ -65,21 +78,24 @@ def _bundles(paths: Iterable[Path]) -> list[Path]:
 
 
 def _print(results: Sequence[ReplayedBundle]) -> None:
-    rows = [
-        (
-            each.bundle,
-            "same" if each.is_same else "different",
-            each.status,
-            f"{len(each.claims_gone)} gone, {len(each.claims_new)} new",
-            f"{each.calls_before} then, {each.calls_now} now, {each.calls_sent} sent",
-            f"{_amount(each.cost_before)} then, {_amount(each.cost_now)} now",
-        )
-        for each in results
-    ]
+    rows = [_row(each) for each in results]
     console().print(plain_table(("bundle", "result", "status", "claims", "calls", "cost"), rows))
     for each in results:
         for line in _differences(each):
             print_text(line)
+
+
+def _row(result: ReplayedBundle) -> tuple[str, ...]:
+    if result.is_refused:
+        return (result.bundle, result.status, "", "", "", "")
+    return (
+        result.bundle,
+        "same" if result.is_same else "different",
+        result.status,
+        f"{len(result.claims_gone)} gone, {len(result.claims_new)} new",
+        f"{result.calls_before} then, {result.calls_now} now, {result.calls_sent} sent",
+        f"{_amount(result.cost_before)} then, {_amount(result.cost_now)} now",
+    )
 
 
 def _differences(result: ReplayedBundle) -> list[str]:

@@ -7,9 +7,13 @@ from xml.etree import ElementTree
 import pytest
 
 from holdfast.bundles.bundle_writer import write_bundle
-from holdfast.cli.commands.replay_command import junit_file
+from holdfast.cli.commands.replay_command import (
+    EXIT_DIFFERENT,
+    EXIT_NOT_REPLAYED,
+    exit_code,
+    junit_file,
+)
 from holdfast.models.bundles.bundle_manifest import Redaction
-from holdfast.models.errors import BadInput
 from holdfast.records.bundle_replay import (
     ReplayChanges,
     ReplayedBundle,
@@ -36,6 +40,11 @@ async def bundle(
     path = tmp_path / "job.crate.zip"
     with path.open("wb") as file:
         await write_bundle(engine.holdfast, job.job_id, file)
+    return path
+
+
+def _cut_off(bundle: Path, path: Path) -> Path:
+    path.write_bytes(bundle.read_bytes()[:-100])
     return path
 
 
@@ -111,5 +120,20 @@ async def test_a_bundle_that_is_refused_does_not_hide_the_others(
     ]
     cases = ElementTree.fromstring(junit_file(results)).findall("testcase/failure")
     assert len(cases) == 2
-    with pytest.raises(BadInput, match=r"^prompts\.crate\.zip: the bundle is without prompts"):
-        await replay_bundles(engine.holdfast, paths[1:], ReplayChanges(), within)
+    assert exit_code(results) == EXIT_DIFFERENT
+
+
+async def test_bundles_that_are_all_refused_each_say_why(
+    engine: RunningEngine, bundle: Path, tmp_path: Path
+) -> None:
+    altered = _cut_off(bundle, tmp_path / "altered.crate.zip")
+    changes, within = ReplayChanges(settings={"colour": "red"}), timedelta(seconds=240)
+
+    results = await replay_bundles(engine.holdfast, [altered, bundle], changes, within)
+
+    assert [each.is_refused for each in results] == [True, True]
+    assert "colour" not in results[0].message
+    assert "colour" in results[1].message
+    cases = ElementTree.fromstring(junit_file(results)).findall("testcase/failure")
+    assert [each.text for each in cases] == [f"{each.bundle}: {each.message}" for each in results]
+    assert exit_code(results) == EXIT_NOT_REPLAYED
