@@ -24,11 +24,15 @@ from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
 
 QUESTION = "Who built the pier?"
-DROP = """() => {
+DROP = """([name, text]) => {
   const files = new DataTransfer();
-  files.items.add(new File(["The pier was built by Orlan Treave."], "pier notes.md"));
+  files.items.add(new File([text], name));
   return files;
 }"""
+DROPPED = (
+    ("pier notes.md", "The pier was built by Orlan Treave."),
+    ("harbour.md", "The harbour was dug in 1868."),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +54,9 @@ async def test_a_question_is_asked_over_files_that_are_dropped_on_it(
 ) -> None:
     await reader.goto("/")
     await fill(reader.page)
-    dropped = await reader.page.evaluate_handle(DROP)
-    await reader.page.dispatch_event("form[data-drop]", "drop", {"dataTransfer": dropped})
+    for each in DROPPED:
+        files = await reader.page.evaluate_handle(DROP, list(each))
+        await reader.page.dispatch_event("form[data-drop]", "drop", {"dataTransfer": files})
     await reader.page.get_by_role("button", name="Ask", exact=True).click()
     # The page asks by itself once the files are read.
     await expect(reader.page.locator("main")).to_contain_text("The question was submitted")
@@ -62,7 +67,7 @@ async def test_a_question_is_asked_over_files_that_are_dropped_on_it(
     assert stored.request.question == QUESTION
     assert stored.request.collection == collection.name
     assert collection.name.startswith("pier-notes-")
-    assert collection.documents == 1
+    assert collection.documents == len(DROPPED)
     await engine.holdfast.wait(job.job_id)
 
 
