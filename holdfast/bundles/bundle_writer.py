@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import yaml
@@ -17,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 from holdfast.bundles.bundle_page import PageFacts, bundle_page
 from holdfast.bundles.bundle_signature import sign_manifest
 from holdfast.bundles.ro_crate import PLAN, CrateFacts, ro_crate
-from holdfast.bundles.row_redaction import RowRedaction
+from holdfast.bundles.row_redaction import RowRedaction, texts_in
 from holdfast.bundles.temporal_histories import exported_histories
 from holdfast.client import Holdfast
 from holdfast.configuration.known_secrets import known_secrets
@@ -35,6 +36,7 @@ from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.plans.kpi_chain_format import memory_document, to_listing
+from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind, UserQuestion
 from holdfast.models.tasks.stored_task import plan_of
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
@@ -136,16 +138,35 @@ async def _redaction(holdfast: Holdfast, job: Job, redacted: Iterable[Redaction]
     settings = holdfast.settings
     servers = read_servers(settings.config_file) if settings.config_file else {}
     mask = SecretMask(known_secrets(settings, holdfast.endpoints.database_url, servers))
-    asked = await questions_of(holdfast.db, job.id)
     earlier = job.request.follow_up.earlier if job.request.follow_up else ()
-    texts = [job.request.question, *(each.text for each in asked)]
-    texts += [each.question for each in earlier]
-    redaction = RowRedaction.of(redacted, mask.of_content(job.request.question), texts)
-    if Redaction.SOURCES not in redaction.redacted:
-        return redaction
+    questions = [job.request.question, *(each.question for each in earlier)]
+    asked = await questions_of(holdfast.db, job.id)
     async with open_job_snapshot(holdfast.db, job.id) as snapshot:
-        passages = [row["text"] for row in await snapshot.rows("sources")]
-    return await asyncio.to_thread(redaction.without_passages, passages, texts)
+        guidance = [row["text"] for row in await snapshot.rows("guidance")]
+        told = [*(each.text for each in asked), *map(_free_text, asked), *guidance]
+        mask_of_words = mask.of_content(job.request.question)
+        redaction = RowRedaction.of(redacted, mask_of_words, questions, told)
+        if Redaction.SOURCES not in redaction.redacted:
+            return redaction
+        sources = await snapshot.rows("sources")
+        answers = [row["response"] or "" for row in await snapshot.rows("tool_calls")]
+    return await asyncio.to_thread(_without_sources, redaction, sources, answers, questions)
+
+
+def _without_sources(
+    redaction: RowRedaction, sources: Rows, answers: Iterable[str], questions: Iterable[str]
+) -> RowRedaction:
+    """Return the redaction that takes out what was read, whether evidence quotes it or not."""
+    read = (*(row["text"] for row in sources), *chain.from_iterable(map(texts_in, answers)))
+    # Answers name their sources, whose titles stay.
+    titles = (row[name] for row in sources for name in ("title", "heading"))
+    return redaction.without_passages(read, (*questions, *titles))
+
+
+def _free_text(question: UserQuestion) -> str:
+    """Return what a person answered in words; a choice or an edited plan is no such text."""
+    is_theirs = question.origin is AnswerOrigin.USER and question.kind is not QuestionKind.APPROVAL
+    return question.answer or "" if is_theirs and question.answer not in question.choices else ""
 
 
 async def _write_rows(
@@ -155,7 +176,8 @@ async def _write_rows(
     kept: dict[str, Rows] = {}
     async with open_job_snapshot(holdfast.db, job_id) as snapshot:
         for name in EXPORTED_TABLES:
-            stored = await snapshot.rows(name)
+            left_out = name == "figures" and redaction.leaves_figures_out
+            stored = [] if left_out else await snapshot.rows(name)
             # Finding what is left out takes long, and a server answers others meanwhile.
             rows = await asyncio.to_thread(_redacted_rows, name, stored, redaction)
             lines = [_ROW.dump_json(await _with_file(name, row, writing)) for row in rows]

@@ -55,6 +55,11 @@ class WordRuns:
             yield hash(tuple(keys[at : at + self._shortest]))
 
 
+def word_count(text: str) -> int:
+    """Return how many words a text has, as runs count them: each sign of some scripts is one."""
+    return sum(1 for _ in _words(text))
+
+
 def _words(text: str) -> Iterator[_Word]:
     """Give the words of the text with their places; a word may contain escaped letters."""
     if "\\" not in text:

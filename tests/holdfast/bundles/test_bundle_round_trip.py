@@ -206,6 +206,39 @@ async def test_what_repeats_a_left_out_source_is_left_out_wherever_it_stands(
     assert b"first night of winter" in whole["memory.json"], "or the test would find nothing"
 
 
+async def test_figures_and_what_no_evidence_quotes_are_left_out(
+    engine: RunningEngine, job: str
+) -> None:
+    read = "The light Ouzel was built in 1862."
+    figure = (
+        "insert into figures (job_id, call_id, sha256, media_type, title, data) select job_id, "
+        "min(id), :sha256, 'image/png', :question, '\\x00' from tool_calls where job_id = :job "
+        "group by job_id"
+    )
+    changes = (
+        "delete from evidence where job_id = :job",
+        "update entities set value = to_jsonb(cast(:read as text)) where job_id = :job",
+        "update tasks set message = 'read from “' || :read || '”' where job_id = :job",
+        figure,
+    )
+    values = {"job": job, "read": read, "sha256": "a" * 64, "question": QUESTION}
+    async with engine.db.writing() as connection:
+        for change in changes:
+            await connection.execute(text(change), values)
+
+    whole, unsourced, unasked = [
+        content(await exported(engine, job, redacted=redacted))
+        for redacted in ([], [Redaction.SOURCES], [Redaction.QUESTIONS])
+    ]
+
+    assert read in whole["memory.json"].decode(), "or the test would find nothing"
+    assert read.encode() not in b"".join(unsourced.values())
+    assert [name for name in whole if name.startswith("figures/")]
+    for files in (unsourced, unasked):
+        assert not [name for name in files if name.startswith("figures/")]
+        assert not files["data/figures.jsonl"]
+
+
 async def test_a_question_is_left_out_in_parts_but_not_of_what_sources_say(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
