@@ -218,7 +218,6 @@ async def test_figures_and_what_no_evidence_quotes_are_left_out(
     changes = (
         "delete from evidence where job_id = :job",
         "update entities set value = to_jsonb(cast(:read as text)) where job_id = :job",
-        "update tasks set message = 'read from “' || :read || '”' where job_id = :job",
         figure,
     )
     values = {"job": job, "read": read, "sha256": "a" * 64, "question": QUESTION}
