@@ -44,7 +44,8 @@ _MAX_NAMES_CHARS = 300
 class Hub:
     """All tools of all servers; use the hub as an async context manager.
 
-    If a server is unavailable, only its own tools are missing; callers wait at most `patience`.
+    If a server is unavailable, only its own tools are missing; callers wait at most `patience`, which
+    is as long as a server may take to start.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Hub:
         servers: Mapping[str, ServerConfig],
         builtin: Mapping[str, BuiltinServer | MissingServer],
         *,
-        patience: timedelta = timedelta(seconds=10),
+        patience: timedelta = timedelta(seconds=20),
         log_folder: Path | None = None,
         secrets: Collection[str] = (),
         private_jobs: PrivateJobSettings = _NOTHING_ALLOWED,
