@@ -44,8 +44,8 @@ _MAX_NAMES_CHARS = 300
 class Hub:
     """All tools of all servers; use the hub as an async context manager.
 
-    If a server is unavailable, only its own tools are missing; callers wait at most `patience`, which
-    is as long as a server may take to start.
+    If a server is unavailable, only its own tools are missing; callers wait at most `patience`,
+    which is as long as a server may take to start.
     """
 
     def __init__(
