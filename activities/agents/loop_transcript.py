@@ -203,8 +203,7 @@ class LoopTranscript:
         numbers = PassageNumbers.of(known, self._visible())
         steps = {each.task.id: each for each in self.turn.view.steps}
         made = [steps[name] for call in reply.steps for name in call if name in steps]
-        searches = sum(each.task.tool == self.tools.search_name for each in made)
-        shown = await self._shown(made, numbers, self.tools.most_shown(searches))
+        shown = await self._shown(made, numbers)
         results = tuple(
             tuple(shown.step_or_note(steps.get(name), name) for name in call)
             or (answered_question(self.turn.view.answers),)
@@ -302,12 +301,10 @@ class LoopTranscript:
             await transcript_rows.store_messages(tx, self.place, rows, self.stored.compactions)
         return await self.reloaded()
 
-    async def _shown(
-        self, steps: Sequence[StoredTask], numbers: PassageNumbers, most: int | None = None
-    ) -> ShownSteps:
+    async def _shown(self, steps: Sequence[StoredTask], numbers: PassageNumbers) -> ShownSteps:
         names = [each.task.id for each in steps]
         answers = await transcript_rows.answers_of_steps(self.db, self.turn.order.job_id, names)
-        return ShownSteps(steps, answers, numbers, self.tools.search_name, most)
+        return ShownSteps(steps, answers, numbers, self.tools.search_name)
 
     def _news(self) -> list[int]:
         """For each earlier turn with calls, how many passages were new."""

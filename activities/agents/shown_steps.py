@@ -32,8 +32,6 @@ class ShownSteps:
     numbers: PassageNumbers
     search: str
     """The name of the search tool."""
-    most: int | None = None
-    """How many new passages of each search are shown; None: all that it found."""
 
     def step(self, step: StoredTask) -> ShownCall:
         """Return the result of one step: its passages, or why there are none."""
@@ -42,8 +40,7 @@ class ShownSteps:
             why = step.failure.message if step.failure else step.task.status.value
             return ShownCall(call=call, note=f"failed: {shorten_text(why, _MAX_FAILURE)}")
         answer = self.answers.get(step.task.id)
-        most = self.most if step.task.tool == self.search else None
-        texts, above = self.numbers.show(answer.passages if answer else (), most)
+        texts, above = self.numbers.show(answer.passages if answer else ())
         notes = (_note_of(answer), "" if texts or above else "nothing found")
         note = "; ".join(filter(None, notes))
         return ShownCall(call=call, passages=texts, shown_above=above, note=note)

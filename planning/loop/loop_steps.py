@@ -61,7 +61,7 @@ class LoopSteps:
             match call:
                 case SearchArguments():
                     pairs = zip(names, queries_of(call), strict=True)
-                    steps += [self._search(*pair, count, is_later=True) for pair in pairs]
+                    steps += [self._search(name, query, count) for name, query in pairs]
                 case UseArguments():
                     steps.append(self._tool_call(names[0], call))
                 case _:
@@ -71,8 +71,8 @@ class LoopSteps:
     def _id(self, number: int) -> str:
         return f"{self.task_id}.{self.used + number}"
 
-    def _search(self, step_id: str, query: str, queries: int, *, is_later: bool = False) -> Task:
-        inputs = self.tools.search_inputs(query, queries, is_later=is_later)
+    def _search(self, step_id: str, query: str, queries: int) -> Task:
+        inputs = self.tools.search_inputs(query, queries)
         return self._step(step_id, self.tools.search_name, inputs, _about_search(query))
 
     def _tool_call(self, step_id: str, call: UseArguments) -> Task:

@@ -17,8 +17,6 @@ _PASSAGES_ALONE = 4
 """Passages of the only query of a turn."""
 _PASSAGES_EACH = 3
 """Passages of each of several queries."""
-_SPARE_PASSAGES = 4
-"""Hits of a later search that are shown in place of hits that were shown before."""
 _MAX_DESCRIPTION = 80
 _MAX_PARAMETERS = 6
 _MAX_TOOLS = 40
@@ -56,16 +54,8 @@ class LoopTools:
         """One signature line for each tool for `use`."""
         return tuple(signature_line(each) for each in self.others)
 
-    def most_shown(self, queries: int) -> int | None:
-        """How many new passages are shown of each of `queries` in a turn; None: all it found."""
-        return _passages_of_each(queries) if self.search and self.search.limit else None
-
-    def search_inputs(
-        self, query: str, queries: int = 0, *, is_later: bool = False
-    ) -> dict[str, JsonValue]:
+    def search_inputs(self, query: str, queries: int = 0) -> dict[str, JsonValue]:
         """The inputs of one search, of as many `queries` in its turn; 0: the first search.
-
-        A later search asks for more than is shown: it may find what was shown before.
 
         Raises:
             ValueError: the agent has no search tool.
@@ -74,13 +64,9 @@ class LoopTools:
             raise ValueError("the agent has no search tool")
         inputs: dict[str, JsonValue] = {self.search.parameter: query}
         if self.search.limit:
-            wanted = _passages_of_each(queries) + (_SPARE_PASSAGES if is_later else 0)
+            wanted = {0: FIRST_PASSAGES, 1: _PASSAGES_ALONE}.get(queries, _PASSAGES_EACH)
             inputs[self.search.limit] = min(wanted, self.search.most or wanted)
         return inputs
-
-
-def _passages_of_each(queries: int) -> int:
-    return {0: FIRST_PASSAGES, 1: _PASSAGES_ALONE}.get(queries, _PASSAGES_EACH)
 
 
 def signature_line(tool: ToolSignature) -> str:

@@ -46,17 +46,11 @@ class PassageNumbers:
         """Return the number of a passage whose text is not shown; a new one if it has none."""
         return self.shown.setdefault(passage_key(passage), len(self.shown) + 1)
 
-    def show(self, passages: Sequence[SourcePassage], most: int | None = None) -> ShownPassages:
-        """Return the passages as a message shows them, as far as it has room.
-
-        Of more than `most` texts the first are shown: a search that finds again what was shown
-        before brings the next best instead.
-        """
+    def show(self, passages: Sequence[SourcePassage]) -> ShownPassages:
+        """Return the passages as a message shows them, as far as it has room."""
         texts: list[ShownPassage] = []
         above: list[int] = []
         for passage in passages:
-            if most is not None and len(texts) >= most:
-                break
             number = self.shown.get(passage_key(passage))
             if number is not None and number in self.visible:
                 above.append(number)

@@ -13,8 +13,6 @@ from holdfast.jobs.job_controller import JobController
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.views.job_views import JobView
-from holdfast.storage.corpus.corpus_records import NewDocument
-from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.evidence import evidence_rows
 from tests.support.endpoints.loop_script import (
     ACCEPTED,
@@ -316,34 +314,6 @@ async def test_the_agent_learns_what_the_collection_has_and_which_words_it_lacks
         "shown_above": [1],
         "note": "no passage has “Zanzibar”",
     }
-
-
-@pytest.mark.conformance("LOOP-01")
-async def test_a_repeated_search_shows_what_was_not_shown_yet(
-    engine: RunningEngine, players: ScriptedRoles
-) -> None:
-    action = "A corrective action of the Teal Bridge. "
-    passages = [("", n * len(action), (n + 1) * len(action)) for n in range(6)]
-    text = action * 6
-    async with CorpusStore(engine.db).writing("actions") as writer:
-        await writer.put(NewDocument("list.md", "List", text, "x", len(text), passages))
-    again = [search("corrective action of the Teal Bridge")]
-    players.loop.turns = [again, again, [answer("", open=["which actions are closed"])]]
-
-    await engine.run(
-        "corrective action of the Teal Bridge",
-        preset_name="loop",
-        collection="actions",
-        servers=("corpus",),
-    )
-
-    first = json.loads(players.loop.asked[0].turns[1]["content"])["first_search"][0]
-    assert [each["n"] for each in first["passages"]] == [1, 2, 3, 4]
-    (second,) = results(players.loop.asked[1])[0]
-    assert [each["n"] for each in second["passages"]] == [5, 6]
-    assert sorted(second["shown_above"]) == [1, 2, 3, 4]
-    (third,) = results(players.loop.asked[2])[0]
-    assert "passages" not in third, "every passage was shown"
 
 
 @pytest.mark.conformance("KPI-06")

@@ -144,19 +144,16 @@ def test_the_name_of_a_function_counts_in_any_case(name: str) -> None:
     call = FunctionCall(name=name, arguments={"query": "a"})
 
     assert RULES.faults(FunctionCalls(calls=[call])) == []
-    assert inputs_of(call) == [{"query": "a", "limit": 8}]
+    assert inputs_of(call) == [{"query": "a", "limit": 4}]
 
 
 def test_several_queries_of_a_turn_find_fewer_passages_each() -> None:
     alone = FunctionCall(name="search", arguments={"queries": ["a"]})
     several = FunctionCall(name="search", arguments={"queries": ["a", "b"]})
 
-    assert [each["limit"] for each in inputs_of(alone)] == [8]
-    assert [each["limit"] for each in inputs_of(several)] == [7, 7]
-    assert [each["limit"] for each in inputs_of(alone, alone)] == [7, 7]
-    assert (TOOLS.most_shown(1), TOOLS.most_shown(2)) == (4, 3)
-    first = LoopSteps("T1", TOOLS, 0).first_search("What?")[0]
-    assert first.inputs[1].value == 4, "nothing was shown before the first search"
+    assert [each["limit"] for each in inputs_of(alone)] == [4]
+    assert [each["limit"] for each in inputs_of(several)] == [3, 3]
+    assert [each["limit"] for each in inputs_of(alone, alone)] == [3, 3]
 
 
 def test_parameters_of_functions_are_short() -> None:
