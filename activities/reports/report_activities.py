@@ -63,12 +63,14 @@ from holdfast.planning.reports.delivery_checks import (
     job_delivery_checks,
     report_delivery_checks,
 )
+from holdfast.planning.reports.draft_remarks import with_supported_remarks
 from holdfast.planning.reports.evidence_levels import with_evidence_levels
 from holdfast.planning.reports.evidence_selection import (
     evidence_by_citation_id,
     evidence_of_both_sides,
+    source_title,
 )
-from holdfast.planning.reports.found_values import split_found_values
+from holdfast.planning.reports.found_values import FoundValue, split_found_values
 from holdfast.planning.reports.loop_report import loop_report
 from holdfast.planning.reports.sentence_support import is_hedged, unsupported_parts
 from holdfast.planning.reports.stated_answers import TitledQuote
@@ -256,7 +258,10 @@ async def _write_report(
     )
     answer, refused = await _draft_with_one_correction(writer, task, checking)
     kept, summary = checking.weighed(answer)
-    kept = _with_summary(kept)
+    sources = [f"{source_title(item)}\n{item.source_text}" for item in inputs.found]
+    kept = with_supported_remarks(
+        _with_summary(kept), sources, [*_permitted_texts(whole), *_permitted_topics(whole)]
+    )
     unstated = _unstated_parts(kept, whole, inputs)
     cited = {owners[name] for each in (*kept.summary, *kept.conclusions) for name in each.evidence}
     confidence = answer_confidence(inputs.tasks, inputs.verdicts, cited)
@@ -299,12 +304,14 @@ async def _draft_with_one_correction(
 
 def _permitted_texts(task: SynthesiserTask) -> list[str]:
     """The texts that the answer may use: the question, the found values, what evidence shows."""
-    return [task.question, *_found_values(task), *(item.shows for item in task.evidence)]
+    values = (value.text for value in _found_values(task))
+    return [task.question, *values, *(item.shows for item in task.evidence)]
 
 
-def _found_values(task: SynthesiserTask) -> list[str]:
-    results = (value for result in task.results for value in result.values.values())
-    return [value_as_text(each) for each in (task.answer, *results) if each is not None]
+def _found_values(task: SynthesiserTask) -> list[FoundValue]:
+    results = ((each, result.task) for result in task.results for each in result.values.values())
+    found = ((task.answer, ""), *results)
+    return [FoundValue(value_as_text(each), of) for each, of in found if each is not None]
 
 
 def _permitted_topics(task: SynthesiserTask) -> list[str]:

@@ -4,10 +4,10 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations
 
 _DIGITS = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
@@ -15,6 +15,34 @@ _SCALED = rf"(?P<number>{_DIGITS})(?:[ -](?P<scale>{'|'.join(_SCALES)})\b)?"
 _CLAIM = re.compile(rf"(?<![\w.,]){_SCALED}", re.IGNORECASE)
 _ANY = re.compile(_SCALED, re.IGNORECASE)
 _SPACED = re.compile("(?<![\\w.,])\\d{1,3}(?:[ \u00a0\u202f]\\d{3})+(?!\\d)")
+_MONTHS_LINE = (
+    "january february march april may june july august september october november december"
+)
+_MONTHS = _MONTHS_LINE.split()
+_MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})\b\.?"
+_NUMBERED_DATE = re.compile(
+    r"(?<![\d/.-])(?:\d{4}-(\d{1,2})-\d{1,2}|(\d{1,2})([/.])(\d{1,2})\3\d{4})(?![\d/-])"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = re.compile(
+    rf"{_NUMBERED_DATE.pattern}|\b{_DAY}(?: of)? {_MONTH}|\b{_MONTH} {_DAY}\b(?!,\d{{3}})",
+    re.IGNORECASE,
+)
+"""A date, or the day and month of one."""
+_YEAR = re.compile(
+    rf"(?<![\d,.$€£])(?:1\d{{3}}|20\d\d|2100)(?![\d,]\d|\d|\.\d| (?:{'|'.join(_SCALES)}))"
+)
+_PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS} ?(?:%|per ?cent\b)", re.IGNORECASE)
+_SAYS_PERCENT = re.compile(
+    "[%％٪]|cent\\b|pct|proz|proc|проц|百分|パーセント|퍼센트", re.IGNORECASE
+)
+_NEGATIVE = re.compile(rf"(?<![^\s(])[-−]{_DIGITS}")
+_SAYS_NEGATIVE = re.compile(
+    "(?<![^\\s(|,;])[-−–] ?\\d|minus|negat|below|under|loss|lost|less|defici|f[ae]ll|down|decreas|"
+    "declin|drop|moins|menos|meno|unter|минус|零下|マイナス",
+    re.IGNORECASE,
+)
+"""A minus, or a word that may stand for one: only where none is does nothing show the sign."""
 _ROMAN = re.compile(r"\b(?=[ivx])(x{0,3})(ix|iv|v?i{0,3})\b", re.IGNORECASE)
 
 _UNIT_LINE = (
@@ -65,6 +93,16 @@ def unknown_numbers(sentence: str, known: frozenset[str]) -> list[str]:
     return sorted({canonical_number(each["number"]) for forms, each in found if not forms & known})
 
 
+def unshown_signs(sentence: str, texts: Sequence[str]) -> list[str]:
+    """Return percentages and negative numbers of the sentence if no text has any such sign."""
+    found: list[str] = []
+    for said, shown in ((_PERCENT, _SAYS_PERCENT), (_NEGATIVE, _SAYS_NEGATIVE)):
+        claims = said.findall(sentence)
+        if claims and not any(shown.search(text) for text in texts):
+            found += claims
+    return found
+
+
 @lru_cache(maxsize=_KEPT_TEXTS)
 def numbers_in(text: str) -> frozenset[str]:
     """Return the numbers of a text, including numbers that are written as words."""
@@ -75,20 +113,37 @@ def numbers_in(text: str) -> frozenset[str]:
 
 
 def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
-    """Return the sums and differences of two numbers of the quotes, and ages in whole years.
+    """Return the sums and differences of two amounts of the quotes, and ages in whole years.
 
-    Plain arithmetic over what is quoted is shown: 750 and 817 show 67.
+    Plain arithmetic over what is quoted is shown: 750 and 817 show 67. Dates and years are no
+    amounts, and the word `one` is none: between two years lies an age, and nothing else.
     """
-    found = sorted({Decimal(each) for quote in quotes for each in numbers_in(quote)})
-    if len(found) > _MOST_DERIVED_FROM:  # so many numbers would allow any
-        return frozenset()
-    derived = {one + other for one, other in permutations(found, 2)}
-    derived |= {one - other for one, other in permutations(found, 2) if one > other}
-    # The birthday of a year's person may come after the day that counts.
-    derived |= {
-        one - other - 1 for one, other in permutations(found, 2) if one > other and _is_year(other)
+    texts = [*quotes]
+    undated = [_DATE.sub(" ", text) for text in texts]
+    amounts = {
+        Decimal(each)
+        for text in undated
+        for each in numbers_in(_SPELLED.sub(_in_digits, _YEAR.sub(" ", text)))
     }
-    return frozenset(canonical_number(f"{each:f}") for each in derived)
+    years = {int(year[0]) for text in texts for year in _YEAR.finditer(text)}
+    if len(amounts) + len(years) > _MOST_DERIVED_FROM:  # so many numbers would allow any
+        return frozenset()
+    derived = {one + other for one, other in combinations(amounts, 2)}
+    derived |= {abs(one - other) for one, other in combinations(amounts, 2)}
+    # The birthday of a year's person may come after the day that counts.
+    ages = {abs(one - other) for one, other in combinations(years, 2)}
+    derived |= {Decimal(age - off) for age in ages for off in (0, 1)}
+    return frozenset(canonical_number(f"{each:f}") for each in derived if each > 0)
+
+
+def months_in(text: str) -> frozenset[str]:
+    """Return the names of the months, in small letters, of dates in digits such as 2019-03-04.
+
+    The two numbers of 12/03/1990 may each be the month.
+    """
+    found = (group for match in _NUMBERED_DATE.finditer(text) for group in match.group(1, 2, 4))
+    numbers = {int(each) for each in found if each}
+    return frozenset(_MONTHS[number - 1] for number in numbers if 1 <= number <= len(_MONTHS))
 
 
 def computed_numbers(sentence: str, shown: frozenset[str]) -> frozenset[str]:
@@ -141,6 +196,14 @@ def _word_values(match: re.Match[str]) -> Iterator[int]:
     word = match.group().casefold().replace(" ", "-")
     parts = (word, *word.split("-"))
     yield from (_VALUES[each] for each in parts if each in _VALUES)
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    """The number of words in digits, as an amount: `one of the 750` counts nothing by its `one`."""
+    word = match.group().casefold().replace(" ", "-")
+    if word in _SCALES or word not in _VALUES:
+        return match.group()
+    return " " if word == "one" else f" {_VALUES[word]} "
 
 
 def _roman_value(match: re.Match[str]) -> int:

@@ -12,8 +12,10 @@ from holdfast.planning.reports.name_forms import KnownNames
 from holdfast.planning.reports.number_spellings import (
     computed_numbers,
     derived_numbers,
+    months_in,
     numbers_in,
     unknown_numbers,
+    unshown_signs,
 )
 
 _HEDGE = " (the sources suggest this, but do not fully state it)"
@@ -27,7 +29,7 @@ _SENTENCE_OPENERS = (
     "a an the this that these those it its he she they his her their we our i in on at by for from "
     "with without of to as and but or nor so yet if when while where who whose which what how why "
     "after before since until during between among under over both each all some most many few no "
-    "not there here two three one however although though because according"
+    "not only there here two three one however although though because according"
 )
 """Words that begin a sentence: their capital letter does not make them a name."""
 
@@ -63,12 +65,13 @@ def unsupported_parts(
     shown = derived_numbers(quotes_shown).union(*map(numbers_in, allowed))
     computed = computed_numbers(own_words, shown) if folded else frozenset()
     unknown = unknown_numbers(own_words, shown | computed)
+    unknown += unshown_signs(own_words, allowed) if folded else []
     faults += [f"the number {number} is in no {searched}" for number in unknown]
-    names = KnownNames(texts)
+    names, months = KnownNames(texts), frozenset[str]().union(*map(months_in, texts))
     faults += [
         f"the name {name!r} is in no {searched}"
         for name in dict.fromkeys(_names(own_words))
-        if not names.has(name)
+        if not names.has(name) and name.casefold() not in months
     ]
     return faults
 

@@ -6,8 +6,10 @@ from holdfast.planning.reports.name_forms import KnownNames
 from holdfast.planning.reports.number_spellings import (
     computed_numbers,
     derived_numbers,
+    months_in,
     numbers_in,
     unknown_numbers,
+    unshown_signs,
 )
 
 
@@ -48,6 +50,50 @@ def test_plain_arithmetic_over_the_quotes_is_shown() -> None:
     assert "67" in derived_numbers(["750, down from 817"])
     assert "79" in derived_numbers(["October 14, 1844 - May 4, 1924"]), "before the birthday"
     assert "68" not in derived_numbers(["750, down from 817"])
+
+
+@pytest.mark.parametrize(
+    ("quotes", "shown"),
+    [
+        (["It opened on 4 March 1998.", "It had 12 employees in 2003."], {"5", "4"}),
+        (["It opened on March 4th, 1998, or 1998-03-04, or 4/3/1998, with 12 rooms."], set()),
+        (["one of the 750 members"], set()),
+        (["21 of the 750 members, and twenty-one more"], {"771", "729"}),
+        (["$1200 of 1,500 dollars"], {"2700", "300"}),
+    ],
+)
+def test_dates_and_the_word_one_are_no_amounts(quotes: list[str], shown: set[str]) -> None:
+    assert derived_numbers(quotes) == frozenset(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "months"),
+    [
+        ("on 2019-03-04", {"march"}),
+        ("12/03/1990", {"march", "december"}),
+        ("25.12.1990", {"december"}),
+        ("2019-13-04, version 1.2.1990-3", set()),
+    ],
+)
+def test_a_date_in_digits_names_its_month(text: str, months: set[str]) -> None:
+    assert months_in(text) == months
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "unshown"),
+    [
+        ("It rose by 12%.", "It rose by 12.", ["12%"]),
+        ("It rose by 12 percent.", "It rose by 12 per cent.", []),
+        ("It was -5 degrees.", "It was 5 degrees in the mid-19th century.", ["-5"]),
+        ("It was -5 degrees.", "It was 5 degrees below zero.", []),
+        ("From 3-5 pages, on 2019-03-04.", "3 to 5 pages", []),
+        ("It was -5 degrees.", "It was −5 degrees.", []),
+    ],
+)
+def test_a_percentage_or_a_minus_is_shown_by_some_such_sign(
+    said: str, text: str, unshown: list[str]
+) -> None:
+    assert unshown_signs(said, [text]) == unshown
 
 
 def test_many_numbers_derive_none() -> None:
