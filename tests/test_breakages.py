@@ -1,7 +1,12 @@
 """Tests that each breakage of tests/breakages still fits the code and the tests."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+
 import pytest
 
+from tests.breakages import __main__ as breakages_main
 from tests.breakages.breakage_list import (
     ROOT,
     Breakage,
@@ -56,15 +61,28 @@ def test_the_page_has_what_caught_each_breakage() -> None:
 
 
 def test_what_caught_a_breakage_is_still_a_test_that_carries_its_row() -> None:
-    rows = {each.name: each.row for each in all_breakages()}
-    carried = files_by_row()
-    gone = [
-        f"{name}: {record.caught_by}"
-        for name, record in read_records().items()
-        if name not in rows or (record.caught_by and not _stands(record, carried[rows[name]]))
-    ]
+    gone = _gone(read_records(), files_by_row())
 
     assert gone == [], "try these again: python -m tests.breakages --record NAME"
+
+
+def test_a_record_whose_row_no_test_carries_any_more_is_named() -> None:
+    record = CaughtRecord.model_validate(
+        {"caught_by": "a/test_a.py::test_a", "tried": "2026-11-27"}
+    )
+
+    assert _gone({"kpi07": record}, {}) == ["kpi07: a/test_a.py::test_a"]
+
+
+def _gone(records: Mapping[str, CaughtRecord], carried: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The records of breakages that are gone, or whose test is gone or carries another row."""
+    rows = {each.name: each.row for each in all_breakages()}
+    return [
+        f"{name}: {record.caught_by}"
+        for name, record in records.items()
+        if name not in rows
+        or (record.caught_by and not _stands(record, carried.get(rows[name], ())))
+    ]
 
 
 def _stands(record: CaughtRecord, files: tuple[str, ...]) -> bool:
@@ -74,7 +92,7 @@ def _stands(record: CaughtRecord, files: tuple[str, ...]) -> bool:
 
 def test_a_row_with_a_fault_that_nothing_noticed_is_not_called_held() -> None:
     first, second = chosen_breakages(["kpi07", "kpi08"])
-    tried = {"commit": "0", "tried": "2026-11-27"}
+    tried = {"tried": "2026-11-27"}
     records = {
         first.name: CaughtRecord.model_validate({"caught_by": "a/test_a.py::test_a"} | tried),
         second.name: CaughtRecord.model_validate({"caught_by": ""} | tried),
@@ -86,3 +104,23 @@ def test_a_row_with_a_fault_that_nothing_noticed_is_not_called_held() -> None:
     assert "Not held: KPI-08. Not tried: KPI-01," in page
     assert f"| KPI-07 | `kpi07` | {first.breaks} | `test_a.py`, `test_a` |" in page
     assert f"| KPI-08 | `kpi08` | {second.breaks} | **nothing** |" in page
+
+
+def test_a_test_that_fails_on_the_whole_code_has_caught_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breakage = Breakage(name="a", row="KPI-07", breaks="b", file="a.py", text="1", replacement="2")
+    (tmp_path / "a.py").write_text("1")
+    codes = {"1": 0, "2": 1}
+
+    def run(*_: object) -> CompletedProcess[str]:
+        code = codes[(tmp_path / "a.py").read_text()]
+        return CompletedProcess([], code, "FAILED a/test_a.py::test_a - it failed", "")
+
+    monkeypatch.setattr(breakages_main, "run_tests", run)
+    monkeypatch.setattr(breakages_main, "run_test", run)
+
+    assert breakages_main.verdict_on(breakage, tmp_path) == "a/test_a.py::test_a"
+    codes["1"] = 1
+    with pytest.raises(breakages_main.NotTried, match="does not pass on the whole code either"):
+        breakages_main.verdict_on(breakage, tmp_path)

@@ -232,11 +232,14 @@ async def _outcome_of_extraction(
         return TaskOutcome(
             failure=invalid_answer_failure(Component.EXTRACTOR, faults), read=called.answer.passages
         )
+    strategy = work.request.strategy
+    threshold = strategy.confidence_threshold
+    # Without a threshold, no cap would keep what a reader of long passages made up.
+    drops_unshown = threshold is None and not strategy.extraction
     shown = [
-        _locate_quotes(each, called.answer.passages, task.description)
+        _locate_quotes(each, called.answer.passages, task.description, drops_unshown=drops_unshown)
         for each in _extracted_candidates(answers, task.expects)
     ]
-    threshold = work.request.strategy.confidence_threshold
     chosen = chosen_candidates([candidate for candidate, _ in shown], task.expects, threshold)
     best = {name: each.candidate for name, each in chosen.items()}
     read = called.answer.passages
@@ -348,9 +351,13 @@ def _extracted_candidates(
 
 
 def _locate_quotes(
-    candidate: EntityCandidate, passages: Sequence[SourcePassage], about: str
+    candidate: EntityCandidate,
+    passages: Sequence[SourcePassage],
+    about: str,
+    *,
+    drops_unshown: bool,
 ) -> tuple[EntityCandidate, tuple[LocatedQuote, ...]]:
-    """Locate what shows the candidate; cap its confidence if the response does not.
+    """Locate what shows the candidate; cap its confidence, or drop it, if the response does not.
 
     The model made up a quote that is not in the response, and a value that is not there either; or
     a name in a list, of which its one quote shows another element.
@@ -362,7 +369,8 @@ def _locate_quotes(
     is_unshown = not found and bool(candidate.quote) and value is not None
     if is_unshown or _unknown_elements(value, passages):
         least = min(candidate.confidence, _UNSHOWN_CONFIDENCE)
-        candidate = candidate.model_copy(update={"confidence": least})
+        kept = None if drops_unshown else value
+        candidate = candidate.model_copy(update={"confidence": least, "value": kept})
     return candidate, found
 
 

@@ -62,9 +62,9 @@ def _is_told_by_findings(summary: Sequence[ReportStatement], answer: str, report
 
 
 def _telling_words(text: str) -> frozenset[str]:
-    """The words of some length, and every number."""
-    numbers = (word for word in words_of(text) if not word.isalpha())
-    return words_of(text, _SHORTEST_WORD).union(numbers)
+    """The words of some length, every number, and `no`, which turns what is said round."""
+    short = (word for word in words_of(text) if word == "no" or not word.isalpha())
+    return words_of(text, _SHORTEST_WORD).union(short)
 
 
 def _repeats(statement: ReportStatement, answer: str) -> bool:

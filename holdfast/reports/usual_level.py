@@ -27,10 +27,13 @@ class UsualLevel(NamedTuple):
 
 
 def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
-    """The level of more than half of the findings; empty if there is none, or one finding."""
+    """The level of more than half of the findings; empty if there is none, or one finding.
+
+    It is empty as well if a finding has no level, which no word after that finding would say.
+    """
     counts = Counter(each.level for each in findings)
     level = next((each for each in _SUPPORTED_BY if 2 * counts[each] > len(findings)), None)
-    if level is None or len(findings) == 1:
+    if level is None or len(findings) == 1 or not all(map(level_text, findings)):
         return UsualLevel()
     others = "" if counts[level] == len(findings) else ", unless it says otherwise"
     return UsualLevel(str(level), f"Each finding {_SUPPORTED_BY[level]}{others}.")

@@ -55,7 +55,9 @@ def _calls_of_loop(strategy: Strategy, steps: int) -> ExpectedCalls:
 
 
 def _extraction_calls(strategy: Strategy, calls: int) -> dict[str, int]:
-    return {RoleName.EXTRACTOR: calls} if strategy.extraction else {}
+    """Return the extractions, counting any answer as one of documents that are long enough."""
+    extracts = strategy.extraction or strategy.extract_above is not None
+    return {RoleName.EXTRACTOR: calls} if extracts else {}
 
 
 def closing_calls(tasks: int, strategy: Strategy) -> ExpectedCalls:

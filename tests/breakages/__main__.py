@@ -47,6 +47,12 @@ def run_tests(breakage: Breakage, checkout: Path) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
 
 
+def run_test(name: str, checkout: Path) -> subprocess.CompletedProcess[str]:
+    """Run one test, named as `path::name`."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", name]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
+
+
 class NotTried(Exception):
     """The tests of a row could not be run, so nothing is known of the breakage."""
 
@@ -55,7 +61,8 @@ def verdict_on(breakage: Breakage, checkout: Path) -> str:
     """Return the test that caught the breakage, empty if none did; the copy is whole afterwards.
 
     Raises:
-        NotTried: the tests ended with an error, as when a service does not start.
+        NotTried: the tests ended with an error, as when a service does not start, or the test
+            that failed fails without the breakage as well.
     """
     path = checkout / breakage.file
     whole = path.read_text()
@@ -66,7 +73,11 @@ def verdict_on(breakage: Breakage, checkout: Path) -> str:
         path.write_text(whole)
     by = _FAILED.search(ran.stdout)
     if ran.returncode == 1 and by:
-        return by[1]
+        alone = run_test(by[1], checkout)
+        if alone.returncode == 0:
+            return by[1]
+        said = (alone.stdout + alone.stderr)[-2000:]
+        raise NotTried(f"{by[1]} does not pass on the whole code either: {said}")
     if ran.returncode == 0:
         return ""
     raise NotTried(f"pytest ended with {ran.returncode}: {(ran.stdout + ran.stderr)[-2000:]}")
@@ -91,16 +102,7 @@ def tried(breakages: Iterable[Breakage], checkout: Path) -> Iterator[tuple[Break
 
 def keep(name: str, caught_by: str) -> None:
     """Keep what caught the breakage, and renew the page; the work so far outlives an interrupt."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=8", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    record = CaughtRecord(
-        caught_by=caught_by, commit=commit.stdout.strip(), tried=datetime.now(UTC).date()
-    )
+    record = CaughtRecord(caught_by=caught_by, tried=datetime.now(UTC).date())
     records = read_records() | {name: record}
     write_records(records, all_breakages())
     renew_page(all_breakages(), records)

@@ -16,8 +16,6 @@ class CaughtRecord(Frozen):
 
     caught_by: str
     """The test that failed, as `path::name`; empty if all tests of the row passed."""
-    commit: str
-    """What the breakage was put into; the tests of the working tree may be newer."""
     tried: date
 
 

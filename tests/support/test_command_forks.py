@@ -1,7 +1,12 @@
 """Tests that a command in a fork does what the program does."""
 
+import os
+import signal
+from pathlib import Path
+
 import pytest
 
+from tests.support.services.command_forks import CommandForks, ForksGone
 from tests.support.services.command_shell import command_shell
 
 
@@ -21,3 +26,13 @@ def test_a_fork_has_variables_and_a_folder_and_input_of_its_own() -> None:
     assert "HOLDFAST_HOEM" in wrong.err
     assert "HOLDFAST_HOEM" not in right.err
     assert "standard input is not valid UTF-8" in asked.refused()
+
+
+def test_a_command_whose_forking_process_died_says_so(tmp_path: Path) -> None:
+    forks = CommandForks()
+    os.kill(forks.pid, signal.SIGKILL)
+
+    with pytest.raises(ForksGone):
+        forks.run(["--version"], b"", tmp_path, {}, 60)
+
+    forks.end()

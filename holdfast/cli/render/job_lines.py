@@ -53,7 +53,7 @@ def spending_text(view: JobView) -> str:
 def stage_lines(stages: Iterable[Stage], currency: str) -> Iterator[str]:
     """Two lines for each stage: what it spent, and why it was needed."""
     for stage in stages:
-        yield f"{f'{stage.name}:':<9} {_stage_text(stage, currency)}"
+        yield f"{'stage:':<9} {stage.name.in_words}: {_stage_text(stage, currency)}"
         yield f"{'':<9} {shortened_line(stage.why, _MAX_WHY)}"
 
 

@@ -127,10 +127,15 @@ async def test_nothing_of_a_dry_run_can_be_retried_or_reported(
 
 
 def test_a_strategy_without_extraction_asks_no_extractor() -> None:
-    told = estimate_plan(THREE_STEPS, preset("full-horizon").strategy, UsageMedians(), Tokens())
+    reading = preset("full-horizon").strategy
+    never = reading.model_copy(update={"extract_above": None})
+
+    told = estimate_plan(THREE_STEPS, never, UsageMedians(), Tokens())
+    told_of_reading = estimate_plan(THREE_STEPS, reading, UsageMedians(), Tokens())
 
     assert EXTRACTOR.name not in [role.role for role in told.roles]
     assert told.model_calls == 2
+    assert told_of_reading.model_calls == 4, "each answer may be long passages of documents"
 
 
 def test_what_is_not_known_is_said_to_be_unknown() -> None:

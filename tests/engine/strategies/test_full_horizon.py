@@ -64,6 +64,23 @@ async def test_a_long_page_is_read_before_it_becomes_the_next_query(
 
 
 @pytest.mark.conformance("HZN-03")
+async def test_what_the_reader_of_a_long_page_made_up_is_no_result(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    await engine.add_document("lights", "The light was designed by Ada. ".ljust(5_000, "x"))
+    search = lookup_task("T1", query="light").model_copy(update={"tool": "corpus.search"})
+    players.plan = plan(search, final_task("T2", "T1"))
+    players.continuations = [plan(lookup_task("T1a", query="full"), final_task("T2a", "T1a"))]
+    players.parts["extractor"] = extractor_script("Bea", 0.9, quote="It was designed by Bea.")
+    tools.answers = {"full": "Brink"}
+
+    job = await engine.run("Who?", preset_name="full-horizon", collection="lights")
+
+    (told,) = players.tasks(REPLANNER)
+    assert (told["replaced"], job.answer) == (["T1", "T2"], "Brink")
+
+
+@pytest.mark.conformance("HZN-03")
 async def test_a_call_without_a_valid_result_leads_to_replanning_as_well(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

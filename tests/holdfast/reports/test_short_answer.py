@@ -13,6 +13,7 @@ from holdfast.reports.short_answer import short_answer
         (["Verity Foods lost 212 pallets, by the report."], False),
         (["Verity Foods lost 212 pallets.", "The insurer accepted them."], False),
         (["Verity Foods lost 212 pallets.", "The board said about 240."], True),
+        (["Verity Foods lost no 212 pallets."], True),
         (["Verity Foods did not lose 212 pallets."], True),
         (["Verity Foods lost 7 of 212 pallets."], True),
     ],

@@ -51,6 +51,7 @@ def test_the_panel_shows_the_task_that_runs_else_failed_else_ended_last(
     [
         ("ss", "Each finding has a single source."),
         ("ssc", "Each finding has a single source, unless it says otherwise."),
+        ("ssn", ""),
         ("sc", ""),
         ("s", ""),
         ("", ""),
@@ -58,6 +59,7 @@ def test_the_panel_shows_the_task_that_runs_else_failed_else_ended_last(
 )
 def test_how_most_findings_are_supported_is_said_once(levels: str, line: str) -> None:
     named = {"s": EvidenceLevel.SINGLE_SOURCE, "c": EvidenceLevel.CORROBORATED}
+    named["n"] = EvidenceLevel.NONE
     findings = [_STATEMENT.model_construct(level=named[each]) for each in levels]
 
     usual = usual_level(findings)

@@ -32,6 +32,18 @@ _DESCRIPTORS = 1 + _STREAMS + 1
 """A request's file, its three streams, and where its process id and exit code are written."""
 
 
+_FORKS_WITHIN_S = 300
+"""It imports all commands first, which takes long where much else runs."""
+_ENDS_WITHIN_S = 60
+
+
+class ForksGone(Exception):
+    """The process whose forks run commands is gone; its errors are on standard error."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the process that forks commands is of no use: {why}")
+
+
 class CommandForks:
     """The process whose forks run commands; it ends with this process."""
 
@@ -48,9 +60,17 @@ class CommandForks:
                 env=bare_environment() | {"PYTHONUTF8": "1"},
             )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def end(self) -> None:
         self._socket.close()
-        self._process.wait()
+        try:
+            self._process.wait(_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def run(
         self,
@@ -64,6 +84,7 @@ class CommandForks:
 
         Raises:
             subprocess.TimeoutExpired: the command did not end in time; it was killed.
+            ForksGone: the process that forks has ended, or forks no more.
         """
         request = {
             "words": [os.fsdecode(word) for word in words],
@@ -86,14 +107,29 @@ class CommandForks:
         with ours:
             with theirs:
                 descriptors = [*(file.fileno() for file in files), theirs.fileno()]
-                socket.send_fds(self._socket, [b"run"], descriptors)
-            pid = int(ours.recv(32))
+                try:
+                    socket.send_fds(self._socket, [b"run"], descriptors)
+                except OSError as error:
+                    raise ForksGone("it takes no request") from error
+            ours.settimeout(_FORKS_WITHIN_S)
+            try:
+                pid = _number_from(ours)
+            except TimeoutError:
+                raise ForksGone(f"it forked nothing in {_FORKS_WITHIN_S} s") from None
             ours.settimeout(within_s)
             try:
-                return int(ours.recv(32))
+                return _number_from(ours)
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired("holdfast", within_s) from None
+
+
+def _number_from(answers: socket.socket) -> int:
+    """The next number that the fork's keeper says."""
+    said = answers.recv(32)
+    if not said:
+        raise ForksGone("it ended before it answered")
+    return int(said)
 
 
 _STARTING = Lock()
