@@ -33,6 +33,7 @@ from holdfast.tools.mcp.tool_server import (
     builtin_tool_server,
     configured_tool_server,
 )
+from holdfast.tools.mcp.transports.server_connection import CONNECT_TIMEOUT
 from holdfast.tools.private_job_settings import PrivateJobSettings
 from holdfast.tools.vocabularies.server_vocabularies import KnownParameter
 
@@ -53,7 +54,7 @@ class Hub:
         servers: Mapping[str, ServerConfig],
         builtin: Mapping[str, BuiltinServer | MissingServer],
         *,
-        patience: timedelta = timedelta(seconds=20),
+        patience: timedelta = CONNECT_TIMEOUT,
         log_folder: Path | None = None,
         secrets: Collection[str] = (),
         private_jobs: PrivateJobSettings = _NOTHING_ALLOWED,

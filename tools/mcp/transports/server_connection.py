@@ -29,7 +29,8 @@ from holdfast.tools.mcp.transports.server_transports import (
 )
 from holdfast.tools.mcp.transports.tool_listing import MAX_PAGES, ToolListing
 
-_CONNECT_S = 20.0
+CONNECT_TIMEOUT = timedelta(seconds=20)
+"""How long a server may take to start and to list its tools."""
 _RECONNECT_PAUSES_S = (0.4, 12.8)
 """Seconds of pause after the first failed connection, and the maximum."""
 _GRACE_S = 2.0
@@ -224,7 +225,10 @@ class ServerConnection:
         """Open the connection and keep it until a caller reports that it is broken."""
         current_trace.set(RequestTrace())
         try:
-            async with asyncio.timeout(_CONNECT_S) as limit, self._connect() as connection:
+            async with (
+                asyncio.timeout(CONNECT_TIMEOUT.total_seconds()) as limit,
+                self._connect() as connection,
+            ):
                 tools = await _checked_tools(connection)
                 limit.reschedule(None)
                 if self._is_stopping:
@@ -301,7 +305,7 @@ def _describe_error(error: BaseException) -> str:
         case FileNotFoundError():
             return f"there is no {error.filename!r}; install it or correct holdfast.toml"
         case TimeoutError():
-            return f"it did not answer within {_CONNECT_S:g} s"
+            return f"it did not answer within {CONNECT_TIMEOUT.total_seconds():g} s"
         case BadConfiguration():
             return str(error)
         case MCPError(code=code) if code == CONNECTION_CLOSED:
