@@ -21,11 +21,10 @@ def with_unused_ids(tasks: Sequence[TaskFields], stored: Plan) -> list[TaskField
 
 
 def _renamed(task: TaskFields, names: Mapping[str, str]) -> TaskFields:
-    needs = task.needs.replace(",", " ").split()
     return task.model_copy(
         update={
             "id": names.get(task.id.strip(), task.id),
-            "needs": " ".join(names.get(each, each) for each in needs),
+            "needs": " ".join(names.get(each, each) for each in task.needed),
             "inputs": tuple(
                 each.model_copy(update={"value": _with_new_names(each.value, names)})
                 for each in task.inputs

@@ -65,6 +65,11 @@ class TaskFields(Frozen):
     inputs: tuple[InputFields, ...] = ()
     outputs: tuple[OutputFields, ...] = ()
 
+    @property
+    def needed(self) -> list[str]:
+        """The ids in `needs`; people write commas between them as well."""
+        return self.needs.replace(",", " ").split()
+
 
 def fields_of_plan(plan: Plan) -> list[TaskFields]:
     """The fields of each task that an edit may change."""
@@ -123,7 +128,7 @@ def without_task(tasks: Sequence[TaskFields], index: int) -> list[TaskFields]:
     gone = tasks[index].id if index < len(tasks) else ""
     kept = [each for number, each in enumerate(tasks) if number != index]
     return [
-        each.model_copy(update={"needs": " ".join(n for n in each.needs.split() if n != gone)})
+        each.model_copy(update={"needs": " ".join(n for n in each.needed if n != gone)})
         for each in kept
     ]
 
@@ -196,7 +201,7 @@ def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict
         "criteria": _kept(fields.criteria, stored.criteria if stored else ""),
         "tool_name": fields.tool.strip(),
         "agent": fields.agent.strip(),
-        "dependencies": list(fields.needs.replace(",", " ").split()),
+        "dependencies": list(fields.needed),
         "priority": int(priority) if is_number else priority,
         "include_context": bool(fields.include_context),
         "input_parameters": inputs,

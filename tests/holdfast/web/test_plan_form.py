@@ -226,6 +226,8 @@ def test_a_task_is_added_before_the_answer_and_removed_from_what_others_need() -
     assert tasks[3].inputs == (InputFields(name="query"),)
     assert tasks[4].needs == "T1 T2 T3 T6"
     assert [each.needs for each in left] == ["", "", "", "T2 T3 T6"]
+    comma = tasks[4].model_copy(update={"needs": "T1, T2"})
+    assert without_task([*tasks[:4], comma], 0)[-1].needs == "T2"
 
 
 def test_an_edited_plan_may_be_longer_than_another_answer() -> None:
