@@ -1,7 +1,7 @@
 """Give the tasks of a new plan ids that no earlier task has: T1 becomes T1a, then T1b."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, product
 from string import ascii_lowercase
 
@@ -14,13 +14,19 @@ _HEAD = re.compile(r"^(\$\.?)?(?:\[(['\"])([^'\"]+)\2\]|(\w+))")
 
 def with_fresh_ids(plan: Plan, used: Collection[str]) -> Plan:
     """Return the plan with each used id replaced, also in dependencies and references."""
-    taken = {*used, *(task.id for task in plan.tasks if task.id not in used)}
-    names: dict[str, str] = {}
-    for task in plan.tasks:
-        if task.id in used:
-            names[task.id] = unused_id(task.id, taken)
-            taken.add(names[task.id])
+    ids = [task.id for task in plan.tasks]
+    names = fresh_names((each for each in ids if each in used), {*used, *ids})
     return Plan(tasks=tuple(_rename_task(task, names) for task in plan.tasks)) if names else plan
+
+
+def fresh_names(ids: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """A new name for each of the ids, by the id; no new name is taken, or given twice."""
+    used = set(taken)
+    names: dict[str, str] = {}
+    for each in ids:
+        names[each] = unused_id(each, used)
+        used.add(names[each])
+    return names
 
 
 def unused_id(name: str, taken: Collection[str]) -> str:
@@ -39,11 +45,12 @@ def _rename_task(task: Task, names: Mapping[str, str]) -> Task:
 
 def rename_references(given: TaskInput, names: Mapping[str, str]) -> TaskInput:
     """The input with its references to renamed tasks under their new ids."""
-    value = map_texts(given.value, lambda text: _rename_in_text(text, names))
+    value = map_texts(given.value, lambda text: rename_in_text(text, names))
     return given.with_value(value)
 
 
-def _rename_in_text(text: str, names: Mapping[str, str]) -> str:
+def rename_in_text(text: str, names: Mapping[str, str]) -> str:
+    """The text with its references to renamed tasks under their new ids."""
     return replace_references(text, lambda path: reference_to(_rename_in_path(path, names)))
 
 

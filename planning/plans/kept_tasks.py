@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.models.plans.research_plan import Plan, Task
 from holdfast.planning.plans.entity_references import references_in
-from holdfast.planning.plans.fresh_task_ids import rename_references, unused_id
+from holdfast.planning.plans.fresh_task_ids import fresh_names, rename_references
 
 _CONTINUED = re.compile(r"(.*\d)[A-Za-z]{1,3}", re.DOTALL)
 
@@ -42,11 +42,7 @@ class KeptTasks:
 
     def _new_ids(self, continuation: Plan, keep: Sequence[str]) -> Mapping[str, str]:
         taken = {*self.plan.by_id, *(task.id for task in continuation.tasks)}
-        names: dict[str, str] = {}
-        for each in dict.fromkeys(keep):
-            names[each] = unused_id(each, taken)
-            taken.add(names[each])
-        return names
+        return fresh_names(dict.fromkeys(keep), taken)
 
 
 def _sourceless(task: Task, gone: Collection[str], new: Sequence[Task]) -> Iterator[str]:
