@@ -89,6 +89,11 @@ def parse_plan(text: str) -> Plan:
     return Plan(tasks=tuple(task for task in tasks if task is not None))
 
 
+def quoted_id(task_id: str) -> str:
+    """The id of a task as a fault of an edited plan quotes it."""
+    return repr(task_id[:_SHOWN_ID_CHARS])
+
+
 def edit_change(stored: Plan, wanted: Plan, explanation: str = "") -> PlanChange:
     """Return the change that turns the stored plan, of which nothing has run, into `wanted`."""
     before = {task.id: task for task in _not_begun(stored)}
@@ -138,7 +143,7 @@ def _read_task(listing: object, number: int, faults: list[str]) -> Task | None:
     if not isinstance(listing, dict):
         faults.append(f"task {number} is not a mapping of names to values")
         return None
-    name = f"task {str(listing.get('task_id', number))[:_SHOWN_ID_CHARS]!r}"
+    name = f"task {quoted_id(str(listing.get('task_id', number)))}"
     try:
         task = from_listing({**_DEFAULTS, **listing})
     except KeyError as error:

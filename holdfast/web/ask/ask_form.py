@@ -5,6 +5,7 @@ from starlette.datastructures import FormData
 from holdfast.jobs.job_submission import JobSubmission
 from holdfast.models.frozen_model import Frozen
 from holdfast.web.rendering.amounts import limit_settings
+from holdfast.web.rendering.form_texts import form_texts
 
 
 class AskForm(Frozen):
@@ -39,5 +40,5 @@ class AskForm(Frozen):
 
 def read_ask_form(form: FormData) -> AskForm:
     """The fields of a form that was sent, without its files."""
-    given = {name: form.get(name, "") for name in AskForm.model_fields}
-    return AskForm(**{name: text for name, text in given.items() if isinstance(text, str)})
+    texts = form_texts(form)
+    return AskForm(**{name: texts[name] for name in AskForm.model_fields if name in texts})

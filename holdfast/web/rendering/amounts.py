@@ -43,6 +43,12 @@ def positive_count(what: str, text: str) -> int | None:
     return int(value)
 
 
+def short_number(text: str, most_digits: int) -> int | None:
+    """Return the number that the text is in ASCII digits; None if it is none, or is too long."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= most_digits
+    return int(text) if is_number else None
+
+
 def limit_settings(max_cost: str, max_tokens: str = "") -> dict[str, JsonValue]:
     """Return the settings of a job's limits in the fields of a form; empty fields set none.
 

@@ -9,6 +9,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.planning.plans.plan_edits import MAX_PLAN_CHARS
 from holdfast.planning.strategies.written_settings import parse_setting_changes
 from holdfast.records.fork_submission import ForkSubmission
+from holdfast.web.rendering.amounts import short_number
 
 _MAX_TASKS = 200
 _MAX_CHARS = 20_000
@@ -62,6 +63,6 @@ class ForkForm(Frozen):
 def _evidence_numbers(text: str) -> tuple[int, ...]:
     words = tuple(dict.fromkeys(text.replace(",", " ").split()))
     for word in words:
-        if not (word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS):
+        if short_number(word, _MAX_DIGITS) is None:
             raise BadInput(f"evidence {word[:40]!r} is no number; a cited passage shows its number")
     return tuple(map(int, words))

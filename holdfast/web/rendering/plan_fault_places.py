@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.web.rendering.plan_form import TaskFields, shown_id
+from holdfast.planning.plans.plan_edits import quoted_id
+from holdfast.web.rendering.plan_form import TaskFields
 
 _MAX_MESSAGE_CHARS = 100_000
-"""So much of a message is placed; a plan of 500 tasks with a fault each needs half of it."""
-_BEGINNING = "; task "
-_ID = re.compile(r"(?P<mark>['\"])(?P<id>.*?)(?P=mark):? ")
+"""The rest of a message is left out; a plan of 500 tasks with a fault each needs half of this."""
+_QUOTED_ID = re.compile(r"(?P<id>(?P<mark>['\"]).*?(?P=mark)):? ")
 _FIELDS = (
     ("inputs", re.compile(r"parameter\b|tool '[^']*' (needs|has no) |name:|value:")),
     ("id", re.compile(r"the id |an id |id:")),
@@ -39,25 +39,23 @@ def place_faults(message: str, tasks: Sequence[TaskFields]) -> PlacedFaults:
     The message quotes what its sender wrote, so its parts are looked at once each, from their
     beginning: a text that looks like many faults must not take long.
     """
-    places = {shown_id(each.id): number for number, each in reversed(list(enumerate(tasks)))}
-    first, *parts = f"; {message[:_MAX_MESSAGE_CHARS]}".split(_BEGINNING)
+    numbered = reversed(list(enumerate(tasks)))
+    places = {quoted_id(each.id.strip()): number for number, each in numbered}
+    first, *parts = f"; {message[:_MAX_MESSAGE_CHARS]}".split("; task ")
     of_plan = [first.removeprefix("; ")]
     of_fields: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
     last = of_plan
     for part in parts:
-        match = _ID.match(part)
-        if match is None:
-            # A text within a fault, which only looks like the beginning of another.
-            last.append(_BEGINNING.removeprefix("; ") + part)
-            continue
-        index = places.get(f"{match['mark']}{match['id']}{match['mark']}")
-        if index is None:
-            last = of_plan
-            last.append(_BEGINNING.removeprefix("; ") + part)
-        else:
-            words = part[match.end() :]
-            last = of_fields[(index, _field(words))]
-            last.append(words)
+        words, match = f"task {part}", _QUOTED_ID.match(part)
+        # Without an id, it is a text within a fault that only looks like the beginning of another.
+        if match is not None:
+            index = places.get(match["id"])
+            if index is None:
+                last = of_plan
+            else:
+                words = part[match.end() :]
+                last = of_fields[(index, _field(words))]
+        last.append(words)
     return PlacedFaults(
         tuple(each for each in of_plan if each),
         {place: "; ".join(faults) for place, faults in of_fields.items()},

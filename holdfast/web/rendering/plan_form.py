@@ -4,7 +4,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -14,27 +13,26 @@ from holdfast.models.plans.kpi_chain_format import to_listing
 from holdfast.models.plans.research_plan import (
     MAX_TASKS,
     EntityType,
+    ExpectedEntity,
     Plan,
     Task,
     TaskInput,
 )
 from holdfast.models.text.reference_marks import has_reference
-from holdfast.planning.plans.plan_edits import editable_plan
+from holdfast.planning.plans.plan_edits import editable_plan, quoted_id
 from holdfast.planning.text.strict_json import load_strict_json
+from holdfast.web.rendering.amounts import short_number
 from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
 
 _SHOWN_NAME_CHARS = 40
-_SHOWN_ID_CHARS = 80
-"""More than an id may have."""
 _MAX_PRIORITY_DIGITS = 9
 _NUMBER = r"0|[1-9][0-9]{0,4}"
 _BEGINNING = re.compile(rf"(?P<task>{_NUMBER})\.(?:id|(?P<which>in|out)(?P<row>{_NUMBER})\.name)")
 """The field with which a task, an input or a promised value begins."""
-_TEXTS = ("id", "kind", "description", "criteria", "tool", "agent", "needs", "priority")
 
 
 class InputFields(Frozen):
-    """The fields of one input; the value of a text is the text itself, else it is JSON."""
+    """The fields of one input; `value` is JSON, except that a text stands as it is."""
 
     name: str = ""
     type: str = EntityType.STRING.value
@@ -175,7 +173,7 @@ def _read_task(
         for row in sorted(outputs_at)
     )
     return TaskFields(
-        **{name: text(name) for name in (*_TEXTS, "include_context")},
+        **{name: text(name) for name in TaskFields.model_fields.keys() - {"inputs", "outputs"}},
         inputs=tuple(each for each in inputs if each.name.strip() or each.value.strip()),
         outputs=tuple(each for each in outputs if each.name.strip() or each.description.strip()),
     )
@@ -184,15 +182,16 @@ def _read_task(
 def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict[str, JsonValue]:
     task_id = fields.id.strip()
     before = {_in_one_line(each.name): each for each in stored.inputs} if stored else {}
+    promised = {_in_one_line(each.name): each for each in stored.expects} if stored else {}
     inputs: list[JsonValue] = []
     for each in fields.inputs:
         same = before.get(each.name.strip())
         fault, value = _value(each, same)
-        faults += [f"task {shown_id(task_id)}: {fault}"] if fault else []
+        faults += [f"task {quoted_id(task_id)}: {fault}"] if fault else []
         name = same.name if same else each.name.strip()
         inputs.append({"name": name, "type": each.type, "value": value})
     priority = fields.priority.strip()
-    is_number = priority.isascii() and priority.isdigit() and len(priority) <= _MAX_PRIORITY_DIGITS
+    number = short_number(priority, _MAX_PRIORITY_DIGITS)
     return {
         **(to_listing(stored) if stored else {}),
         "task_id": task_id,
@@ -202,22 +201,22 @@ def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict
         "tool_name": fields.tool.strip(),
         "agent": fields.agent.strip(),
         "dependencies": list(fields.needed),
-        "priority": int(priority) if is_number else priority,
+        "priority": priority if number is None else number,
         "include_context": bool(fields.include_context),
         "input_parameters": inputs,
-        "expected_output_entities": [_output(each, stored) for each in fields.outputs],
+        "expected_output_entities": [
+            _output(each, promised.get(each.name.strip())) for each in fields.outputs
+        ],
     }
 
 
-def _output(fields: OutputFields, stored: Task | None) -> dict[str, JsonValue]:
-    name = fields.name.strip()
-    before = {_in_one_line(each.name): each for each in stored.expects} if stored else {}
-    same, description = before.get(name), fields.description.strip()
+def _output(fields: OutputFields, stored: ExpectedEntity | None) -> dict[str, JsonValue]:
+    description = fields.description.strip()
     # The field is a line, so a meaning of several lines comes back as one.
-    if same and description == _in_one_line(same.description):
-        description = same.description
+    if stored and description == _in_one_line(stored.description):
+        description = stored.description
     return {
-        "name": same.name if same else name,
+        "name": stored.name if stored else fields.name.strip(),
         "type": fields.type,
         "description": description,
         "required": not fields.optional,
@@ -255,13 +254,3 @@ def _kept(written: str, stored: str) -> str:
 def _in_one_line(text: str) -> str:
     """The text as a browser sends it from a field of one line that showed it."""
     return shown_text(text).replace("\n", "").strip()
-
-
-def shown_id(task_id: str) -> str:
-    """The id of a task as a fault of an edited plan quotes it."""
-    return repr(task_id.strip()[:_SHOWN_ID_CHARS])
-
-
-def form_texts(form: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a form; files do not belong there."""
-    return {name: value for name, value in form.items() if isinstance(value, str)}

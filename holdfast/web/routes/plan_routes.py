@@ -16,13 +16,14 @@ from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.planning.questions.answer_choices import AnswerChoice
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
+from holdfast.web.rendering.amounts import short_number
+from holdfast.web.rendering.form_texts import form_texts
 from holdfast.web.rendering.moved_plan_form import with_unused_ids
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.rendering.plan_fault_places import place_faults
 from holdfast.web.rendering.plan_form import (
     TaskFields,
     fields_of_plan,
-    form_texts,
     read_task_fields,
     with_new_task,
     without_task,
@@ -34,7 +35,7 @@ from holdfast.web.watch.job_head import load_job_head
 _MAX_FIELDS = 50_000
 _INDEX_DIGITS = 4
 _FEW_TASKS = 4
-"""So many tasks are shown whole; of a longer plan, those that were added or have faults."""
+"""All tasks of a plan of so many are open; of a longer plan, what was added or has faults."""
 
 router = APIRouter(route_class=PageRoute)
 
@@ -59,8 +60,10 @@ async def edit_plan_on_page(job: SteeredPageJob, request: Request) -> Response:
     tasks, revision = read_task_fields(form), form.get("revision", "")
     stored = await plan_of(job.holdfast, job.id)
     action, _, number = form.get("do", "").partition(":")
-    is_number = number.isascii() and number.isdigit() and len(number) <= _INDEX_DIGITS
-    index = int(number) if is_number else len(tasks)
+    if action == "run":
+        return await _run_plan(job, request, question, tasks, stored, revision)
+    place = short_number(number, _INDEX_DIGITS)
+    index = len(tasks) if place is None else place
     opened: set[int] = {index} if action == "rows" else set()
     if action == "add":
         before = {each.id for each in tasks}
@@ -68,21 +71,31 @@ async def edit_plan_on_page(job: SteeredPageJob, request: Request) -> Response:
         opened = {n for n, each in enumerate(tasks) if each.id not in before}
     elif action == "remove":
         tasks = without_task(tasks, index)
-    elif action == "run":
-        try:
-            await check_shown_plan(job, revision)
-            words = checked_words(AnswerChoice.EDIT, written_plan(tasks, stored))
-            await job.controller.answer(job.id, question, AnswerChoice.EDIT, words)
-        except PlanMoved as error:
-            # What was written stays, under ids that are free in the plan that there is now.
-            revision = str(await plan_revision_of(job.holdfast, job.id))
-            stored = await plan_of(job.holdfast, job.id)
-            tasks = with_unused_ids(tasks, stored)
-            return await _form_page(job, request, tasks, stored, revision, fault=error)
-        except (BadInput, ServiceDown, StorageAway) as error:
-            return await _form_page(job, request, tasks, stored, revision, fault=error)
-        return back_to_job(job, "answered")
     return await _form_page(job, request, tasks, stored, revision, opened=opened)
+
+
+async def _run_plan(
+    job: JobSession,
+    request: Request,
+    question: int,
+    tasks: Sequence[TaskFields],
+    stored: Plan,
+    revision: str,
+) -> Response:
+    """Answer the question with the plan that was written, or show the form with its faults."""
+    try:
+        await check_shown_plan(job, revision)
+        words = checked_words(AnswerChoice.EDIT, written_plan(tasks, stored))
+        await job.controller.answer(job.id, question, AnswerChoice.EDIT, words)
+    except PlanMoved as error:
+        # What was written stays, under ids that are free in the plan that there is now.
+        revision = str(await plan_revision_of(job.holdfast, job.id))
+        stored = await plan_of(job.holdfast, job.id)
+        tasks = with_unused_ids(tasks, stored)
+        return await _form_page(job, request, tasks, stored, revision, fault=error)
+    except (BadInput, ServiceDown, StorageAway) as error:
+        return await _form_page(job, request, tasks, stored, revision, fault=error)
+    return back_to_job(job, "answered")
 
 
 async def _approval_question(job: JobSession) -> int:
