@@ -76,7 +76,9 @@ async def ask_from_page(session: PageAsker, request: Request) -> Response:
         # The next time, the question is asked with what could be read.
         form = form.model_copy(update={"upload": ""})
         if fault := reading_fault(upload):
-            return await _ask_page(session, request, form, fault=fault)
+            return await _ask_page(
+                session, request, form, fault=fault, status=HTTPStatus.BAD_REQUEST
+            )
     try:
         submitted = await submit_job(form.submission(), session, Response(), form.key or None)
     except RequestKeyTaken as error:
@@ -89,7 +91,7 @@ async def ask_from_page(session: PageAsker, request: Request) -> Response:
 
 @router.get("/ask/files/{upload}")
 async def show_question_files(session: PageReader, request: Request, upload: str) -> Response:
-    """How far the reading of the files is that came with a question."""
+    """How far the reading of a question's files is."""
     return page(request, "question_files", upload=await show_upload(session, upload))
 
 
@@ -108,7 +110,7 @@ async def _ask_page(
     form: AskForm,
     *,
     fault: str = "",
-    status: int = HTTPStatus.BAD_REQUEST,
+    status: int = HTTPStatus.OK,
     upload: DocumentUpload | None = None,
 ) -> Response:
     holdfast, caller = session.holdfast, session.caller
@@ -123,7 +125,7 @@ async def _ask_page(
     return page(
         request,
         "ask",
-        code=status if fault else HTTPStatus.OK,
+        code=status,
         form=form,
         fault=fault,
         upload=upload,
