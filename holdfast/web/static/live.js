@@ -3,6 +3,7 @@
 
 const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
+const FILES_MS = 1000;
 const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
 const AWAY_MS = 2000;
@@ -236,7 +237,7 @@ window.addEventListener("popstate", () => {
   if (addressWithoutFragment() !== shownAddress) location.reload();
 });
 
-// Files that are dropped anywhere on a form belong to its field for files, after those before them.
+// Files that are dropped anywhere on a form are added to the files in its field.
 for (const form of document.querySelectorAll("form[data-drop]")) {
   const field = document.getElementById(form.dataset.drop);
   const mostBytes = Number(form.dataset.mostBytes);
@@ -250,7 +251,7 @@ for (const form of document.querySelectorAll("form[data-drop]")) {
     field.files = all.files;
     field.dispatchEvent(new Event("change", { bubbles: true }));
   });
-  // A server refuses a form that is too large after all of it was sent, and by then it is late.
+  // Say it at once: the server's refusal is seen only after the browser has sent the whole form.
   field.addEventListener("change", () => {
     const bytes = [...field.files].reduce((sum, file) => sum + file.size, 0);
     // The form itself adds a little for each file.
@@ -264,16 +265,17 @@ for (const form of document.querySelectorAll("form[data-drop]")) {
 const reading = document.querySelector("[data-files]");
 let isEdited = false;
 async function askWhenRead(form) {
-  let isWaiting = true;
+  let wait = 0;
   try {
-    isWaiting = Boolean(adopt(await load(reading.dataset.files)).querySelector("[data-look-again]"));
+    if (adopt(await load(reading.dataset.files)).querySelector("[data-look-again]")) wait = FILES_MS;
     say("");
   } catch (error) {
     if (isGone(error)) return say(awayWords(error));
+    wait = LONGEST_PAUSE_MS;
     say(`${awayWords(error)} This page tries again every 3 seconds.`);
   }
-  if (isWaiting) return setTimeout(() => askWhenRead(form), EVENT_PAUSE_MS * 4);
-  // Whoever writes meanwhile asks with the button.
+  if (wait) return setTimeout(() => askWhenRead(form), wait);
+  // A user who has changed the form meanwhile asks with the button.
   if (isEdited) reading.textContent = "Your files are read. Ask when you like.";
   else form.requestSubmit();
 }
