@@ -67,6 +67,7 @@ def main(arguments: Sequence[str] | None = None, default: Path = DEFAULT_FILE) -
 
 
 def parsed_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command; without `arguments`, those of the process."""
     parser = argparse.ArgumentParser(
         prog="python -m holdfast.evals.citations",
         description=__doc__,

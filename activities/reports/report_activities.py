@@ -68,7 +68,7 @@ from holdfast.planning.reports.evidence_levels import with_evidence_levels
 from holdfast.planning.reports.evidence_selection import (
     evidence_by_citation_id,
     evidence_of_both_sides,
-    source_title,
+    titled_source_text,
 )
 from holdfast.planning.reports.found_values import FoundValue, split_found_values
 from holdfast.planning.reports.loop_report import loop_report
@@ -258,7 +258,7 @@ async def _write_report(
     )
     answer, refused = await _draft_with_one_correction(writer, task, checking)
     kept, summary = checking.weighed(answer)
-    sources = [f"{source_title(item)}\n{item.source_text}" for item in inputs.found]
+    sources = [titled_source_text(item) for item in inputs.found]
     kept = with_supported_remarks(
         _with_summary(kept), sources, [*_permitted_texts(whole), *_permitted_topics(whole)]
     )

@@ -13,7 +13,7 @@ from holdfast.models.reports.report_writer_messages import (
     SynthesiserAnswer,
 )
 from holdfast.planning.reports.citation_marks import statements_by_part
-from holdfast.planning.reports.evidence_selection import source_title
+from holdfast.planning.reports.evidence_selection import source_title, titled_source_text
 from holdfast.planning.reports.sentence_support import hedged, is_quotation, unsupported_parts
 from holdfast.planning.reports.uncited_claims import claims_without_source
 from holdfast.roles.verification.sentence_checker import (
@@ -145,7 +145,7 @@ class ReportSentenceChecks:
 
     def _texts(self, sentence: CheckedSentence) -> list[str]:
         items = [self.found[name] for name in sentence.cites]
-        return [f"{source_title(item)}\n{item.source_text}" for item in items]
+        return [titled_source_text(item) for item in items]
 
     async def _check_by_model(
         self, model_caller: ModelCaller, sentences: Sequence[CheckedSentence], place: str

@@ -234,7 +234,7 @@ async def _outcome_of_extraction(
         )
     strategy = work.request.strategy
     threshold = strategy.confidence_threshold
-    # Without a threshold, no cap would keep what a reader of long passages made up.
+    # Where no threshold refuses a low confidence, a value that was made up is dropped instead.
     drops_unshown = threshold is None and not strategy.extraction
     shown = [
         _locate_quotes(each, called.answer.passages, task.description, drops_unshown=drops_unshown)

@@ -25,7 +25,7 @@ _MB = 1_000_000
 
 
 async def measure(rounds: int, sizes: Sequence[int] = SIZES) -> list[MeasuredFigure]:
-    """The time and size of a bundle of a job of each number of tasks, which are tens."""
+    """The times and size of the bundle of a job of each size, which is a multiple of ten tasks."""
     figures: list[MeasuredFigure] = []
     async with counted_installation() as here:
         for size in sizes:

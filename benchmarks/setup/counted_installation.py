@@ -13,11 +13,11 @@ from typing import Any
 
 import psutil
 from temporalio.client import Client, WorkflowHandle
-from temporalio.service import RPCError, RPCStatusCode
 
 from benchmarks.setup.counted_calls import CallSnapshot, CountedCalls, serve_counted_calls
 from benchmarks.setup.job_graphs import JobGraph, plan_draft
 from benchmarks.setup.timed_stand_ins import TIMED_TOOL, TimedModel, graph_request
+from benchmarks.setup.workflow_results import workflow_result
 from holdfast.client import Holdfast, new_job_id
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
@@ -78,7 +78,7 @@ class CountedInstallation:
             RuntimeError: the job was not answered, so its figures would mean nothing.
             WorkflowFailureError: the job failed.
         """
-        outcome = await _result(handle)
+        outcome = await workflow_result(handle)
         if outcome["reason"] != "answered":
             raise RuntimeError(f"{handle.id} was not answered: {outcome}")
 
@@ -103,16 +103,6 @@ class CountedInstallation:
         """SIGKILL; its supervisor starts another."""
         os.kill(self.worker.pid, signal.SIGKILL)
         return WorkerKill(time.perf_counter(), self.calls.seen())
-
-
-async def _result(handle: WorkflowHandle[Any, Any]) -> Any:  # noqa: ANN401 - of any workflow
-    """Wait as long as it takes: on a busy machine a single long poll may end without an answer."""
-    while True:
-        try:
-            return await handle.result()
-        except RPCError as error:
-            if error.status is not RPCStatusCode.DEADLINE_EXCEEDED:
-                raise
 
 
 @asynccontextmanager

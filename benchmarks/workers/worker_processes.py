@@ -5,15 +5,13 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import psutil
-from temporalio.client import WorkflowHandle
-from temporalio.service import RPCError, RPCStatusCode
 
 from benchmarks.engine.compared_arms import connect_client, submit_graph_job
 from benchmarks.setup.job_graphs import JobGraph
+from benchmarks.setup.workflow_results import workflow_result
 from holdfast.services.servers.temporary_services import TemporaryServices
 from holdfast.storage.core.database import Database
 
@@ -55,7 +53,7 @@ async def work_graphs(
     ids = [f"job-{uuid4().hex[:12]}" for _ in graphs]
     for job_id, graph in zip(ids, graphs, strict=True):
         await submit_graph_job(client, db, queue, job_id, graph)
-    ends = [_ended(client.get_workflow_handle(job_id)) for job_id in ids]
+    ends = [workflow_result(client.get_workflow_handle(job_id)) for job_id in ids]
     outcomes = await asyncio.gather(*ends, return_exceptions=True)
     await db.close()
     unanswered = [
@@ -64,16 +62,6 @@ async def work_graphs(
     if must_answer and unanswered:
         reason = getattr(unanswered[0], "__cause__", None) or unanswered[0]
         raise RuntimeError(f"{len(unanswered)} jobs were not answered: {reason}")
-
-
-async def _ended(job: WorkflowHandle[Any, Any]) -> Any:  # noqa: ANN401 - what the workflow returns
-    """Wait for the end of the workflow, however often the busy server gives up on the request."""
-    while True:
-        try:
-            return await job.result()
-        except RPCError as error:
-            if error.status not in (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.UNAVAILABLE):
-                raise
 
 
 def statement_file(folder: Path, pid: int) -> Path:

@@ -178,7 +178,7 @@ async def _write_rows(
         for name in EXPORTED_TABLES:
             left_out = name == "figures" and redaction.leaves_figures_out
             stored = [] if left_out else await snapshot.rows(name)
-            # Finding what is left out takes long, and a server answers others meanwhile.
+            # In a thread: to find what is left out takes long, and a server has others to answer.
             rows = await asyncio.to_thread(_redacted_rows, name, stored, redaction)
             lines = [_ROW.dump_json(await _with_file(name, row, writing)) for row in rows]
             await writing.add(f"data/{name}.jsonl", b"".join(line + b"\n" for line in lines))

@@ -3,11 +3,12 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.models.text.json_leaves import texts_in as json_texts_in
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.models.text.word_runs import WordRuns, word_count
 
@@ -19,13 +20,9 @@ _SHORTEST_PART = 5
 _SHORTEST_PASSAGE = 6
 """Words of a source that are its words; fewer stand in many texts."""
 _QUOTES = frozenset({"quote", "nearest_text"})
-_WORDS_OF_SOURCES: Mapping[str, frozenset[str]] = {
-    "sources": frozenset({"text", "title", "heading", "address"}),
-    "evidence": _QUOTES,
-    "source_checks": _QUOTES,
-}
-"""Columns that must stay what a source says, or its hash and its quotes would no longer fit."""
 _NAMES_OF_SOURCES = frozenset({"title", "heading", "address"})
+_COLUMNS_OF_SOURCES = _NAMES_OF_SOURCES | {"text"}
+"""Columns of a source that stay as they are, or its hash and its quotes would no longer fit."""
 _CODES = frozenset(
     {
         *("status", "kind", "role", "type", "finish", "stop_reason", "origin", "verdict", "level"),
@@ -103,9 +100,9 @@ class RowRedaction:
         texts = [each for each in _without_left_out(told) if len(each) >= _SHORTEST_TEXT]
         by_length = defaultdict[int, list[str]](list, {_SHORTEST_PART: texts})
         for question in own:
-            # Its word runs find it in any case and without its last sign.
+            # Word runs find a question in any case, and without its final sign.
             by_length[min(word_count(question), _SHORTEST_PART)].append(question)
-        by_length.pop(0, None)
+        by_length.pop(0, None)  # questions without a word
         texts = [*texts, *(each for each in own if len(each) >= _SHORTEST_TEXT)]
         forms = {form for each in texts for form in _written_forms(each)}
         runs = (WordRuns(each, shortest) for shortest, each in sorted(by_length.items()))
@@ -134,11 +131,9 @@ class RowRedaction:
         if Redaction.QUESTIONS in self.redacted and table_name in ("model_calls", "tool_calls"):
             # Whoever guesses a question could hash it. The number keeps the rows apart.
             replaced["request_hash"] = f"left out {row['id']}"
-        unchanged = _WORDS_OF_SOURCES.get(table_name, frozenset())
+        kept = _COLUMNS_OF_SOURCES if table_name == "sources" else frozenset[str]()
         return {
-            name: self.mask.text(value)
-            if name in unchanged and isinstance(value, str)
-            else self._field(name, value)
+            name: value if name in replaced else self._field(name, value, kept)
             for name, value in {**row, **replaced}.items()
         }
 
@@ -149,11 +144,11 @@ class RowRedaction:
         if isinstance(value, list):
             return [self.value(each) for each in value]
         if isinstance(value, dict):
-            names = _NAMES_OF_SOURCES if _is_of_a_source(value) else frozenset[str]()
+            kept = _NAMES_OF_SOURCES if _is_of_a_source(value) else frozenset[str]()
             return {
-                name if _FIELD_NAME.fullmatch(name) else self.text(name): self.mask.text(each)
-                if name in names and isinstance(each, str)
-                else self._field(name, each)
+                name if _FIELD_NAME.fullmatch(name) else self.text(name): self._field(
+                    name, each, kept
+                )
                 for name, each in value.items()
             }
         return value
@@ -182,18 +177,24 @@ class RowRedaction:
                 text = LEFT_OUT_TEXT.join(runs.replaced(each, LEFT_OUT_TEXT) for each in pieces)
         return self.mask.text(text)
 
-    def _field(self, name: str, value: Any) -> Any:  # noqa: ANN401 - a stored document
+    def _field(self, name: str, value: Any, kept: Set[str]) -> Any:  # noqa: ANN401 - a stored document
+        """Return the field as it may leave; the texts of `kept` fields lose their secrets alone."""
         if name == "figures" and self.leaves_figures_out and isinstance(value, list):
             return []
         if not isinstance(value, str):
             return self.value(value)
         if name == "request_hash" and Redaction.QUESTIONS in self.redacted:
-            return value if value.startswith("left out ") else ""
-        if name in _CODES and _FIELD_NAME.fullmatch(value):
-            return self.mask.text(value)
-        if name in _QUOTES:
-            return "" if Redaction.SOURCES in self.redacted else self.mask.text(value)
-        return self.mask.text(value) if _NUMBER_OR_TIME.fullmatch(value) else self.text(value)
+            return ""
+        if name in _QUOTES and Redaction.SOURCES in self.redacted:
+            return ""
+        stays = name in kept or name in _QUOTES or _is_read_by_program(name, value)
+        return self.mask.text(value) if stays else self.text(value)
+
+
+def _is_read_by_program(name: str, value: str) -> bool:
+    """True for a code, a number or a time, which is no text although a question may be equal."""
+    is_code = name in _CODES and _FIELD_NAME.fullmatch(value) is not None
+    return is_code or _NUMBER_OR_TIME.fullmatch(value) is not None
 
 
 def _is_of_a_source(document: Mapping[str, Any]) -> bool:
@@ -210,19 +211,7 @@ def _without_left_out(texts: Iterable[str]) -> list[str]:
 def texts_in(answer: str) -> list[str]:
     """Return the texts of a tool's answer, without titles, headings and addresses of sources."""
     document = _json_document(answer)
-    return [answer] if document is None else [*_texts_of(document)]
-
-
-def _texts_of(document: Any) -> Iterator[str]:  # noqa: ANN401 - a part of a document
-    if isinstance(document, str):
-        yield document
-    elif isinstance(document, list):
-        for each in document:
-            yield from _texts_of(each)
-    elif isinstance(document, dict):
-        for name, each in document.items():
-            if name not in _NAMES_OF_SOURCES:
-                yield from _texts_of(each)
+    return [answer] if document is None else [*json_texts_in(document, _NAMES_OF_SOURCES)]
 
 
 def _json_document(text: str) -> Any:  # noqa: ANN401 - any document

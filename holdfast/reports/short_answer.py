@@ -10,7 +10,7 @@ from holdfast.reports.evidence_table import confidence_line
 
 _SHORTEST_WORD = 3
 _FEW_FINDINGS = 3
-"""Of so few findings a reader sees the quotes as well, and needs no summary of them."""
+"""A reader of so few findings sees their quotes too, so a summary of the quotes adds nothing."""
 _JOINING_WORDS = frozenset(("and", "for", "from", "its", "than", "that", "the", "which", "with"))
 """Words of some length that say nothing by themselves."""
 _LONGEST_LABEL = 3
@@ -48,8 +48,8 @@ def short_answer(report: Report) -> ShortAnswer:
 def _is_told_by_findings(summary: Sequence[ReportStatement], answer: str, report: Report) -> bool:
     """True if no sentence of the summary has a word or a mark that the findings do not have.
 
-    Word by word for all: a paragraph that has lost some of its sentences reads badly. A word or
-    date may also stand in the quotes of a few findings.
+    The summary is shown as a whole or not at all: a paragraph without some of its sentences reads
+    badly. Where the findings are few, the words of their quotes count as well.
     """
     marks = {mark for each in report.findings for mark in each.marks}
     texts = [report.question, answer, *(each.text for each in report.findings)]

@@ -21,7 +21,7 @@ class UsualLevel(NamedTuple):
     line: str = ""
 
     def unlike(self, finding: ReportStatement) -> str:
-        """The level of the finding if it is another one; empty if the line has said it."""
+        """The level of the finding if it differs from the usual one; empty if the line says it."""
         level = level_text(finding)
         return "" if level == self.level else level
 
@@ -29,7 +29,7 @@ class UsualLevel(NamedTuple):
 def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
     """The level of more than half of the findings; empty if there is none, or one finding.
 
-    It is empty as well if a finding has no level, which no word after that finding would say.
+    It is also empty if a finding has no level: nothing after that finding would say so.
     """
     counts = Counter(each.level for each in findings)
     level = next((each for each in _SUPPORTED_BY if 2 * counts[each] > len(findings)), None)

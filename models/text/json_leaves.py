@@ -1,6 +1,6 @@
 """Read and change the leaves of a nested JSON value (its texts, numbers and names)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from pydantic import JsonValue
 
@@ -19,13 +19,14 @@ def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     return map_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)
 
 
-def texts_in(value: JsonValue) -> Iterator[str]:
-    """Every text of the value, however deep it sits; the names of objects are none."""
+def texts_in(value: JsonValue, left_out: Container[str] = ()) -> Iterator[str]:
+    """Every text of the value but those of fields that are left out; names of fields are none."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from texts_in(each)
+        for name, each in value.items():
+            if name not in left_out:
+                yield from texts_in(each, left_out)
     elif isinstance(value, list):
         for each in value:
-            yield from texts_in(each)
+            yield from texts_in(each, left_out)

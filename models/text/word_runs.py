@@ -17,10 +17,10 @@ class _Word(NamedTuple):
 
 
 class WordRuns:
-    """All runs of `shortest` words that stand in some texts."""
+    """All runs of `shortest` words of some texts, to be found in other texts."""
 
     def __init__(self, texts: Iterable[str], shortest: int, *, spared: Iterable[str] = ()) -> None:
-        """`spared` are texts whose runs are not replaced, although other texts have them too."""
+        """Read the runs of the texts, but for those that the `spared` texts have as well."""
         self._shortest = shortest
         # Hashes instead of words: the sources of a large job have millions of runs.
         self._runs = {run for text in set(texts) for run in self._of(list(_words(text)))}
@@ -36,7 +36,7 @@ class WordRuns:
         return "".join([*parts, text[written:]])
 
     def _spans(self, words: list[_Word]) -> Iterator[tuple[int, int]]:
-        """Give the first and the last word of each run; runs that overlap are one."""
+        """Yield the first and the last word of each run; runs that overlap are one."""
         first, last = 0, -1
         for at, run in enumerate(self._of(words)):
             if run not in self._runs:
@@ -61,7 +61,7 @@ def word_count(text: str) -> int:
 
 
 def _words(text: str) -> Iterator[_Word]:
-    """Give the words of the text with their places; a word may contain escaped letters."""
+    """Yield the words of the text with their places; a word may contain escaped letters."""
     if "\\" not in text:
         yield from (_Word(m[0].casefold(), m.start(), m.end()) for m in _WORD.finditer(text))
         return

@@ -55,7 +55,7 @@ def _calls_of_loop(strategy: Strategy, steps: int) -> ExpectedCalls:
 
 
 def _extraction_calls(strategy: Strategy, calls: int) -> dict[str, int]:
-    """Return the extractions, counting any answer as one of documents that are long enough."""
+    """Return one extraction for each call; with `extract_above`, every answer counts as long."""
     extracts = strategy.extraction or strategy.extract_above is not None
     return {RoleName.EXTRACTOR: calls} if extracts else {}
 

@@ -76,6 +76,11 @@ def source_title(item: StoredEvidence) -> str:
     return title_with_headings(item.title, item.heading)
 
 
+def titled_source_text(item: StoredEvidence) -> str:
+    """The text of the source below its title: a sentence that cites the source may name both."""
+    return f"{source_title(item)}\n{item.source_text}"
+
+
 def _evidence_summary(item: StoredEvidence) -> str:
     about = f" ({item.description})" if item.description else ""
     return f"{item.entity}{about}: {item.value}"[:500]

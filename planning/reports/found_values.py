@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import StoredEvidence
-from holdfast.planning.reports.evidence_selection import source_title
+from holdfast.planning.reports.evidence_selection import source_title, titled_source_text
 from holdfast.planning.reports.sentence_support import unsupported_parts
 
 _LONGEST_COMPUTED = 1_000
@@ -24,9 +24,9 @@ class FoundValues(NamedTuple):
     """The values of a job, as texts."""
 
     computed: Sequence[str]
-    """With a number or a name that nothing has that was read for it: no passage shows it."""
+    """No passage shows them: what was read for them lacks one of their numbers or names."""
     read: Sequence[str]
-    """All their numbers and names stand in what was read, which a sentence can cite."""
+    """A sentence can cite what was read for them, which has all their numbers and names."""
 
 
 def split_found_values(
@@ -34,22 +34,22 @@ def split_found_values(
 ) -> FoundValues:
     """Return the values apart by whether quotes, or the sources of their task, have them.
 
-    A value that is the text of a source was read, whatever its names are.
+    A value that contains the text of a source was read, whatever it names.
     """
     # As one text: every value is compared with all quotes.
     quotes = "\n".join(f"{source_title(item)}\n{item.quote}" for item in evidence)
     read_for = defaultdict[str, dict[str, None]](dict)
     for item in evidence:
-        read_for[item.task_id][f"{source_title(item)}\n{item.source_text}"] = None
-    texts = {item.source_text for item in evidence}
-    computed: dict[str, None] = {}
-    read: dict[str, None] = {}
-    for value in dict.fromkeys(values):
-        is_read = bool(evidence) and (
-            len(value.text) > _LONGEST_COMPUTED or any(text in value.text for text in texts)
-        )
-        shown = [quotes, *read_for.get(value.task_id, ())]
-        (read if is_read or not unsupported_parts(value.text, shown) else computed)[value.text] = (
-            None
-        )
-    return FoundValues([text for text in computed if text not in read], [*read])
+        read_for[item.task_id][titled_source_text(item)] = None
+    sources = {item.source_text for item in evidence}
+
+    def is_read(value: FoundValue) -> bool:
+        is_long = bool(evidence) and len(value.text) > _LONGEST_COMPUTED
+        if is_long or any(source in value.text for source in sources):
+            return True
+        return not unsupported_parts(value.text, [quotes, *read_for.get(value.task_id, ())])
+
+    once = tuple(dict.fromkeys(values))
+    read = dict.fromkeys(each.text for each in once if is_read(each))
+    computed = dict.fromkeys(each.text for each in once if each.text not in read)
+    return FoundValues([*computed], [*read])

@@ -4,6 +4,7 @@
 """
 
 import re
+from calendar import month_name
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -15,10 +16,7 @@ _SCALED = rf"(?P<number>{_DIGITS})(?:[ -](?P<scale>{'|'.join(_SCALES)})\b)?"
 _CLAIM = re.compile(rf"(?<![\w.,]){_SCALED}", re.IGNORECASE)
 _ANY = re.compile(_SCALED, re.IGNORECASE)
 _SPACED = re.compile("(?<![\\w.,])\\d{1,3}(?:[ \u00a0\u202f]\\d{3})+(?!\\d)")
-_MONTHS_LINE = (
-    "january february march april may june july august september october november december"
-)
-_MONTHS = _MONTHS_LINE.split()
+_MONTHS = [name.casefold() for name in month_name if name]
 _MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})\b\.?"
 _NUMBERED_DATE = re.compile(
     r"(?<![\d/.-])(?:\d{4}-(\d{1,2})-\d{1,2}|(\d{1,2})([/.])(\d{1,2})\3\d{4})(?![\d/-])"
@@ -42,7 +40,7 @@ _SAYS_NEGATIVE = re.compile(
     "declin|drop|moins|menos|meno|unter|минус|零下|マイナス",
     re.IGNORECASE,
 )
-"""A minus, or a word that may stand for one: only where none is does nothing show the sign."""
+"""A minus, or a word that may stand for one; a text with none of them shows no negative number."""
 _ROMAN = re.compile(r"\b(?=[ivx])(x{0,3})(ix|iv|v?i{0,3})\b", re.IGNORECASE)
 
 _UNIT_LINE = (
@@ -94,7 +92,7 @@ def unknown_numbers(sentence: str, known: frozenset[str]) -> list[str]:
 
 
 def unshown_signs(sentence: str, texts: Sequence[str]) -> list[str]:
-    """Return percentages and negative numbers of the sentence if no text has any such sign."""
+    """Return percentages of the sentence if no text has any, and negative numbers likewise."""
     found: list[str] = []
     for said, shown in ((_PERCENT, _SAYS_PERCENT), (_NEGATIVE, _SAYS_NEGATIVE)):
         claims = said.findall(sentence)
@@ -115,8 +113,8 @@ def numbers_in(text: str) -> frozenset[str]:
 def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
     """Return the sums and differences of two amounts of the quotes, and ages in whole years.
 
-    Plain arithmetic over what is quoted is shown: 750 and 817 show 67. Dates and years are no
-    amounts, and the word `one` is none: between two years lies an age, and nothing else.
+    Plain arithmetic over what is quoted is shown: 750 and 817 show 67. Dates, years and the word
+    `one` are not amounts. Two years show the age between them, and nothing else.
     """
     texts = [*quotes]
     undated = [_DATE.sub(" ", text) for text in texts]
@@ -137,9 +135,9 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
 
 
 def months_in(text: str) -> frozenset[str]:
-    """Return the names of the months, in small letters, of dates in digits such as 2019-03-04.
+    """Return the months of dates in digits, such as 2019-03-04, as names in small letters.
 
-    The two numbers of 12/03/1990 may each be the month.
+    Either of the first two numbers of 12/03/1990 may be the month.
     """
     found = (group for match in _NUMBERED_DATE.finditer(text) for group in match.group(1, 2, 4))
     numbers = {int(each) for each in found if each}
@@ -199,7 +197,11 @@ def _word_values(match: re.Match[str]) -> Iterator[int]:
 
 
 def _in_digits(match: re.Match[str]) -> str:
-    """The number of words in digits, as an amount: `one of the 750` counts nothing by its `one`."""
+    """Return the amount that is written in words, in digits: `twenty-one` is not 20, 1 and 21.
+
+    A scale stays, since it belongs to the number before it. The `one` of `one of the 750` counts
+    nothing, and is left out.
+    """
     word = match.group().casefold().replace(" ", "-")
     if word in _SCALES or word not in _VALUES:
         return match.group()

@@ -103,16 +103,15 @@ def best_sentences(
 def covering_sentences(
     entity: str, about: str, passages: Sequence[SourcePassage], limit: int
 ) -> list[LocatedQuote]:
-    """Return the best sentences, each with further ones of its passage for words that none has.
+    """Return the best sentence of each passage, and further ones for words that no quote has yet.
 
-    Of a table, the question about two of its rows is shown by both.
+    A question about two rows of a table gets both of them.
     """
-    wanted = words_of(about, _MIN_LETTERS)
-    best = best_sentences(entity, about, passages, limit)
-    left = wanted.difference(*(words_of(each.quote, _MIN_LETTERS) for each in best[:1]))
+    left = words_of(about, _MIN_LETTERS)
     quotes = []
-    for each in best:
+    for each in best_sentences(entity, about, passages, limit):
         quotes.append(each)
+        left = left - words_of(each.quote, _MIN_LETTERS)
         while span := _best_span(each.passage.text[:_MAX_SEARCHED], left):
             shown = left & words_of(each.passage.text[slice(*span)], _MIN_LETTERS)
             if not shown:

@@ -20,11 +20,11 @@ StatementValue: TypeAlias = str | int | float | bool | None
 _MAX_CONNECTIONS = 4
 """A statement takes a millisecond: more connections would only prepare it again."""
 _SILENCE_S = 10.0
-"""A statement waits this long for a connection while nothing is answered, unless PostgreSQL refuses
-one: a busy machine takes seconds to open a connection, and PostgreSQL is not away then."""
+"""How long a statement waits for a connection while no statement is answered. A busy machine takes
+seconds to open a connection; only if PostgreSQL refuses one does a statement wait less."""
 _CONNECT_TIMEOUT_S = 1.0
-"""How often a statement that waits looks whether PostgreSQL refused a connection; callers retry
-during an outage."""
+"""The time after which a waiting statement looks whether PostgreSQL has refused a connection.
+Callers retry during an outage."""
 
 
 class HotPathPool:

@@ -35,8 +35,7 @@ def replay_command(
 ) -> int:
     """Replay the bundles one after the other; 0 if every job is the same.
 
-    Every result is printed and written, with its reason if it was refused, before the exit code
-    says that all were refused.
+    Every result is printed and written, also if all bundles were refused.
     """
     bundles = _bundles(paths)
     changes = ReplayChanges(
@@ -55,7 +54,7 @@ def replay_command(
 
 
 def exit_code(results: Sequence[ReplayedBundle]) -> int:
-    """Return 0 if every job is the same, and say otherwise whether any bundle was replayed."""
+    """Return 0 if every job is the same, 2 if no bundle was replayed, and 4 otherwise."""
     if all(each.is_same for each in results):
         return 0
     return EXIT_NOT_REPLAYED if all(each.is_refused for each in results) else EXIT_DIFFERENT

@@ -21,7 +21,7 @@ _FILE_NAME = "page_server.json"
 _START_TIMEOUT_S = 60.0
 _POLL_INTERVAL_S = 0.05
 _LOOK_INTERVAL_S = 1.0
-"""How often the processes of the machine are looked through, which takes milliseconds of a core."""
+"""The time between two looks through the processes of the machine, each of which takes some ms."""
 _STOP_SIGNALS = ((15, 8.0), (9, 5.0))
 
 
@@ -69,7 +69,7 @@ def await_page_server(home: Path, settings_mark: str) -> PageServer:
     """The server, once it listens.
 
     Raises:
-        ServiceDown: it has ended, and the message shows its log; or it still starts.
+        ServiceDown: the server has ended, and the message shows its log; or it is still starting.
     """
     now = looked = time.monotonic()
     given_up = now + _START_TIMEOUT_S

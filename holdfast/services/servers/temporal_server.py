@@ -158,7 +158,8 @@ def _wait_until_ready(process: RunningProcess | None, port: int, ui: HiddenAddre
     deadline = time.monotonic() + _START_TIMEOUT_S
     while detached_processes.is_alive(process) and time.monotonic() < deadline:
         assert process is not None
-        # Another process may listen on the port; whose it is takes milliseconds to find out.
+        # Another process may answer at the port. Finding out whose port it is takes milliseconds,
+        # so it waits until somebody answers.
         if is_temporal_answering(port) and all(
             detached_processes.listens_on(process, each) for each in (port, ui.port)
         ):

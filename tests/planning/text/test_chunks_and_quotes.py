@@ -162,6 +162,15 @@ def test_a_passage_gives_a_further_sentence_for_words_that_the_best_one_lacks() 
     ]
 
 
+def test_the_best_sentence_of_a_later_passage_is_not_quoted_twice() -> None:
+    places = passage("Mellstone has places.")
+    other = passage("It rained. Corran is here.", "corran.md")
+
+    found = covering_sentences("e", "places of Mellstone and of Corran", [places, other], 3)
+
+    assert [each.quote for each in found] == ["Mellstone has places.", "Corran is here."]
+
+
 @pytest.mark.conformance("REP-06")
 def test_each_further_quote_of_a_value_shows_a_part_that_the_quotes_before_leave_out() -> None:
     minutes = passage("Kestrel accepts a delay of one hour. It rained. Kestrel credited £1,500.")

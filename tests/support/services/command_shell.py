@@ -18,7 +18,7 @@ from tests.support.services.command_forks import command_forks
 
 _PROGRESS = ("starting ", "restarting ", "bringing ", "note: ")
 _WITHIN_S = 600
-"""Of a command: `up` took 145 s on a computer with 45 waiting for 2 cores. A test has its own limit."""
+"""Of a command: `up` took 145 s while 45 processes waited for 2 cores. A test has its own limit."""
 
 
 @dataclass(frozen=True)
