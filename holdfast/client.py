@@ -45,11 +45,14 @@ class Holdfast:
     endpoints: Endpoints
     db: Database
     temporal: "Client | None" = None
-    """An open connection to Temporal, as a worker has one; None: each request opens its own."""
+    """An open connection to Temporal, as a worker has one; None: requests that need one open it."""
     _connecting: "list[asyncio.Task[Client]]" = field(
         default_factory=list, repr=False, compare=False
     )
-    """The connection that is being opened, for all requests that wait for one; or none."""
+    """The connection that is being opened for all requests that wait for one, if there is one.
+
+    A list, so that the copies which `on_behalf_of` makes share it.
+    """
 
     def on_behalf_of(self, owner: str | None) -> "Holdfast":
         """The installation as the owner may see it; None: all of it."""

@@ -8,7 +8,7 @@ from sse_starlette import ServerSentEvent
 from holdfast.models.views.job_views import EventView
 
 _CHUNK_BYTES = 16_384
-"""What a slow reader must accept in the time that a reader has, and what waits for it in memory."""
+"""A chunk ends once it has so many: a slow reader must take it in time, and it waits in memory."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class EntryBatch:
     def chunks(self) -> tuple[bytes, ...]:
         """The entries as Server-Sent Events, several small ones in one chunk.
 
-        A chunk costs a reader the same whatever it has: a task, a timeout, and a write.
+        Each chunk costs a task, a timeout and a write for each reader, however small it is.
         """
         chunks: list[bytes] = []
         part = b""

@@ -37,7 +37,7 @@ _OUTAGE_INTERVAL_S = 1.0
 _SHARED_ENTRIES = 200
 """How many of the newest entries all readers of a job share, and the size of one query."""
 _JOBS_OF_QUERY = 50
-"""Of how many jobs one query reads new entries, so that its answer fits into memory."""
+"""The most jobs whose new entries one query reads, so that its answer fits into memory."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class FollowedJob:
     is_over: bool = False
     """True if nothing polls the job any more, so a reader would wait for ever."""
     _batches: dict[int, EntryBatch] = field(default_factory=dict)
-    """Of the newest entries, by the entry before the first."""
+    """Parts of the newest entries, by the number of the entry before each part."""
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -77,14 +77,14 @@ class FollowedJob:
         await self._changed.wait()
 
     def unread_after(self, seen: JobProgress) -> int | None:
-        """Return the entry after which new ones are to be read for all readers; None: none."""
+        """Return the entry after which all readers lack new ones; None if they lack none."""
         newest = self.newest[-1].seq if self.newest else self.standing.last_event
         if seen.last_event <= newest:
             return None
         return max(newest, seen.last_event - _SHARED_ENTRIES)
 
     def share(self, entries: Sequence[EventView]) -> None:
-        """Let all readers have these entries, which have no gap, if they go on to the newest."""
+        """Share consecutive entries with all readers, unless a gap parts them from newer ones."""
         if not entries:
             return
         first, last = entries[0].seq, entries[-1].seq
@@ -251,13 +251,13 @@ class EventFeed:
         seen = await self._progress([*watches])
         for job_id in watches.keys() - seen.keys():
             watches[job_id].end()  # The job was deleted, or this release cannot read it.
-        unread = {
-            job_id: after
+        unread = [
+            (job_id, after)
             for job_id, progress in seen.items()
             if (after := watches[job_id].unread_after(progress)) is not None
-        }
+        ]
         for start in range(0, len(unread), _JOBS_OF_QUERY):
-            some = dict([*unread.items()][start : start + _JOBS_OF_QUERY])
+            some = dict(unread[start : start + _JOBS_OF_QUERY])
             for job_id, entries in (await events_of_jobs(self._db, some)).items():
                 watches[job_id].share(entries)
         for job_id, progress in seen.items():

@@ -265,7 +265,7 @@ async def events_after(db: Database, job_id: str, after: int, limit: int = 1000)
 
 
 async def events_of_jobs(db: Database, after: Mapping[str, int]) -> dict[str, list[EventView]]:
-    """Return the entries after one of each job's log, by the job's id, in one query.
+    """Return each job's entries after the given one, in one query; jobs without any are left out.
 
     Raises:
         StorageAway: PostgreSQL does not answer.

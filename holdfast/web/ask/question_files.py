@@ -48,7 +48,7 @@ async def with_question_files(session: CallerSession, form: AskForm, sent: FormD
 
 
 def reading_fault(upload: DocumentUpload) -> str:
-    """Why a question cannot be asked over the files yet, or was not; empty: it can be asked."""
+    """What a user must know of the files before the question is asked; empty if nothing."""
     if upload.status is UploadStatus.FAILED:
         return f"the files could not be read: {upload.message or 'the reading failed'}"
     result = upload.result
@@ -70,6 +70,6 @@ def _files(sent: FormData) -> list[SentFile]:
 
 
 def _new_name(file: str, key: str) -> str:
-    """A name that a form which is sent twice gives twice."""
+    """The name of a new collection, the same each time that a form is sent."""
     stem = re.sub(r"[^\w.-]+", "-", PurePosixPath(file).stem).strip("-.")[:_NAME_CHARS] or "files"
     return f"{stem}-{re.sub(r'[^0-9a-zA-Z]', '', key)[:_KEY_CHARS] or 'new'}"

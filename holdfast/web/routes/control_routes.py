@@ -143,5 +143,5 @@ async def _wait_for_end(job: JobSession) -> None:
 
 
 def back_to_job(job: JobSession, did: str) -> Response:
-    """The way back to the page of the job, which says what was done."""
+    """A redirect to the page of the job, which says what was done."""
     return RedirectResponse(f"/jobs/{quote(job.id, safe='')}?did={did}", 303)

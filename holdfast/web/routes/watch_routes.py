@@ -199,7 +199,7 @@ async def show_calls(
 
 
 async def _load_shared(job: JobSession, request: Request) -> JobPage:
-    """The job's records; tabs that an event wakes together have them read once."""
+    """The job's records, read once for all tabs that an event wakes together."""
     loads: SharedLoads[JobPage] = request.app.state.job_pages
     key = (job.caller.visible_owner, job.id)
     return await loads.load(key, lambda: load_job_page(job.holdfast, job.id))

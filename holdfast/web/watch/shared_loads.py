@@ -60,7 +60,7 @@ class SharedLoads(Generic[Loaded]):
             self._step(key)
 
     def _step(self, key: Hashable) -> None:
-        """The load that waits for this one is now the running one."""
+        """Make the load that waits for this one the running one."""
         waiting = self._loads[key].next
         if waiting is None:
             del self._loads[key]
