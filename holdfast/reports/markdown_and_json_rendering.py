@@ -1,7 +1,7 @@
 """Render a report as Markdown or as JSON."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import JsonValue
 
@@ -57,8 +57,8 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
     lead = short_answer(report)
     parts += _lead(lead)
     rows = evidence_rows(report)
-    parts += _evidence(report) if rows else _findings(report)
-    parts += _section("Analysis", _lines(report.analysis))
+    parts += _evidence(report) if rows else _findings(lead.findings)
+    parts += _section("Analysis", _lines(lead.analysis))
     parts += _section("Figures", (_figure(figure, address) for figure in report.figures))
     parts += _section("Conclusions", map(_conclusion, lead.conclusions))
     parts += _section("Contradictions", map(_contradiction, report.contradictions))
@@ -114,9 +114,9 @@ def _lead(lead: ShortAnswer) -> list[str]:
     return [*parts, *([*_lines(lead.summary), ""] if lead.summary else [])]
 
 
-def _findings(report: Report) -> list[str]:
-    usual = usual_level(report.findings)
-    lines = (_finding(each, usual) for each in report.findings)
+def _findings(findings: Sequence[ReportStatement]) -> list[str]:
+    usual = usual_level(findings)
+    lines = (_finding(each, usual) for each in findings)
     return _section("Findings", (*_usual_lines(usual), *lines))
 
 

@@ -1,18 +1,17 @@
-"""Lay out the first lines of a report: the short answer with its marks, and how sure it is."""
+"""Lay out the first lines of a report: the short answer with its marks, and how sure it is.
 
-from collections.abc import Sequence
+What repeats the answer is left out below it, so that no fact stands three times.
+"""
+
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Report, ReportConclusion, ReportStatement
 from holdfast.models.text.value_text import stored_text_in_words
-from holdfast.models.text.words import words_of
-from holdfast.reports.evidence_table import confidence_line
+from holdfast.reports.evidence_table import confidence_line, evidence_rows
+from holdfast.reports.told_sentences import Told, are_told_by_answer
+from holdfast.reports.usual_level import answer_level_line
 
-_SHORTEST_WORD = 3
-_FEW_FINDINGS = 3
-"""A reader of so few findings sees their quotes too, so a summary of the quotes adds nothing."""
-_JOINING_WORDS = frozenset(("and", "for", "from", "its", "than", "that", "the", "which", "with"))
-"""Words of some length that say nothing by themselves."""
 _LONGEST_LABEL = 3
 """Words before a colon that are a label of the answer; more of them say something."""
 
@@ -22,49 +21,52 @@ class ShortAnswer(NamedTuple):
 
     answer: ReportStatement | None
     confidence: str
-    """The answer's confidence and its limits, in words; empty if unknown."""
+    """The answer's confidence, limits and the level of its evidence, in words; empty if unknown."""
     summary: tuple[ReportStatement, ...]
+    findings: tuple[ReportStatement, ...]
+    analysis: tuple[ReportStatement, ...]
     conclusions: tuple[ReportConclusion, ...]
 
 
 def short_answer(report: Report) -> ShortAnswer:
-    """Return the short answer; sentences that only repeat it give it their marks and limits."""
+    """Return the short answer; sentences that only repeat it give it their marks and limits.
+
+    Summary, findings and analysis are shown as a whole or not at all: a paragraph without some of
+    its sentences reads badly.
+    """
     answer = stored_text_in_words(report.answer or "")
     if not answer.strip():
-        return ShortAnswer(None, "", report.summary, report.conclusions)
+        return ShortAnswer(
+            None, "", report.summary, report.findings, report.analysis, report.conclusions
+        )
+    told = Told.by_findings(report, answer)
+    findings = () if _has_told_findings(report, answer) else report.findings
     repeated = [each for each in report.summary if _repeats(each, answer)]
     concluded = [each for each in report.conclusions if _repeats(each, answer)]
-    marks = dict.fromkeys(mark for each in (*repeated, *concluded) for mark in each.marks)
-    told = [each for each in report.summary if each not in repeated]
+    if report.findings:
+        concluded += [e for e in report.conclusions if e not in concluded and told.tells([e])]
+    summary = tuple(each for each in report.summary if each not in repeated)
+    of_answer = (*repeated, *concluded, *(() if findings else report.findings))
     limits = dict.fromkeys(each.limits for each in concluded if each.limits)
+    level = "" if findings else answer_level_line(report.findings)
     return ShortAnswer(
-        ReportStatement(text=answer, marks=tuple(marks)),
-        " ".join(line for line in (confidence_line(report), *limits) if line),
-        () if _is_told_by_findings(told, answer, report) else tuple(told),
+        ReportStatement(text=answer, marks=_marks(of_answer)),
+        " ".join(line for line in (confidence_line(report), level, *limits) if line),
+        () if report.findings and told.tells(summary) else summary,
+        findings,
+        () if report.findings and told.tells(report.analysis) else report.analysis,
         tuple(each for each in report.conclusions if each not in concluded),
     )
 
 
-def _is_told_by_findings(summary: Sequence[ReportStatement], answer: str, report: Report) -> bool:
-    """True if no sentence of the summary has a word or a mark that the findings do not have.
-
-    The summary is shown as a whole or not at all: a paragraph without some of its sentences reads
-    badly. Where the findings are few, the words of their quotes count as well.
-    """
-    marks = {mark for each in report.findings for mark in each.marks}
-    texts = [report.question, answer, *(each.text for each in report.findings)]
-    if len(report.findings) <= _FEW_FINDINGS:
-        texts += [each.quote for each in report.citations if each.mark in marks]
-    said = words_of(" ".join(texts)) | _JOINING_WORDS
-    return bool(report.findings) and all(
-        _telling_words(each.text) <= said and marks.issuperset(each.marks) for each in summary
-    )
+def _has_told_findings(report: Report, answer: str) -> bool:
+    """True if the answer says what all findings say: the sources prove it without them."""
+    is_table = bool(evidence_rows(report))
+    return not is_table and are_told_by_answer(report.findings, report.question, answer)
 
 
-def _telling_words(text: str) -> frozenset[str]:
-    """The words of some length, every number, and `no`, which turns what is said round."""
-    short = (word for word in words_of(text) if word == "no" or not word.isalpha())
-    return words_of(text, _SHORTEST_WORD).union(short)
+def _marks(statements: Iterable[ReportStatement]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(mark for each in statements for mark in each.marks))
 
 
 def _repeats(statement: ReportStatement, answer: str) -> bool:

@@ -26,6 +26,14 @@ class UsualLevel(NamedTuple):
         return "" if level == self.level else level
 
 
+def answer_level_line(findings: Sequence[ReportStatement]) -> str:
+    """How an answer is supported that tells these findings; empty if they have several levels."""
+    levels = {each.level for each in findings}
+    words = next((_SUPPORTED_BY[each] for each in _SUPPORTED_BY if levels == {each}), None)
+    subject = "The answer" if len(findings) == 1 else "Each part of the answer"
+    return f"{subject} {words}." if words else ""
+
+
 def usual_level(findings: Sequence[ReportStatement]) -> UsualLevel:
     """The level of more than half of the findings; empty if there is none, or one finding.
 

@@ -24,16 +24,22 @@ _NAME_WORDS = {
 def kpi_failure(
     verdict: KpiVerdict, component: Component, reason: str, threshold: float
 ) -> Failure:
-    """Return the failure of a task: which values are missing, mistyped or too uncertain."""
+    """Return the failure of a task: which values are missing, mistyped or too uncertain.
+
+    The confidence is named only where somebody gave one that is too low: `very high` for a missing
+    value would mislead.
+    """
     parts = [f"Entity {name!r} was not found." for name in verdict.missing]
     parts += [f"Entity {name!r} has not its declared type." for name in verdict.mistyped]
+    own = {each.name: each.confidence for each in verdict.weak_values}
     parts += [
-        f"Entity {name!r} is below the confidence of {threshold:g}: {verdict.confidence:.2f}."
+        f"Entity {name!r} is below the confidence of {threshold:g}: {own[name]:.2f}."
         for name in verdict.weak
     ]
     reason = cut_message(reason, MessageLimit.ENTRY)
-    band = confidence_band(verdict.confidence)
-    parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
+    if 0 < verdict.confidence < threshold:
+        band = confidence_band(verdict.confidence)
+        parts.append(f"Confidence {band} ({verdict.confidence:.2f}).")
     if reason:
         parts.append(f"The {component.value} says: {reason}")
     parts += [_weak_value(each) for each in verdict.weak_values]

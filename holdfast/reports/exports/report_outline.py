@@ -1,6 +1,6 @@
 """Lay out a report as sections of lines, for documents that are no web page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.models.calls.tool_figures import ReportFigure
@@ -64,8 +64,8 @@ def report_outline(report: Report) -> ReportOutline:
     )
     sections = (
         Section("", (*answer, *sure, *map(_line, lead.summary)), is_list=False),
-        *_findings(report),
-        Section("Analysis", tuple(map(_line, report.analysis)), is_list=False),
+        *_findings(lead.findings),
+        Section("Analysis", tuple(map(_line, lead.analysis)), is_list=False),
         Section("Conclusions", tuple(_line(e, note=confidence_text(e)) for e in lead.conclusions)),
         Section("Contradictions", tuple(sides)),
         Section(
@@ -98,10 +98,10 @@ def report_outline(report: Report) -> ReportOutline:
     )
 
 
-def _findings(report: Report) -> tuple[Section, ...]:
+def _findings(findings: Sequence[ReportStatement]) -> tuple[Section, ...]:
     """The findings, after the line that says once how most of them are supported."""
-    usual = usual_level(report.findings)
-    lines = tuple(_line(each, note=usual.unlike(each)) for each in report.findings)
+    usual = usual_level(findings)
+    lines = tuple(_line(each, note=usual.unlike(each)) for each in findings)
     if not usual.line:
         return (Section("Findings", lines),)
     return (

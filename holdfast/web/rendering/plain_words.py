@@ -55,6 +55,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
         lambda found: f"Confidence: {found[1]}, {_percent(found[2])}.",
     ),
     (
+        re.compile(r"\bPossible (\w+): "),
+        lambda found: f"Possible {found[1].replace('_', ' ')}: ",
+    ),
+    (
         re.compile(r"The (planner|replanner|extractor|reasoner|agent|engine|tool) says: "),
         lambda _: "The reason given: ",
     ),

@@ -43,9 +43,9 @@ def report(text: str = "Ada kept it.", quote: str = "Ada Brink kept the light.")
 
 
 def test_markdown_has_marks_gaps_and_places() -> None:
-    text = to_markdown(report())
+    text = to_markdown(report("Ada kept it until 1931."))
 
-    assert "Ada kept it. [1]" in text
+    assert "Ada kept it until 1931. [1]" in text
     assert "- T2: her birthday" in text
     assert "- **Keepers** (keepers.md)\n  - [1] Ada, characters 10-35\n    > " in text
     assert "> Ada Brink kept the light." in text
@@ -100,8 +100,10 @@ def whole(text: str) -> Report:
     told = ReportStatement(text=text, marks=(1,))
     return report(text).model_copy(
         update={
-            "analysis": (told,),
-            "conclusions": (ReportConclusion(text=text, marks=(1,), confidence=0.8, limits=text),),
+            "analysis": (ReportStatement(text=f"Because {text}", marks=(1,)),),
+            "conclusions": (
+                ReportConclusion(text=f"Probably {text}", marks=(1,), confidence=0.8, limits=text),
+            ),
             "contradictions": (ReportContradiction(one=told, other=told),),
             "check_summary": CheckSummary(
                 checked=4, judged=4, kept=2, hedged=1, dropped=1, checked_by="strict"
@@ -114,7 +116,7 @@ def whole(text: str) -> Report:
 
 
 def test_every_part_is_shown_in_the_order_in_which_it_is_read() -> None:
-    text = to_markdown(whole("Ada kept it."))
+    text = to_markdown(whole("Ada kept it until 1931."))
 
     titles = [line for line in text.splitlines() if line.startswith("## ")]
     assert titles == [
@@ -126,13 +128,18 @@ def test_every_part_is_shown_in_the_order_in_which_it_is_read() -> None:
         "## Sources",
         "## How it was checked",
     ]
-    assert "- Ada kept it. [1] (confidence 80%. Ada kept it.)" in text
-    assert "- Ada kept it. [1] Against it: Ada kept it. [1] (not settled)" in text
+    assert (
+        "- Probably Ada kept it until 1931. [1] (confidence 80%. Ada kept it until 1931.)" in text
+    )
+    assert (
+        "- Ada kept it until 1931. [1] Against it: Ada kept it until 1931. [1] (not settled)"
+        in text
+    )
     assert "- 4 sentences checked (by strict): 2 kept, 1 hedged, 1 dropped" in text
-    assert "- Tasks: Ada kept it." in text
+    assert "- Tasks: Ada kept it until 1931." in text
     assert "characters 10-35\n    > " in text
-    assert "evidence 5" not in text + to_html(whole("Ada kept it."))
-    page = to_html(whole("Ada kept it."))
+    assert "evidence 5" not in text + to_html(whole("Ada kept it until 1931."))
+    page = to_html(whole("Ada kept it until 1931."))
     assert [title for title in titles if f"<h2>{title[3:]}</h2>" not in page] == []
 
 

@@ -2,7 +2,13 @@
 
 import pytest
 
-from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+from holdfast.models.evidence.evidence import (
+    Citation,
+    EvidenceLevel,
+    Report,
+    ReportConclusion,
+    ReportStatement,
+)
 from holdfast.reports.short_answer import short_answer
 
 
@@ -12,6 +18,7 @@ from holdfast.reports.short_answer import short_answer
     [
         (["Verity Foods lost 212 pallets, by the report."], False),
         (["Verity Foods lost 212 pallets.", "The insurer accepted them."], False),
+        (["Verity Foods loses 212 pallets, which an insurer accepts."], False),
         (["Verity Foods lost 212 pallets.", "The board said about 240."], True),
         (["Verity Foods lost no 212 pallets."], True),
         (["Verity Foods did not lose 212 pallets."], True),
@@ -80,3 +87,33 @@ def test_a_summary_may_join_few_findings_with_words_of_their_quotes(
     )
 
     assert short_answer(report).summary == ((told,) if is_shown else ())
+
+
+@pytest.mark.conformance("REP-03")
+@pytest.mark.parametrize(
+    ("answer", "finding", "is_shown"),
+    [
+        ("31 December 2026, moved by amendment no. 2", "Amendment no. 2 moves the end.", False),
+        ("31 December 2026", "The lease ended on 30 June 2026 before it was moved.", True),
+        ("Yes", "The lease ends.", True),
+    ],
+)
+def test_findings_that_the_answer_tells_leave_it_their_marks_and_their_level(
+    answer: str, finding: str, *, is_shown: bool
+) -> None:
+    told = ReportStatement(text=finding, marks=(2,), level=EvidenceLevel.SINGLE_SOURCE)
+    report = Report(
+        question="When does the lease end?",
+        answer=answer,
+        findings=(told,),
+        analysis=(told.model_copy(update={"text": "The end moved."}),),
+        conclusions=(ReportConclusion(text="The lease ends then.", limits="As of 2025."),),
+        confidence=0.9,
+    )
+
+    lead = short_answer(report)
+
+    assert lead.findings == ((told,) if is_shown else ())
+    assert lead.answer is not None
+    assert lead.answer.marks == (() if is_shown else (2,))
+    assert ("The answer has a single source." in lead.confidence) is not is_shown

@@ -9,9 +9,10 @@ from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.errors import FailureClass
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
 from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire.role_names import RoleName
-from holdfast.planning.results.kpi_check import KpiVerdict
+from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.web.rendering.plain_words import (
     cause,
@@ -23,17 +24,37 @@ from holdfast.web.rendering.plain_words import (
 
 
 def test_the_failure_of_a_task_names_its_values_in_words() -> None:
-    verdict = KpiVerdict(
-        missing=("ouzel_cost",), mistyped=("built_in",), weak=("gannet_cost",), confidence=0.55
-    )
-    failure = kpi_failure(verdict, Component.EXTRACTOR, "no page has it", 0.7)
+    expects = [
+        ExpectedEntity(name="ouzel_cost"),
+        ExpectedEntity(name="built_in", type=EntityType.INTEGER),
+        ExpectedEntity(name="gannet_cost"),
+    ]
+    found = {
+        "built_in": EntityCandidate(name="built_in", value="once", confidence=0.9),
+        "gannet_cost": EntityCandidate(name="gannet_cost", value="9 million", confidence=0.55),
+    }
+    verdict = check_kpis(expects, found, 0.7)
+    failure = kpi_failure(verdict, Component.EXTRACTOR, "no page has it.", 0.7)
 
     assert failure.failure_class is FailureClass.SEMANTIC
     assert plain_words(failure.message) == (
         "Ouzel cost was not found. Built in is not the kind of value that was asked for. "
-        "Gannet cost is not sure enough: 55%, and 70% is needed. Confidence: medium, 55%. "
-        "The reason given: no page has it"
+        "Gannet cost is not sure enough: 55%, and 70% is needed. "
+        "The reason given: no page has it. Possible gannet cost: 9 million."
     )
+
+
+def test_the_confidence_is_named_only_where_somebody_gave_one_that_is_too_low() -> None:
+    expects = [ExpectedEntity(name="cost")]
+    sure = {"cost": EntityCandidate(name="cost", value=None, confidence=0.9)}
+    unsure = {"cost": EntityCandidate(name="cost", value=None, confidence=0.15)}
+    bare, low = (
+        kpi_failure(check_kpis(expects, found, 0.7), Component.EXTRACTOR, "", 0.7).message
+        for found in (sure, unsure)
+    )
+
+    assert bare == "Entity 'cost' was not found."
+    assert plain_words(low) == "Cost was not found. Confidence: very low, 15%."
 
 
 def test_every_role_phase_and_cause_has_words() -> None:
