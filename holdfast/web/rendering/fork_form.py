@@ -10,6 +10,8 @@ from holdfast.planning.plans.plan_edits import MAX_PLAN_CHARS
 from holdfast.planning.strategies.written_settings import parse_setting_changes
 from holdfast.records.fork_submission import ForkSubmission
 from holdfast.web.rendering.amounts import short_number
+from holdfast.web.rendering.methods import method
+from holdfast.web.rendering.words import model_name
 
 _MAX_TASKS = 200
 _MAX_CHARS = 20_000
@@ -44,25 +46,47 @@ class ForkForm(Frozen):
         Raises:
             BadInput: a field cannot be used.
         """
-        plan = self.plan.replace("\r\n", "\n").strip()
-        lines = [line for line in self.settings.splitlines() if line.strip()]
         try:
             return ForkSubmission(
                 tasks=self.tasks,
-                settings=parse_setting_changes(lines),
+                settings=parse_setting_changes(self._setting_lines),
                 model=self.model.strip() or None,
                 preset=self.preset.strip() or None,
-                plan=plan if plan and plan != stored_plan.strip() else None,
+                plan=self.edited_plan(stored_plan),
                 retract=_evidence_numbers(self.retract),
             )
         except ValidationError as error:
             fault = error.errors()[0]
             raise BadInput(f"{fault['loc'][0]}: {fault['msg'].lower()}") from error
 
+    def edited_plan(self, stored_plan: str) -> str | None:
+        """The plan that was written; None if it is the stored one, as the form showed it."""
+        plan = self.plan.replace("\r\n", "\n").strip()
+        return plan if plan and plan != stored_plan.strip() else None
+
+    def changes_in_words(self, stored_plan: str) -> tuple[str, ...]:
+        """What is changed besides the tasks that were chosen, as the page says it.
+
+        Raises:
+            BadInput: the numbers of the quotes cannot be used.
+        """
+        model, preset = self.model.strip(), self.preset.strip()
+        return (
+            *([f"the model is {model_name(model)}"] if model else []),
+            *([f"the method is {method(preset).title}"] if preset else []),
+            *self._setting_lines,
+            *(["the plan was edited"] if self.edited_plan(stored_plan) else []),
+            *(f"quote {number} is left out" for number in _evidence_numbers(self.retract)),
+        )
+
+    @property
+    def _setting_lines(self) -> list[str]:
+        return [line.strip() for line in self.settings.splitlines() if line.strip()]
+
 
 def _evidence_numbers(text: str) -> tuple[int, ...]:
     words = tuple(dict.fromkeys(text.replace(",", " ").split()))
     for word in words:
         if short_number(word, _MAX_DIGITS) is None:
-            raise BadInput(f"evidence {word[:40]!r} is no number; a cited passage shows its number")
+            raise BadInput(f"quote {word[:40]!r} is no number; a cited passage shows its number")
     return tuple(map(int, words))

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
 from holdfast.web.rendering import plain_words
@@ -22,6 +23,11 @@ _TONES = {
     "superseded": "plain",
     "pending": "plain",
 }
+_CALL_WORDS: Mapping[str, str] = {
+    CallStatus.STARTED: "under way",
+    CallStatus.DONE: "answered",
+    CallStatus.UNKNOWN: "ended without an answer",
+}
 _TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -36,6 +42,11 @@ def task_state(status: str) -> str:
     return _TASK_WORDS.get(status, status)
 
 
+def call_state(status: str) -> str:
+    """The state of a call, in words."""
+    return _CALL_WORDS.get(status, status)
+
+
 def model_name(model: str) -> str:
     """The name of a model as a reader knows it."""
     return "the built-in model" if model == EXTRACTIVE_MODEL else model
@@ -45,6 +56,13 @@ def model_title(model: str) -> str:
     """The name of a model where a line begins; the name of a hosted model keeps its letters."""
     name = model_name(model)
     return name if name == model else sentence(name)
+
+
+def role_use(role: str) -> str:
+    """What a model of a role is used for; of a role for one preset, with the preset's method."""
+    preset, _, name = role.rpartition(": ")
+    words = plain_words.work(name)
+    return f"{words} ({method(preset).title})" if preset else words
 
 
 def money(amount: Decimal | float | None, currency: str) -> str:
@@ -120,6 +138,7 @@ def clipped(text: str, length: int) -> str:
 FILTERS: Mapping[str, Callable[..., object]] = {
     "tone": tone,
     "task_state": task_state,
+    "call_state": call_state,
     "model_name": model_name,
     "model_title": model_title,
     "outcome": outcome,
@@ -139,6 +158,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "value_name": plain_words.value_name,
     "cause": plain_words.cause,
     "work": plain_words.work,
+    "role_use": role_use,
     "task_of_call": plain_words.task_of_call,
     "value": value_as_text,
     "answer": stored_text_in_words,

@@ -31,6 +31,7 @@ from holdfast.storage.ledger.spending_queries import costs_of
 from holdfast.storage.views.earlier_job_amounts import load_earlier_amounts
 from holdfast.web.access.page_session import PageAsker, PageReader
 from holdfast.web.ask.ask_form import AskForm, read_ask_form
+from holdfast.web.ask.offered_collection import offered_collection
 from holdfast.web.ask.question_files import reading_fault, with_question_files
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.page_templates import page
@@ -120,6 +121,7 @@ async def _ask_page(
     presets = all_presets()
     order = [name for name in _FIRST_PRESETS if name in presets]
     collections = OwnedCollections(caller).visible(await list_collections(holdfast))
+    offered = offered_collection(caller, [each.name for each in collections])
     which = JobFilter(limit=_NEWEST, owner=caller.visible_owner)
     jobs = await newest_jobs(holdfast, which)
     return page(
@@ -131,6 +133,7 @@ async def _ask_page(
         upload=upload,
         key=form.key or uuid4().hex,
         collections=collections,
+        chosen=form.collection or ("" if form.question else offered),
         has_foreign=not caller.sees_all
         and any(each.name.startswith(SHARED_PREFIX) for each in collections),
         most_bytes=MAX_UPLOAD_BYTES,

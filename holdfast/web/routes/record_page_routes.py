@@ -13,18 +13,20 @@ from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_lookup import find_job_id, plan_of
 from holdfast.models.errors import BadInput, HoldfastError, NotFound
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL, Strategy
-from holdfast.planning.plans.plan_edits import plan_as_yaml
+from holdfast.planning.plans.plan_edits import own_tasks, plan_as_yaml
 from holdfast.planning.strategies.strategy_presets import all_presets
-from holdfast.records.fork_submission import ForkPlan
+from holdfast.records.fork_submission import ForkPlan, ForkSubmission
 from holdfast.records.job_comparison import compare_jobs
 from holdfast.records.job_forking import fork_plan, prepare_fork, start_fork
-from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.web.access.page_session import AskedPageJob, PageJob
 from holdfast.web.page_route import PageRoute
 from holdfast.web.rendering.fork_form import ForkForm
 from holdfast.web.rendering.page_templates import page
+from holdfast.web.watch.job_head import load_job_head
 
 _MAX_TASKS = 200
+_MOST_CHOICES = 60
+"""The tasks of a longer plan are named by their ids, and not chosen from a list."""
 
 router = APIRouter(route_class=PageRoute, prefix="/jobs/{job}")
 
@@ -51,6 +53,7 @@ async def fork_from_page(
     caller = job.caller
     try:
         submission = form.submission(plan_as_yaml(await plan_of(job.holdfast, job.id)))
+        _check_changes(submission)
         prepared = await prepare_fork(
             job.holdfast, job.id, submission, owner=caller.owner, by=caller.name
         )
@@ -106,8 +109,7 @@ async def _compare_page(
         request,
         "compare",
         tab="",
-        view=await job.holdfast.show(job.id),
-        report=await load_report(job.holdfast.db, job.id),
+        view=await load_job_head(job.holdfast, job.id),
         models=_matchers(job, found.second.model),
         found=found,
     )
@@ -122,6 +124,16 @@ def _matchers(job: JobSession, used: str) -> list[str]:
     return [name for name in usable if name != EXTRACTIVE_MODEL]
 
 
+def _check_changes(submission: ForkSubmission) -> None:
+    """Check that the form changes something; the method's message names options of the command.
+
+    Raises:
+        BadInput: it changes nothing.
+    """
+    if submission == ForkSubmission():
+        raise BadInput("nothing is changed yet; choose a task to do again, or another change")
+
+
 async def _fork_page(
     job: JobSession,
     request: Request,
@@ -130,18 +142,23 @@ async def _fork_page(
     fork: ForkPlan | None = None,
     fault: HoldfastError | None = None,
 ) -> Response:
-    stored = plan_as_yaml(await plan_of(job.holdfast, job.id))
+    plan = await plan_of(job.holdfast, job.id)
+    stored = plan_as_yaml(plan)
     return page(
         request,
         "fork",
         tab="",
         code=200 if fault is None else status_of_error(fault),
-        view=await job.holdfast.show(job.id),
-        report=await load_report(job.holdfast.db, job.id),
+        view=await load_job_head(job.holdfast, job.id),
         form=form,
+        tasks=own_tasks(plan),
+        most_tasks=_MOST_CHOICES,
+        models=model_lines(job.holdfast.settings),
         presets=all_presets(),
         settings=sorted(Strategy.model_fields),
         plan=form.plan or stored,
+        is_plan_edited=form.edited_plan(stored) is not None,
         fork=fork,
+        changes=form.changes_in_words(stored) if fork else (),
         fault=fault,
     )

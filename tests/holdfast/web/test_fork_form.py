@@ -26,7 +26,7 @@ def test_a_filled_form_changes_what_the_request_of_the_api_changes() -> None:
     [
         (ForkForm(settings="max_tokens"), "NAME=VALUE, not 'max_tokens'"),
         (ForkForm(settings=" = 5"), "NAME=VALUE"),
-        (ForkForm(retract="17 x"), "evidence 'x' is no number"),
+        (ForkForm(retract="17 x"), "quote 'x' is no number"),
         (ForkForm(retract="٣"), "is no number"),
         (ForkForm(retract="9" * 5_000), "is no number"),
         (ForkForm(retract="0"), "retract: .*greater than or equal to 1"),

@@ -42,15 +42,16 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     await engine.holdfast.wait(first, timedelta(seconds=240))
     screen = reader.page
     await reader.goto(f"/jobs/{first}/fork")
+    await screen.get_by_text("Edit the plan as YAML").click()
     edited = (await screen.get_by_label("The plan").input_value()).replace("aa", "bb")
     await screen.get_by_label("The plan").fill(edited)
     await screen.get_by_role("button", name="Show what would run").click()
-    shown = screen.get_by_label("What the fork runs")
-    await expect(shown).to_contain_text("T1 changed", timeout=WITHIN_MS)
-    await expect(shown).to_contain_text("T2 downstream")
+    shown = screen.get_by_label("What would run")
+    await expect(shown).to_contain_text("T1 is changed", timeout=WITHIN_MS)
+    await expect(shown).to_contain_text("T2 needs what changes")
     await reader.check_accessible()
-    await screen.get_by_role("button", name="Start the fork").click()
-    await expect(screen.get_by_text("fork of")).to_be_visible(timeout=WITHIN_MS)
+    await screen.get_by_role("button", name="Start the new job").click()
+    await expect(screen.get_by_text("made from")).to_be_visible(timeout=WITHIN_MS)
     forked = screen.url.rpartition("/")[2]
     await engine.holdfast.wait(forked, timedelta(seconds=240))
 
@@ -89,11 +90,12 @@ async def test_a_job_is_forked_with_another_preset_a_setting_and_without_evidenc
     citation = report.citations[0]
     screen = reader.page
     await reader.goto(f"/jobs/{first}/report?mark={citation.mark}")
-    await screen.get_by_role("link", name="Fork without this evidence").click()
-    await expect(screen.get_by_label("Evidence that counts for nothing")).to_have_value(
+    await screen.get_by_role("link", name="Run again without this quote").click()
+    await expect(screen.get_by_label("Quotes to leave out")).to_have_value(
         str(citation.evidence_id)
     )
-    await screen.get_by_label("Another preset").select_option("loop")
+    await screen.get_by_label("Method").select_option("loop")
+    await screen.get_by_text("Change settings of the job").click()
     await screen.get_by_label("Changed settings").fill("max_tokns=90000")
     await screen.get_by_role("button", name="Show what would run").click()
     await expect(screen.get_by_role("alert")).to_contain_text("did you mean 'max_tokens'")
@@ -101,12 +103,14 @@ async def test_a_job_is_forked_with_another_preset_a_setting_and_without_evidenc
     await screen.get_by_label("Changed settings").fill("max_tokens=90000")
     await screen.get_by_role("button", name="Show what would run").click()
 
-    shown = screen.get_by_label("What the fork runs")
-    await expect(shown).to_contain_text("max_tokens = 90000; preset = loop", timeout=WITHIN_MS)
-    await expect(shown).to_contain_text(f"evidence {citation.evidence_id} is retracted")
+    shown = screen.get_by_label("What would run")
+    await expect(shown).to_contain_text(
+        f"the method is Quick; max_tokens=90000; quote {citation.evidence_id} is left out",
+        timeout=WITHIN_MS,
+    )
     await reader.check_accessible()
-    await screen.get_by_role("button", name="Start the fork").click()
-    await expect(screen.get_by_text("fork of")).to_be_visible(timeout=WITHIN_MS)
+    await screen.get_by_role("button", name="Start the new job").click()
+    await expect(screen.get_by_text("made from")).to_be_visible(timeout=WITHIN_MS)
 
     request = (await job_rows.load_job(engine.db, screen.url.rpartition("/")[2])).request
     assert (request.preset, request.strategy.max_tokens) == ("loop", 90_000)
