@@ -16,6 +16,7 @@ from holdfast.activities.runtime.activity_frame import (
     work_once,
 )
 from holdfast.activities.runtime.activity_services import Services
+from holdfast.models.budget.cost_estimates import PlanEstimate
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.activity_orders import AnswerOrder
 from holdfast.models.jobs.job_state import AnswerReceipt
@@ -33,6 +34,7 @@ from holdfast.planning.questions.answer_choices import (
     parse_answer,
 )
 from holdfast.storage.core.database import JobTransaction
+from holdfast.storage.jobs.job_estimates import estimate_job, store_estimate
 from holdfast.storage.jobs.outage_rows import note_services_present
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.questions import question_rows
@@ -45,6 +47,8 @@ class CheckedAnswer:
     choice: str
     words: str
     edit: PlanChange | None = None
+    estimate: PlanEstimate | None = None
+    """Of the edited plan: what was estimated of the plan before the edit does not hold for it."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +118,23 @@ class AnswerActivities:
                 self.services.db, order.job_id, order.words
             )
             check_answer(question.kind, choice, has_words=bool(words))
-        edit = await self._edit(order, words) if choice == AnswerChoice.EDIT else None
-        return CheckedAnswer(choice, words, edit)
+        if choice == AnswerChoice.EDIT:
+            return await self._edited(order, words)
+        return CheckedAnswer(choice, words)
 
-    async def _edit(self, order: AnswerOrder, words: str) -> PlanChange:
+    async def _edited(self, order: AnswerOrder, words: str) -> CheckedAnswer:
+        """Return the answer with the edit and the estimate of the edited plan.
+
+        Raises:
+            BadInput: the edited plan cannot run.
+        """
+        db, prices = self.services.db, self.services.models.prices
         request = await self.services.requests.of(order)
-        stored = await task_queries.load_plan(self.services.db, order.job_id)
-        return await check_plan_edit(self.services, request, stored, words, order.by)
+        stored = await task_queries.load_plan(db, order.job_id)
+        edit = await check_plan_edit(self.services, request, stored, words, order.by)
+        plan = edit.apply_to(stored)
+        estimate = await estimate_job(db, order.job_id, request, plan, prices)
+        return CheckedAnswer(AnswerChoice.EDIT, words, edit, estimate)
 
     async def _apply_answer(
         self,
@@ -149,6 +163,8 @@ class AnswerActivities:
                 return plan_refusal_receipt(answer.words)
             case AnswerChoice.EDIT:
                 assert answer.edit is not None
+                assert answer.estimate is not None
+                await store_estimate(tx, answer.estimate)
                 plan = await task_queries.load_plan(self.services.db, order.job_id)
                 await plan_change_rows.store_change(tx, plan, answer.edit)
                 return AnswerReceipt(restarts_run=True)

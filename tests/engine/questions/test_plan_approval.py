@@ -12,6 +12,7 @@ from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
 from holdfast.roles.planning.planner import PLANNER
+from holdfast.storage.jobs.job_estimates import load_estimate
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.questions import question_rows
 from tests.engine.control.test_job_controls import events_of_kind, wait_for_status
@@ -149,17 +150,23 @@ async def test_an_edited_plan_is_a_revision_of_its_own_and_is_worked(
     wanted = plan(
         lookup_task("T1", query="another"),
         lookup_task("T4", query="new"),
-        final_task("T3", "T1", "T4"),
+        lookup_task("T5", query="newer"),
+        final_task("T3", "T1", "T4", "T5"),
     )
 
+    before = await load_estimate(engine.db, job_id)
     await controller.answer(job_id, question.id, "edit", plan_to_yaml(wanted))
     job = await engine.holdfast.wait(job_id, WITHIN)
+    after = await load_estimate(engine.db, job_id)
 
     assert job.status is JobStatus.DONE
-    assert sorted(argument for _, argument in tools.called) == ["another", "new"]
+    assert sorted(argument for _, argument in tools.called) == ["another", "new", "newer"]
+    assert before is not None
+    assert after is not None
+    assert (before.estimate.tool_calls, after.estimate.tool_calls) == (2, 3)
     first, second = await plan_change_rows.load_plan_changes(engine.db, job_id)
     assert (first.cause, second.cause) == ("planned", "edited")
-    assert (second.added, second.superseded) == (("T4",), ("T2",))
+    assert (second.added, second.superseded) == (("T4", "T5"), ("T2",))
     assert {(each.task, each.field) for each in second.changed} == {
         ("T1", "inputs"),
         ("T3", "inputs"),
