@@ -23,7 +23,7 @@ from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
 from holdfast.storage.views.answer_queries import AnswerState, load_answer_states
-from holdfast.storage.views.job_stage_queries import load_job_stages
+from holdfast.storage.views.job_stage_queries import job_stages_of
 from holdfast.storage.views.status_and_last_event import load_job_progress
 from holdfast.temporal.temporal_connection import connect, ui_url
 from holdfast.temporal.workflow_start import start_workflow
@@ -53,6 +53,8 @@ class Holdfast:
 
     A list, so that the copies which `on_behalf_of` makes share it.
     """
+    _open: "list[Client]" = field(default_factory=list, repr=False, compare=False)
+    """The connection that stays open for readings, if there is one; shared in the same way."""
 
     def on_behalf_of(self, owner: str | None) -> "Holdfast":
         """The installation as the owner may see it; None: all of it."""
@@ -97,6 +99,26 @@ class Holdfast:
             opening.add_done_callback(self._connecting.remove)
         return await asyncio.shield(self._connecting[0])
 
+    async def reading_connection(self) -> "Client":
+        """Return a connection to Temporal for readings; it stays open for the next of them.
+
+        A reading that gets no answer over it calls `forget_connection`: the next one then finds a
+        server that is away as fast as a new connection does.
+
+        Raises:
+            ServiceDown: Temporal does not answer.
+        """
+        if self.temporal is not None:
+            return self.temporal
+        if not self._open:
+            opened = await self.shared_connection()
+            self._open[:] = [opened]
+        return self._open[0]
+
+    def forget_connection(self, connection: "Client") -> None:
+        """Use another connection for later readings than this one, which gave no answer."""
+        self._open[:] = [each for each in self._open if each is not connection]
+
     async def show(self, job_id: str) -> JobView:
         """The job with its tasks and its spending.
 
@@ -112,13 +134,17 @@ class Holdfast:
             NotFound: there is no such job.
         """
         job = await job_rows.load_job(self.db, job_id)
+        # Before the tasks: a plan that changes between the two is newer than its revision here, so
+        # an answer about the plan is refused. The other way round, it would count for another plan.
+        changes = await plan_change_rows.load_plan_changes(self.db, job_id)
+        spending = await job_queries.job_spending(self.db, job_id)
         return JobRecords(
             job=job,
             answer_state=(await load_answer_states(self.db, [job_id])).get(job_id, AnswerState()),
             tasks=await task_queries.load_tasks(self.db, job_id),
-            spending=await job_queries.job_spending(self.db, job_id),
-            stages=await load_job_stages(self.db, job),
-            plan_changes=await plan_change_rows.load_plan_changes(self.db, job_id),
+            spending=spending,
+            stages=await job_stages_of(self.db, job, spending.bills, changes),
+            plan_changes=changes,
             estimate=await load_estimate(self.db, job_id),
             recoveries=await job_recovery_rows.recoveries_of(self.db, job_id),
             forks=await forks_of(self.db, job_id),

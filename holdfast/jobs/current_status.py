@@ -31,11 +31,10 @@ from holdfast.planning.scheduler.state_transitions import rebuild_state
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
-from holdfast.storage.plans import task_queries
+from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
-from holdfast.storage.views.job_stage_queries import load_job_stages
+from holdfast.storage.views.job_stage_queries import job_stages_of
 from holdfast.storage.views.open_call_queries import load_open_calls
-from holdfast.temporal.temporal_connection import connect
 from holdfast.temporal.workflow_activity import WorkflowActivity, workflow_activity
 
 
@@ -48,7 +47,8 @@ async def status_of(holdfast: Holdfast, job_id: str) -> StatusDocument:
     async with holdfast.db.shared_reading() as db:
         job = await job_rows.load_job(db, job_id)
         spending = await job_queries.job_spending(db, job_id)
-        stages = await load_job_stages(db, job)
+        changes = await plan_change_rows.load_plan_changes(db, job_id)
+        stages = await job_stages_of(db, job, spending.bills, changes)
         report = await load_report(db, job_id)
     return await status_of_job(holdfast, job, spending.spent.total, stages, report)
 
@@ -86,11 +86,17 @@ async def status_of_job(
 
 
 async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
+    queue = holdfast.settings.task_queue
     try:
-        temporal = await connect(holdfast.settings, holdfast.endpoints)
+        temporal = await holdfast.reading_connection()
+        try:
+            return await workflow_activity(temporal, job.id, queue)
+        except ServiceDown:
+            # A connection that was open may have lost a server that answers a new one.
+            holdfast.forget_connection(temporal)
+            return await workflow_activity(await holdfast.reading_connection(), job.id, queue)
     except ServiceDown as error:
         return WorkflowActivity(blocked_by=(str(error),))
-    return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
 
 
 async def _load_state(db: Database, job: Job, pending: Iterable[PendingActivity]) -> JobState:

@@ -1,16 +1,20 @@
 """Ask Temporal what a job's workflow is running, and why the workflow cannot continue."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from holdfast.models.errors import ServiceDown
 from holdfast.models.views.status_views import PendingActivity
 
 if TYPE_CHECKING:
+    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
     from temporalio.client import Client
 
 _POLL_TIMEOUT = timedelta(seconds=70)
 """A worker polls its task queue at least once a minute."""
+_ANSWER_TIMEOUT = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
@@ -22,20 +26,39 @@ class WorkflowActivity:
 
 
 async def workflow_activity(temporal: "Client", job_id: str, task_queue: str) -> WorkflowActivity:
-    """The activity of the job's workflow; a fault of Temporal is among the reasons."""
+    """The activity of the job's workflow.
+
+    Raises:
+        ServiceDown: Temporal does not answer.
+    """
     from temporalio.service import RPCError, RPCStatusCode
 
     try:
-        description = await temporal.get_workflow_handle(job_id).describe()
-        blocked = [] if await _has_workers(temporal, task_queue) else [_no_worker(task_queue)]
+        description, has_workers = await asyncio.gather(
+            _description(temporal, job_id), _has_workers(temporal, task_queue)
+        )
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
             return WorkflowActivity(blocked_by=(_lost_workflow(job_id),))
-        return WorkflowActivity(blocked_by=(f"Temporal does not answer: {error.message}",))
-    if description.close_time is not None:
+        raise ServiceDown(f"Temporal does not answer: {error.message}") from error
+    blocked = [] if has_workers else [_no_worker(task_queue)]
+    if description.workflow_execution_info.HasField("close_time"):
         blocked.append(_lost_workflow(job_id))
-    activities = description.raw_description.pending_activities
+    activities = description.pending_activities
     return WorkflowActivity(tuple(_pending_activity(each) for each in activities), tuple(blocked))
+
+
+async def _description(temporal: "Client", job_id: str) -> "DescribeWorkflowExecutionResponse":
+    """Describe the workflow; once, because the client's own method asks again for ten seconds."""
+    from temporalio.api.common.v1 import WorkflowExecution
+    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
+
+    return await temporal.workflow_service.describe_workflow_execution(
+        DescribeWorkflowExecutionRequest(
+            namespace=temporal.namespace, execution=WorkflowExecution(workflow_id=job_id)
+        ),
+        timeout=_ANSWER_TIMEOUT,
+    )
 
 
 def _no_worker(task_queue: str) -> str:
@@ -60,7 +83,8 @@ async def _has_workers(temporal: "Client", task_queue: str) -> bool:
             namespace=temporal.namespace,
             task_queue=TaskQueue(name=task_queue),
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-        )
+        ),
+        timeout=_ANSWER_TIMEOUT,
     )
     oldest = datetime.now(UTC) - _POLL_TIMEOUT
     return any(poller.last_access_time.ToDatetime(tzinfo=UTC) > oldest for poller in answer.pollers)

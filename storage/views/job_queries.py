@@ -1,7 +1,7 @@
 """Read a job's counters, spending, calls and events; write nothing."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ARRAY,
@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from holdfast.models.budget.spend_breakdown import Spend, SpendBreakdown, Tokens
+from holdfast.models.budget.spend_breakdown import Bill, Spend, SpendBreakdown, Tokens
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.frozen_model import Frozen
@@ -82,25 +82,34 @@ async def job_counts(db: Database, job_id: str) -> JobCounts:
         .where(receipts.c.job_id == job_id)
         .where(receipts.c.key.startswith(stored_keys.REVISION_RECEIPTS))
     )
-    results_considered = select(jobs.c.results_considered).where(jobs.c.id == job_id)
+    results = select(jobs.c.results_considered).where(jobs.c.id == job_id)
     lacks_answer = select(func.count()).where(
         jobs.c.id == job_id,
         jobs.c.answer.is_(None),
         exists().where(receipts.c.job_id == job_id, receipts.c.key == stored_keys.REPORT_RECEIPT),
     )
+    numbers = select(
+        revisions.scalar_subquery().label("revisions"),
+        results.scalar_subquery().label("results_considered"),
+        has_plan.scalar_subquery().label("has_plan"),
+        finished_tools.scalar_subquery().label("tool_calls"),
+        has_report.scalar_subquery().label("has_report"),
+        lacks_answer.scalar_subquery().label("lacks_answer"),
+    )
     async with db.reading() as connection:
         replans = {row[0]: int(row[1]) for row in (await connection.execute(by_root)).all()}
         tokens = await tokens_of(connection, job_id)
+        counted = (await connection.execute(numbers)).one()
         return JobCounts(
-            revisions=int(await connection.scalar(revisions) or 0),
-            results_considered=int(await connection.scalar(results_considered) or 0),
+            revisions=counted.revisions,
+            results_considered=counted.results_considered or 0,
             rounds=await _rounds(connection, job_id),
             questions=await _open_questions(connection, job_id),
-            has_plan=bool(await connection.scalar(has_plan)),
+            has_plan=counted.has_plan > 0,
             replans=replans,
-            tool_calls=int(await connection.scalar(finished_tools) or 0),
-            has_report=bool(await connection.scalar(has_report)),
-            lacks_answer=bool(await connection.scalar(lacks_answer)),
+            tool_calls=counted.tool_calls,
+            has_report=counted.has_report > 0,
+            lacks_answer=counted.lacks_answer > 0,
             tokens=tokens.input + tokens.output,
         )
 
@@ -133,6 +142,7 @@ async def _open_questions(connection: AsyncConnection, job_id: str) -> tuple[Ope
 class JobSpending(Frozen):
     """The spend of a job, and the calls that were saved."""
 
+    bills: tuple[Bill, ...]
     spent: SpendBreakdown
     calls: CallCounts
     repeated_calls: int
@@ -151,22 +161,16 @@ class JobSpending(Frozen):
 async def job_spending(db: Database, job_id: str) -> JobSpending:
     """Return calls and tokens of one job; a repeated call reused an earlier answer."""
     async with db.reading() as connection:
-        model, model_reused = await _call_and_reuse_count(connection, model_calls, job_id)
-        tool, tool_reused = await _call_and_reuse_count(connection, tool_calls, job_id)
-        repeated = await _repeated_count(connection, tool_calls, job_id)
-        inherited = await _repeated_count(connection, model_calls, job_id)
+        model = await _call_counts(connection, model_calls, job_id)
+        tool = await _call_counts(connection, tool_calls, job_id)
+        bills = await bills_of(connection, job_id)
         return JobSpending(
-            spent=spend_breakdown(await bills_of(connection, job_id)),
-            calls=CallCounts(model=model - inherited, tool=tool - repeated),
-            repeated_calls=repeated + inherited,
-            reused_calls=model_reused + tool_reused,
+            bills=tuple(bills),
+            spent=spend_breakdown(bills),
+            calls=CallCounts(model=model.all - model.repeated, tool=tool.all - tool.repeated),
+            repeated_calls=model.repeated + tool.repeated,
+            reused_calls=model.reused + tool.reused,
         )
-
-
-async def _repeated_count(connection: AsyncConnection, table: Table, job_id: str) -> int:
-    """Return how many calls were answered by an earlier call, or by an origin of the fork."""
-    query = select(func.count()).where(table.c.job_id == job_id, _is_repeated(table))
-    return int(await connection.scalar(query) or 0)
 
 
 def _is_repeated(table: Table) -> ColumnElement[bool]:
@@ -177,12 +181,20 @@ def _is_repeated(table: Table) -> ColumnElement[bool]:
     return or_(is_inherited, table.c.repeated_call_id.is_not(None))
 
 
-async def _call_and_reuse_count(
-    connection: AsyncConnection, table: Table, job_id: str
-) -> tuple[int, int]:
-    query = select(func.count(), func.coalesce(func.sum(table.c.reused), 0))
-    row = (await connection.execute(query.where(table.c.job_id == job_id))).one()
-    return int(row[0]), int(row[1])
+class _CallCounts(NamedTuple):
+    all: int
+    repeated: int
+    """Those that an earlier call answered, or an origin of the fork."""
+    reused: int
+
+
+async def _call_counts(connection: AsyncConnection, table: Table, job_id: str) -> _CallCounts:
+    query = select(
+        func.count(),
+        func.count().filter(_is_repeated(table)),
+        func.coalesce(func.sum(table.c.reused), 0),
+    ).where(table.c.job_id == job_id)
+    return _CallCounts(*map(int, (await connection.execute(query)).one()))
 
 
 async def job_calls(
@@ -262,6 +274,16 @@ async def events_after(db: Database, job_id: str, after: int, limit: int = 1000)
     async with db.reading() as connection:
         rows = (await connection.execute(query)).all()
     return [event_view(row) for row in rows]
+
+
+async def newest_events(db: Database, job_id: str, limit: int) -> list[EventView]:
+    """Return the newest entries of the job's log, the oldest of them first."""
+    query = (
+        select(events).where(events.c.job_id == job_id).order_by(events.c.seq.desc()).limit(limit)
+    )
+    async with db.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    return [event_view(row) for row in reversed(rows)]
 
 
 async def events_of_jobs(db: Database, after: Mapping[str, int]) -> dict[str, list[EventView]]:

@@ -1,10 +1,14 @@
 """Read what each stage of a job spent, and why it was needed; write nothing."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.budget.job_stages import Stage
+from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.jobs.job_record import Job
+from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.views.job_views import EventView
 from holdfast.planning.budget.job_stages import STAGE_EVENTS, JobCourse, job_stages
 from holdfast.storage.core.database import Database
@@ -23,11 +27,24 @@ async def load_job_stages(db: Database, job: Job) -> tuple[Stage, ...]:
     """
     changes = await load_plan_changes(db, job.id)
     async with db.reading() as connection:
+        bills = await bills_of(connection, job.id)
+    return await job_stages_of(db, job, bills, changes)
+
+
+async def job_stages_of(
+    db: Database, job: Job, bills: Sequence[Bill], changes: Sequence[StoredPlanChange]
+) -> tuple[Stage, ...]:
+    """Return the stages of a job of which the bills and the changes of the plan were loaded.
+
+    Raises:
+        StorageAway: PostgreSQL does not answer.
+    """
+    async with db.reading() as connection:
         opening: str | None = await connection.scalar(select_opening_task(job.id))
         course = JobCourse(
             strategy=job.request.strategy,
             opening=opening or "",
-            bills=await bills_of(connection, job.id),
+            bills=bills,
             tool_bills=await tool_bills_of(connection, job.id),
             changes=changes,
             log=await _stage_entries(connection, job.id),

@@ -1,6 +1,7 @@
 """Test that requests which need Temporal at the same time open one connection."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,32 @@ async def test_requests_at_the_same_time_share_a_connection(
     assert all(isinstance(each, ServiceDown) for each in refused)
     assert later is opened[2]
     assert len(opened) == 3
+
+
+async def test_readings_keep_one_connection_until_it_gives_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[object] = []
+
+    async def connect(*_: object) -> object:
+        opened.append(object())
+        return opened[-1]
+
+    monkeypatch.setattr(client, "connect", connect)
+    nothing: Any = None
+    holdfast = Holdfast(nothing, nothing, nothing)
+    copy = replace(holdfast)
+
+    first, same = await holdfast.reading_connection(), await copy.reading_connection()
+    copy.forget_connection(first)
+    later = await holdfast.reading_connection()
+    # A reading that was under way over the first one says so after another was opened.
+    holdfast.forget_connection(first)
+
+    assert first is same
+    assert later is not first
+    assert await copy.reading_connection() is later
+    assert len(opened) == 2
 
 
 async def test_a_request_that_is_given_up_takes_nobody_elses_connection_away(

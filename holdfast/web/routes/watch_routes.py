@@ -12,16 +12,14 @@ from holdfast.configuration.price_settings import read_prices
 from holdfast.evidence.activity_history import JobHistories
 from holdfast.jobs.waterfall import waterfall
 from holdfast.models.errors import NotFound
-from holdfast.models.views.job_views import EventView
+from holdfast.models.tasks.stored_task import plan_of
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.models.wire.stored_keys import task_activity
 from holdfast.planning.plans.plan_edits import plan_as_yaml
-from holdfast.storage.core.database import Database
 from holdfast.storage.jobs.job_control_rows import guidance_of
-from holdfast.storage.plans.task_queries import load_plan, load_tasks
+from holdfast.storage.plans.task_queries import load_tasks
 from holdfast.storage.plans.transcript_rows import LoopAttempt, load_transcript
-from holdfast.storage.views.job_queries import events_after, job_calls, job_spending
-from holdfast.storage.views.status_and_last_event import load_job_progress
+from holdfast.storage.views.job_queries import events_after, job_calls, job_spending, newest_events
 from holdfast.storage.views.task_call_queries import tool_uses_of
 from holdfast.web.access.page_session import PageJob
 from holdfast.web.page_route import PageRoute
@@ -66,11 +64,11 @@ async def show_progress(
     seen = shown.view
     approval = next((each for each in shown.status.questions if each.kind == "approval"), None)
     async with job.holdfast.db.shared_reading() as db:
-        newest = await _newest_entries(db, job.id)
+        newest = await newest_events(db, job.id, _SHOWN_ENTRIES)
         guidance = await guidance_of(db, job.id)
         panel = task or first_shown_task(shown.tasks)
         details = await load_task_details(db, shown, panel) if panel else None
-        plan_yaml = plan_as_yaml(await load_plan(db, job.id)) if approval else ""
+    plan_yaml = plan_as_yaml(plan_of(shown.tasks)) if approval else ""
     drawing = draw_plan(shown.tasks, shown.changes, revision=revision, chosen=task)
     return page(
         request,
@@ -112,6 +110,13 @@ async def show_progress(
 async def follow_job(job: PageJob, request: Request) -> Response:
     """The job's log as a stream of events, from the entry that the request names on."""
     return await event_stream_response(job, request)
+
+
+@router.get("/jobs/{job}/newest")
+async def show_newest_entries(job: PageJob, request: Request) -> Response:
+    """The newest entries of the log: the part of the job's page that an event changes at once."""
+    newest = await newest_events(job.holdfast.db, job.id, _SHOWN_ENTRIES)
+    return page(request, "newest", entries=[log_line(each) for each in reversed(newest)])
 
 
 @router.get("/jobs/{job}/loop/{task}")
@@ -216,10 +221,3 @@ def _addresses(job_id: str, **shown: object) -> Callable[..., str]:
         return f"/jobs/{quote(job_id, safe='')}{query}"
 
     return address
-
-
-async def _newest_entries(db: Database, job_id: str) -> list[EventView]:
-    """The newest entries of the log, the oldest of them first."""
-    progress = await load_job_progress(db, job_id)
-    after = max(0, progress.last_event - _SHOWN_ENTRIES)
-    return await events_after(db, job_id, after, _SHOWN_ENTRIES)

@@ -3,6 +3,7 @@
 
 const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
+const LOG_PAUSE_MS = 100;
 const FILES_MS = 1000;
 const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
@@ -38,6 +39,9 @@ export function adopt(text) {
   for (const source of regions(fresh)) {
     const target = document.getElementById(source.id);
     if (!target || shown.get(source.id) === source.innerHTML || isInUse(target)) continue;
+    // A page that was asked for earlier must not take away entries that came by themselves.
+    if (Number(source.dataset.newest) < Number(target.dataset.newest)) continue;
+    if (source.dataset.newest) target.dataset.newest = source.dataset.newest;
     shown.set(source.id, source.innerHTML);
     replace(target, source);
   }
@@ -149,12 +153,36 @@ async function refresh() {
   }
 }
 
+let isLogLoading = false;
+let isLogWanted = false;
+
+// The newest entries of the log come before the page: they are small, and a large page takes long.
+async function refreshLog() {
+  if (isStopped || document.hidden) return;
+  if (isLogLoading) {
+    isLogWanted = true;
+    return;
+  }
+  isLogLoading = true;
+  do {
+    isLogWanted = false;
+    try {
+      adopt(await load(watched.dataset.entries));
+      await new Promise((done) => setTimeout(done, LOG_PAUSE_MS));
+    } catch {
+      // The page is fetched as well, and says what is away.
+    }
+  } while (isLogWanted && !isStopped);
+  isLogLoading = false;
+}
+
 function follow() {
   if (isStopped) return;
   source?.close();
   source = new EventSource(`${watched.dataset.events}?after=${watched.dataset.after}`);
   const received = (event) => {
     if (event.lastEventId) watched.dataset.after = event.lastEventId;
+    refreshLog();
     refreshSoon();
   };
   for (const kind of watched.dataset.kinds.split(" ")) source.addEventListener(kind, received);

@@ -1,11 +1,12 @@
 """Tests for the page of a job: it follows the job by itself, and its forms change the job."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.storage.jobs import job_rows
@@ -70,6 +71,32 @@ async def test_the_page_follows_a_job_over_a_restart_of_the_server(
             await expect(main).to_contain_text("Read the report", timeout=WITHIN_MS)
             await expect(main).to_contain_text("2 of 2 tasks")
             await expect(reader.page.locator("#questions section")).to_have_count(0)
+
+
+@pytest.mark.conformance("WEB-02")
+async def test_the_newest_entries_come_before_a_page_that_takes_long(
+    engine: RunningEngine, reader: Reader, serving: HttpService
+) -> None:
+    job_id = await waiting_job(engine)
+    log, held = reader.page.locator("#log"), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if route.request.resource_type == "fetch":
+            await held.wait()
+        await route.continue_()
+
+    await reader.page.route(f"**/jobs/{job_id}", hold)
+    await reader.goto(f"/jobs/{job_id}")
+    await expect(log).to_contain_text("A question to you")
+    async with serving.client() as client:
+        await client.post(f"/jobs/{job_id}/pause")
+    await expect(log).to_contain_text("Paused")
+    paused = await reader.page.get_by_role("button", name="Resume").count()
+    held.set()
+
+    assert paused == 0
+    await expect(reader.page.get_by_role("button", name="Resume").first).to_be_visible()
+    await expect(log).to_contain_text("Paused")
 
 
 @pytest.mark.conformance("WEB-03")

@@ -1,4 +1,4 @@
-"""Tests that the page of a job, which is loaded at each event, opens few transactions."""
+"""Tests that the page of a job, which is loaded at each event, reads with few statements."""
 
 from collections import Counter
 
@@ -27,11 +27,18 @@ async def test_a_page_reads_its_records_in_two_transactions_around_the_call_of_t
     def begin(*given: object) -> None:
         seen["transactions"] += 1
 
+    def execute(_connection: object, _cursor: object, statement: str, *given: object) -> None:
+        seen[statement] += 1
+
     event.listen(engine, "begin", begin)
+    event.listen(engine, "before_cursor_execute", execute)
     try:
         shown = await load_job_page(holdfast, job_id)
     finally:
         event.remove(engine, "begin", begin)
+        event.remove(engine, "before_cursor_execute", execute)
 
     assert shown.view.question == "Who built the pier?"
-    assert seen["transactions"] == 2
+    assert seen.pop("transactions") == 2
+    assert max(seen.values()) == 1, "a statement was sent twice"
+    assert seen.total() == 24
