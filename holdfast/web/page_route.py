@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 import structlog
 from fastapi.exceptions import RequestValidationError
@@ -64,10 +65,19 @@ def error_page(
         asks_again_s=_RETRY_S if asks_again else 0,
         is_missing=status == HTTPStatus.NOT_FOUND,
         is_defect=status == HTTPStatus.INTERNAL_SERVER_ERROR,
+        job_address=_job_address(request, status),
     )  # fmt: skip
     if asks_again:
         response.headers["Retry-After"] = str(_RETRY_S)
     return response
+
+
+def _job_address(request: Request, status: int) -> str:
+    """The page of the job that the request was about; empty if it was about none that is there."""
+    job = request.path_params.get("job", "")
+    is_there = job and status not in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN)
+    path = f"/jobs/{quote(job, safe='')}" if is_there else ""
+    return path if path != request.url.path else ""
 
 
 def _next(request: Request) -> str:

@@ -29,6 +29,9 @@ _CAUSES: Mapping[str, str] = {
 }
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 
+_TYPED_ANSWERS = "`raise N`"
+_SETTING_NAME = re.compile(r" \((?:max_tokens|max_cost)\)(?=[;.])")
+
 
 def _percent(share: str) -> str:
     return f"{float(share):.0%}"
@@ -70,6 +73,12 @@ def plain_words(text: str) -> str:
     for sign, say in _SENTENCES:
         text = sign.sub(say, text)
     return text
+
+
+def question_words(text: str) -> str:
+    """The text of a question without the answers that are typed on the command line."""
+    lines = (line for line in text.split("\n") if not line.startswith(_TYPED_ANSWERS))
+    return _SETTING_NAME.sub("", "\n".join(lines))
 
 
 def value_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """Define the forms that change a job; each goes back to the job's page, whose log shows it."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Annotated
 from urllib.parse import quote
 
@@ -12,7 +13,9 @@ from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.open_questions import find_open_question
 from holdfast.jobs.written_texts import checked_guidance, checked_words
 from holdfast.models.errors import BadInput, PlanMoved
+from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.planning.questions.answer_choices import AnswerChoice
 from holdfast.planning.strategies.strategy_presets import with_settings
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans.task_queries import load_tasks
@@ -37,17 +40,25 @@ async def pause_from_page(job: SteeredPageJob) -> Response:
 
 
 @router.post("/resume")
-async def resume_from_page(
+async def resume_from_page(job: SteeredPageJob) -> Response:
+    """Continue the job."""
+    await job.controller.resume(job.id)
+    return back_to_job(job, "resumed")
+
+
+@router.post("/limit")
+async def change_limit_from_page(
     job: SteeredPageJob, max_cost: Text = "", max_tokens: Text = ""
 ) -> Response:
-    """Continue the job, under another cap if one is given."""
+    """Continue the job under another limit; a job that runs is paused for the change."""
     changes = limit_settings(max_cost, max_tokens)
-    strategy = None
-    if changes:
-        stored = await job_rows.load_job(job.holdfast.db, job.id)
-        strategy = with_settings(stored.request.strategy, changes)
-    await job.controller.resume(job.id, strategy)
-    return back_to_job(job, "resumed")
+    if not changes:
+        raise BadInput("give a limit in money or in tokens")
+    stored = await job_rows.load_job(job.holdfast.db, job.id)
+    if stored.status is JobStatus.RUNNING:
+        await job.controller.pause(job.id)
+    await job.controller.resume(job.id, with_settings(stored.request.strategy, changes))
+    return back_to_job(job, "limited")
 
 
 @router.post("/cancel")
@@ -107,14 +118,32 @@ async def answer_from_page(
     text: Text = "",
     plan: Text = "",
     revision: Text = "",
+    max_cost: Text = "",
+    max_tokens: Text = "",
 ) -> Response:
     """Answer an open question; an answer about a plan counts for the plan that was shown."""
     await find_open_question(job.holdfast.db, job.id, question)
     if revision:
         await check_shown_plan(job, revision)
-    words = {"edit": plan, "approve": "", "refuse": ""}.get(choice, text)
+    if choice == AnswerChoice.RAISE:
+        words = _raised_limit(max_cost, max_tokens)
+    else:
+        words = {"edit": plan, "approve": "", "refuse": ""}.get(choice, text)
     await job.controller.answer(job.id, question, choice, checked_words(choice, words))
     return back_to_job(job, "answered")
+
+
+def _raised_limit(max_cost: str, max_tokens: str) -> str:
+    """The new limit as an answer to the question of a job that reached its limit.
+
+    Raises:
+        BadInput: none was given, both were, or one is no number above 0.
+    """
+    limits = limit_settings(max_cost, max_tokens)
+    if len(limits) != 1:
+        raise BadInput("give one new limit, in money or in tokens; the job is paused until then")
+    [(name, limit)] = limits.items()
+    return f"{name}={Decimal(str(limit)):f}"
 
 
 async def check_shown_plan(job: JobSession, revision: str) -> None:
