@@ -59,6 +59,9 @@ def test_a_summary_stays_that_cites_more_or_has_no_answer_above_it() -> None:
         ("Mellstone has more pallet places than Corran, by the table of 2025.", False),
         ("Mellstone has more pallet places than Corran, by the table of 2024.", True),
         ("Mellstone has 4,700 more pallet places than Corran.", True),
+        ("Mellstone offers more pallet places than Corran, by the table of 2025.", False),
+        ("Mellstone has nearly more pallet places than Corran, by the table of 2025.", True),
+        ("Mellstone has more pallet places than Ashby, by the table of 2025.", True),
     ],
 )
 def test_a_summary_may_join_few_findings_with_words_of_their_quotes(
