@@ -168,10 +168,10 @@ async function refreshLog() {
     isLogWanted = false;
     try {
       adopt(await load(watched.dataset.entries));
-      await new Promise((done) => setTimeout(done, LOG_PAUSE_MS));
     } catch {
       // The page is fetched as well, and says what is away.
     }
+    await new Promise((done) => setTimeout(done, LOG_PAUSE_MS));
   } while (isLogWanted && !isStopped);
   isLogLoading = false;
 }

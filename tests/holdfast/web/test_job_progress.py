@@ -97,6 +97,7 @@ async def test_the_newest_entries_come_before_a_page_that_takes_long(
     assert paused == 0
     await expect(reader.page.get_by_role("button", name="Resume").first).to_be_visible()
     await expect(log).to_contain_text("Paused")
+    await reader.page.unroute_all(behavior="wait")
 
 
 @pytest.mark.conformance("WEB-03")

@@ -28,7 +28,8 @@ async def test_a_page_reads_its_records_in_two_transactions_around_the_call_of_t
         seen["transactions"] += 1
 
     def execute(_connection: object, _cursor: object, statement: str, *given: object) -> None:
-        seen[statement] += 1
+        if "FROM" in statement:  # and not the role of an owner, which each transaction takes
+            seen[statement] += 1
 
     event.listen(engine, "begin", begin)
     event.listen(engine, "before_cursor_execute", execute)
