@@ -115,7 +115,9 @@ def stop_services(settings: Settings) -> list[str]:
                 raise ServiceDown(f"{name} (pid {stubborn[0]}) does not end; end it yourself")
             ended += [name] if victims else []
         postgres_files.discard_sockets(settings.home)
-        kept = state.model_copy(update={"postgres": None, "temporal": None, "worker": None})
+        ended_servers = {"postgres": None, "temporal": None, "worker": None}
+        # The next worker begins with the certificates of the command that starts it.
+        kept = state.model_copy(update={**ended_servers, "worker_certificates": {}})
         save_state(settings.home, kept)
     return ended
 

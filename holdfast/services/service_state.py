@@ -43,6 +43,9 @@ class ServiceState(BaseModel):
     worker_marks: dict[str, str] = Field(
         default_factory=dict, description="a salted hash of each setting of the worker"
     )
+    worker_certificates: dict[str, str] = Field(
+        default_factory=dict, description="the worker's variables that name files of certificates"
+    )
     salt: str = ""
 
     @property

@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.services import detached_processes
 from holdfast.services.launch import worker_process
-from holdfast.services.launch.worker_settings import OWN_CODE, changed_settings, worker_marks
+from holdfast.services.launch.worker_settings import (
+    OWN_CODE,
+    certificate_variables,
+    changed_settings,
+    worker_marks,
+)
 from holdfast.services.launch.worker_start import (
     StartingSupervisor,
     launch_supervisor,
@@ -35,7 +40,8 @@ async def ensure_worker(
         BadConfiguration: the worker is at work with other settings, and `may_interrupt` is false.
         ServiceDown: the worker does not get ready; the message has its log.
     """
-    marks = worker_marks(settings, endpoints, state.salt)
+    certificates = certificate_variables(state.worker_certificates)
+    marks = worker_marks(settings, endpoints, certificates, state.salt)
     if detached_processes.is_alive(state.worker):
         changed = changed_settings(state.worker_marks, marks)
         if not changed and await _gets_ready(settings, state):
@@ -49,6 +55,7 @@ async def ensure_worker(
             say(_announcement(changed, count))
     else:
         say("starting the worker")
+    state.worker_certificates = certificates
     await _replace(settings, state, endpoints, marks)
 
 
@@ -71,7 +78,7 @@ async def _replace(
     home = settings.home
     for old in living_processes(state.worker, worker_process.strays(home)):
         await asyncio.to_thread(worker_process.stop, home, old)
-    start = launch_supervisor(settings, endpoints)
+    start = launch_supervisor(settings, endpoints, state.worker_certificates)
     state.worker, state.worker_marks = start.process, marks
     save_state(home, state)
     await asyncio.to_thread(wait_until_ready, start)

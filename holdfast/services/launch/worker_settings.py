@@ -18,6 +18,7 @@ _CONFIG_CONTENT = "the content of holdfast.toml"
 _RELEVANT_PREFIXES = ("HOLDFAST_", "OPENAI_", "TEMPORAL_", "OTEL_", "SSL_")
 _PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _PACKAGES = ("activities", "models", "planning", "roles", "storage", "tools", "workflows")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _OF_THE_CLIENT = ("HOLDFAST_MODEL", "HOLDFAST_PRESET")
 """Defaults of a new job, which the worker does not read."""
 _LEFT_OUT = {
@@ -28,9 +29,21 @@ _LEFT_OUT = {
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
 
 
-def worker_environment(settings: Settings, endpoints: Endpoints) -> dict[str, str]:
-    """Return the environment of the worker: this one with the endpoints added."""
-    env = dict(os.environ)
+def certificate_variables(kept: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that name files of certificates; those of `kept` where none is set.
+
+    A program that starts `holdfast`, such as an MCP host, passes few variables on. The worker must
+    not lose its certificates to it.
+    """
+    here = {name: os.environ[name] for name in _CERTIFICATES if name in os.environ}
+    return {**kept, **here}
+
+
+def worker_environment(
+    settings: Settings, endpoints: Endpoints, certificates: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment of the worker: this one with certificates and endpoints added."""
+    env = {**os.environ, **certificates}
     if endpoints.embedded_temporal:
         # A key, certificate or profile in the environment is meant for another server.
         env = {name: value for name, value in env.items() if not name.startswith("TEMPORAL_")}
@@ -46,7 +59,9 @@ def worker_environment(settings: Settings, endpoints: Endpoints) -> dict[str, st
     return env
 
 
-def worker_marks(settings: Settings, endpoints: Endpoints, salt: str) -> dict[str, str]:
+def worker_marks(
+    settings: Settings, endpoints: Endpoints, certificates: Mapping[str, str], salt: str
+) -> dict[str, str]:
     """Return a salted hash of each setting that the worker reads at its start, by its name.
 
     The hashes reveal no secret.
@@ -55,7 +70,7 @@ def worker_marks(settings: Settings, endpoints: Endpoints, salt: str) -> dict[st
     named_in_config = set(_VARIABLE.findall(config))
     facts: dict[str, object] = {
         name: value
-        for name, value in worker_environment(settings, endpoints).items()
+        for name, value in worker_environment(settings, endpoints, certificates).items()
         if name not in _OF_THE_CLIENT
         if name.startswith(_RELEVANT_PREFIXES)
         or name.upper() in _PROXY_VARIABLES

@@ -6,6 +6,7 @@ worker uses CPU time, and ends with the cause otherwise.
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,9 @@ class StartingSupervisor:
         return _failure(self.home, what, self.log_offset)
 
 
-def launch_supervisor(settings: Settings, endpoints: Endpoints) -> StartingSupervisor:
+def launch_supervisor(
+    settings: Settings, endpoints: Endpoints, certificates: Mapping[str, str]
+) -> StartingSupervisor:
     """Start the supervisor; its worker does not poll yet.
 
     Raises:
@@ -52,7 +55,7 @@ def launch_supervisor(settings: Settings, endpoints: Endpoints) -> StartingSuper
     process = detached_processes.start_detached(
         [sys.executable, *COMMAND, "--supervise"],
         log=log,
-        env=worker_environment(settings, endpoints),
+        env=worker_environment(settings, endpoints, certificates),
         # Relative paths in holdfast.toml start at the folder of the file.
         cwd=settings.config_file.parent if settings.config_file else home,
     )

@@ -9,6 +9,7 @@ from holdfast.models.errors import BadConfiguration
 from holdfast.services import attach_to_services, start_services
 from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.launch.worker_settings import OWN_CODE, changed_settings
+from holdfast.services.service_state import load_state
 from holdfast.settings import Settings
 from tests.support.services.service_installation import ServiceInstallation
 
@@ -43,6 +44,25 @@ async def test_other_settings_do_not_stop_a_worker_that_is_at_work(
     [said] = running.said
     assert said.startswith("restarting the worker, because of a change of OPENAI_BASE_URL; 1 job")
     assert current_worker(running.home) != worker
+
+
+async def test_a_command_without_the_workers_certificates_leaves_them_to_the_worker(
+    running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An MCP host starts `holdfast` with few variables of the user's shell."""
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    await running.up(worker=True)
+    worker = current_worker(running.home)
+    monkeypatch.delenv("SSL_CERT_DIR")
+
+    await running.up(worker=True)
+    assert running.said == []
+    assert current_worker(running.home) == worker
+
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    await running.up(worker=True)
+    assert running.said == ["restarting the worker, because of a change of OPENAI_BASE_URL"]
+    assert load_state(running.home).worker_certificates["SSL_CERT_DIR"] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
