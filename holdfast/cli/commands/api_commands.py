@@ -17,6 +17,8 @@ from holdfast.cli.render.terminal_output import print_json, print_progress, prin
 from holdfast.configuration.json_logs import configure_logs
 from holdfast.mcp_server.http_endpoint import add_mcp
 from holdfast.models.errors import BadInput
+from holdfast.services.launch.page_server import running_page_server
+from holdfast.settings import load_settings
 from holdfast.web.page_address import signing_in_address
 from holdfast.web.page_routes import add_page
 
@@ -35,11 +37,25 @@ def serve_command(
     # which may be secret, and for minutes nobody is answered.
     configure_logs("WARNING")
     files = _certificate(certificate, certificate_key)
-    listening = listening_socket(host, port)
+    listening = _listening_socket(host, port)
     try:
         asyncio.run(_run_server(listening, files, root_path, json_output=json_output))
     finally:
         listening.close()
+
+
+def _listening_socket(host: str, port: int) -> socket.socket:
+    """The socket; if the page's server of this installation has the port, the refusal says so."""
+    try:
+        return listening_socket(host, port)
+    except BadInput as error:
+        page = running_page_server(load_settings().home)
+        if page is None or page.port != port:
+            raise
+        raise BadInput(
+            f"the page's server of this installation has port {port}, and serves the same page, "
+            f"API and MCP at {page.url}: use it, or give another --port (0 takes a free port)"
+        ) from error
 
 
 def _certificate(file: Path | None, key: Path | None) -> Certificate | None:

@@ -35,6 +35,11 @@ class PageServer(BaseModel):
     settings_mark: str
     """What the server was started with; a server with other settings is replaced."""
 
+    @property
+    def port(self) -> int | None:
+        port = self.url.rpartition(":")[2]
+        return int(port) if port.isdecimal() else None
+
 
 def running_page_server(home: Path) -> PageServer | None:
     """The server of this home that listens now; None if there is none."""
@@ -45,8 +50,7 @@ def running_page_server(home: Path) -> PageServer | None:
 def last_port(home: Path) -> int | None:
     """The port of the last server, whose address a browser may have kept."""
     server = _recorded(home)
-    port = server.url.rpartition(":")[2] if server else ""
-    return int(port) if port.isdecimal() else None
+    return server.port if server else None
 
 
 def record_page_server(home: Path, server: PageServer) -> None:

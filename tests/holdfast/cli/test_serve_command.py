@@ -1,5 +1,6 @@
 """Tests for `holdfast serve` as a process: its address, its warnings, its end."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ import pytest
 
 from holdfast.api.access.installation_token import read_token
 from holdfast.api.http_server import listening_socket
+from holdfast.services.detached_processes import find_process
+from holdfast.services.launch.page_server import PageServer, record_page_server
 from tests.support.services.command_shell import CommandShell, command_shell
 
 pytestmark = pytest.mark.slow
@@ -83,6 +86,24 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(here: CommandShell) -> N
     assert ran.code == 2
     assert f"port {port}" in ran.refused()
     assert "--port" in ran.refused()
+
+
+def test_a_port_of_the_pages_own_server_is_named_as_that(here: CommandShell) -> None:
+    listening = listening_socket("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    this_process = find_process(os.getpid())
+    assert this_process
+    here.home.mkdir()
+    url = f"http://127.0.0.1:{port}"
+    record_page_server(here.home, PageServer(process=this_process, url=url, settings_mark=""))
+
+    ran = here.holdfast("serve", "--port", str(port))
+    listening.close()
+    (here.home / "page_server.json").unlink()
+
+    assert ran.code == 2
+    assert f"the page's server of this installation has port {port}" in ran.refused()
+    assert f"API and MCP at {url}" in ran.refused()
 
 
 def test_a_host_that_leads_nowhere_is_named(here: CommandShell) -> None:
