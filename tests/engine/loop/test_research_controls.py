@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from holdfast.cli.render.evidence.trace_lines import trace_lines
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.jobs.job_controller import JobController
@@ -194,5 +195,7 @@ async def test_a_sentence_of_the_loop_is_traced_and_its_evidence_retracted(
     warned = await report_of(engine.holdfast, job.job_id)
 
     assert origin.task_id == "T0.1", "the search of the loop that read the passage"
+    depends_on = f"depends on evidence {cited.evidence_id} (active), found by T0.1"
+    assert depends_on in trace_lines(origin), "no value, and no name that only the engine uses"
     assert gone.task == "T0"
     assert any("a hoax" in warning for warning in warned.warnings)

@@ -43,9 +43,11 @@ def _sentence_lines(provenance: Provenance) -> list[str]:
 
 
 def _evidence_text(provenance: Provenance) -> str:
+    evidence = f"evidence {provenance.citation.evidence_id} ({provenance.status})"
+    if provenance.value is None:  # a sentence that an agent or a loop proved belongs to no value
+        return f"{evidence}, found by {provenance.task_id}"
     value = shortened_line(json.dumps(provenance.value, ensure_ascii=False), 200)
-    entity = f"{provenance.task_id}.{provenance.entity} = {value}"
-    return f"evidence {provenance.citation.evidence_id} ({provenance.status}): {entity}"
+    return f"{evidence}: {provenance.task_id}.{provenance.entity} = {value}"
 
 
 def _passage_text(provenance: Provenance) -> str:
