@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-import yaml
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from holdfast.models.errors import BadInput
 from holdfast.models.plans.kpi_chain_format import from_listing, to_listing
@@ -14,7 +13,7 @@ from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan, Task, TaskStatus
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.planning.text.strict_json import load_strict_json
-from holdfast.planning.text.strict_yaml import load_strict_yaml
+from holdfast.planning.text.strict_yaml import dump_strict_yaml, load_strict_yaml
 
 MAX_PLAN_CHARS = 200_000
 _SHOWN_ID_CHARS = 80
@@ -43,11 +42,11 @@ _COMPARED = (
 
 def plan_as_yaml(plan: Plan) -> str:
     """The tasks of the plan that an edit may change as YAML, without what the engine writes."""
-    listings = [
+    listings: list[JsonValue] = [
         {name: value for name, value in to_listing(task).items() if name not in _ENGINE_FIELDS}
         for task in editable_plan(plan).tasks
     ]
-    return yaml.safe_dump({"tasks": listings}, sort_keys=False, allow_unicode=True, width=100)
+    return dump_strict_yaml({"tasks": listings})
 
 
 def editable_plan(plan: Plan) -> Plan:

@@ -4,10 +4,13 @@ aside."""
 import json
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from holdfast.models.errors import BadInput
 from holdfast.models.plans.kpi_chain_format import to_listing
-from holdfast.models.plans.research_plan import Plan, TaskStatus
+from holdfast.models.plans.research_plan import Plan, TaskInput, TaskStatus
 from holdfast.planning.plans.entity_references import references_in
 from holdfast.planning.plans.fresh_task_ids import with_fresh_ids
 from holdfast.planning.plans.plan_edits import discard_change, edit_change, parse_plan, plan_as_yaml
@@ -18,12 +21,31 @@ THREE = plan(
     lookup_task("T2", "T1", query=f"of {result_reference('T1')}"),
     final_task("T3", "T2"),
 )
+_TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["1e3", "+.5E-1", "no"])
+_NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+_JSON = st.recursive(
+    st.none() | st.booleans() | _NUMBERS | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
 _AGENT = "- {task_id: T1, task_type: Agent, task_description: d"
 
 
 def test_what_is_printed_for_an_editor_is_read_back_as_the_same_plan() -> None:
     assert parse_plan(plan_as_yaml(THREE)) == THREE
     assert parse_plan(json.dumps([to_listing(task) for task in THREE.tasks])) == THREE
+
+
+@given(_JSON)
+@example("a line\x85another\u2028word")
+@example("1.5e3")
+@example({"1.5e3": {"<<": "="}})
+def test_every_text_and_value_of_a_plan_is_read_back_from_yaml_as_it_was(value: JsonValue) -> None:
+    said = value if isinstance(value, str) else "why"
+    given_value = TaskInput(name="query", value=value).with_reference_flag()
+    task = lookup_task("T1").model_copy(update={"description": said, "inputs": (given_value,)})
+
+    assert parse_plan(plan_as_yaml(plan(task))) == plan(task)
 
 
 def test_a_superseded_task_is_not_offered_for_editing() -> None:
