@@ -24,6 +24,8 @@ _SERVERS = (("file_search", "corpus"), ("web_search", "web"), ("code_interpreter
 """Tool servers by the beginning of a tool's type, which may end with a date."""
 _CALL_ID = re.compile(r"call_(?P<job>[\w-]+)\.(?P<question>\d{1,18})")
 _MOST_ITEMS = 1_000
+_UNREAD = ("input_image", "input_file", "input_audio")
+"""Parts of a message whose content decides the answer, and which no job reads."""
 
 
 class ResponseBody(BaseModel):
@@ -42,6 +44,9 @@ class ResponseBody(BaseModel):
     )
     previous_response_id: str | None = Field(default=None, max_length=200)
     tools: list[dict[str, Any]] | None = Field(default=None, max_length=100)
+    text: dict[str, Any] | None = Field(
+        default=None, description="`format` may be `text` alone: an answer is a report."
+    )
 
     @property
     def items(self) -> list[dict[str, JsonValue]]:
@@ -114,12 +119,14 @@ def submission_in(body: ResponseBody, follows: str | None) -> JobSubmission:
     """The job that the request asks for; `follows` is the job of the response before it.
 
     Raises:
-        BadInput: the input has no question, or names several collections.
+        BadInput: the input has no question or a file, it names several collections, or it asks
+            for an answer in a format of its own.
         NotFound: there is no such model.
     """
     messages = [(str(item.get("role", "")), _text_of(item.get("content"))) for item in body.items]
     if not messages or messages[-1][0] != "user":
         raise BadInput("input ends with no message of the role user; its text is the question")
+    _refuse_what_is_not_read(body)
     settings: dict[str, JsonValue] = {}
     if body.max_tool_calls is not None:
         settings["max_tool_calls"] = body.max_tool_calls
@@ -132,6 +139,23 @@ def submission_in(body: ResponseBody, follows: str | None) -> JobSubmission:
         follows=follows,
         earlier=() if follows else tuple(_earlier(messages[:-1]))[-MOST_GIVEN:],
     )
+
+
+def _refuse_what_is_not_read(body: ResponseBody) -> None:
+    content = body.items[-1].get("content")
+    parts = content if isinstance(content, list) else []
+    kinds = [each.get("type") for each in parts if isinstance(each, dict)]
+    if unread := next((kind for kind in kinds if kind in _UNREAD), None):
+        raise BadInput(
+            f"input: a part {unread!r} is not read; send documents to a collection, and name the "
+            "collection in metadata"
+        )
+    wanted = (body.text or {}).get("format")
+    kind = wanted.get("type", "text") if isinstance(wanted, dict) else "text"
+    if kind != "text":
+        raise BadInput(
+            f"text.format: {str(kind)[:80]!r} is not written; an answer is a report in Markdown"
+        )
 
 
 def preset_of(model: str) -> str | None:

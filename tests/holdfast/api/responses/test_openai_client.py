@@ -8,6 +8,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
+from pydantic import BaseModel
 
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.models.responses.stored_response import ClientRequest
@@ -178,6 +179,12 @@ async def test_a_response_follows_another_or_a_conversation_held_elsewhere(
     assert "Otto Lenz." in players.loop.asked[-1].task["question"]
 
 
+class Person(BaseModel):
+    """An answer that a program wants in a form of its own."""
+
+    name: str
+
+
 async def test_faults_reach_the_client_with_their_remedy(client: AsyncOpenAI) -> None:
     with pytest.raises(openai.NotFoundError, match="GET /v1/models lists the models") as unknown:
         await client.responses.create(model="gpt-5", input="Who?")
@@ -186,6 +193,12 @@ async def test_faults_reach_the_client_with_their_remedy(client: AsyncOpenAI) ->
     output = {"type": "function_call_output", "call_id": "x", "output": "yes"}
     with pytest.raises(openai.BadRequestError, match="is of no question"):
         await client.responses.create(model=MODEL, input=[output])  # type: ignore[list-item]
+    picture = {"type": "input_image", "image_url": "data:,x"}
+    shown = {"role": "user", "content": [{"type": "input_text", "text": "Who?"}, picture]}
+    with pytest.raises(openai.BadRequestError, match="'input_image' is not read"):
+        await client.responses.create(model=MODEL, input=[shown])  # type: ignore[list-item]
+    with pytest.raises(openai.BadRequestError, match="'json_schema' is not written"):
+        await client.responses.parse(model=MODEL, input="Who?", text_format=Person)
     with pytest.raises(openai.UnprocessableEntityError, match=r"body\.model") as wrong:
         await client.responses.create(input="Who?", model=7)  # type: ignore[call-overload]
     with pytest.raises(openai.NotFoundError, match="there is no response 'resp_x'"):
