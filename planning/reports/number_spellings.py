@@ -30,6 +30,8 @@ _DATE = re.compile(
 _YEAR = re.compile(
     rf"(?<![\d,.$€£])(?:1\d{{3}}|20\d\d|2100)(?![\d,]\d|\d|\.\d| (?:{'|'.join(_SCALES)}))"
 )
+_SPAN = re.compile(r"\b(\w+(?:[- ]\w+)?)[- ]years?\b", re.IGNORECASE)
+"""A number of years, which leads from one year to another: 150 years, twenty-one years."""
 _PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS} ?(?:%|per ?cent\b)", re.IGNORECASE)
 _SAYS_PERCENT = re.compile(
     "[%％٪]|cent\\b|pct|proz|proc|проц|百分|パーセント|퍼센트", re.IGNORECASE
@@ -111,10 +113,11 @@ def numbers_in(text: str) -> frozenset[str]:
 
 
 def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
-    """Return the sums and differences of two amounts of the quotes, and ages in whole years.
+    """Return the sums and differences of two amounts of the quotes, ages, and years by their spans.
 
     Plain arithmetic over what is quoted is shown: 750 and 817 show 67. Dates, years and the word
-    `one` are not amounts. Two years show the age between them, and nothing else.
+    `one` are not amounts. Two years show the age between them, and `150 years old in 2007` shows
+    1857.
     """
     texts = [*quotes]
     undated = [_DATE.sub(" ", text) for text in texts]
@@ -131,6 +134,8 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
     # The birthday of a year's person may come after the day that counts.
     ages = {abs(one - other) for one, other in combinations(years, 2)}
     derived |= {Decimal(age - off) for age in ages for off in (0, 1)}
+    spans = {span for text in texts for span in _spans_of_years(text)}
+    derived |= {Decimal(year + sign * span) for year in years for span in spans for sign in (-1, 1)}
     return frozenset(canonical_number(f"{each:f}") for each in derived if each > 0)
 
 
@@ -194,6 +199,14 @@ def _word_values(match: re.Match[str]) -> Iterator[int]:
     word = match.group().casefold().replace(" ", "-")
     parts = (word, *word.split("-"))
     yield from (_VALUES[each] for each in parts if each in _VALUES)
+
+
+def _spans_of_years(text: str) -> Iterator[int]:
+    """Yield the lengths of the spans of years in a text, such as those of `one year`."""
+    for match in _SPAN.finditer(text):
+        # The whole of `twenty-one`, which is read as 20 and 1 as well.
+        if numbers := [int(each) for each in numbers_in(match[1]) if each.isdecimal()]:
+            yield max(numbers)
 
 
 def _in_digits(match: re.Match[str]) -> str:

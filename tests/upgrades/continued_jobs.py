@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
+from holdfast.models.verification.verification_verdicts import StopCondition
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls, tool_calls
 from holdfast.storage.core.tables.job_tables import jobs
@@ -46,7 +47,7 @@ async def course_of(db: Database, job: str) -> JobCourse:
         row = (await connection.execute(select(jobs).where(jobs.c.id == job_id))).one()
         return JobCourse(
             status=row.status,
-            message=without_name(row.message),
+            message=_in_words_of_today(without_name(row.message)),
             answer=without_name(str(row.answer)),
             plan_changes=[tuple(each) for each in (await connection.execute(changes)).all()],
             tasks={each.id: each.status for each in await connection.execute(status)},
@@ -74,3 +75,10 @@ async def places_answered_twice(db: Database) -> list[object]:
         async with db.reading() as connection:
             answered.update(tuple(row) for row in (await connection.execute(query)).all())
     return [place for place, times in answered.items() if times > 1]
+
+
+def _in_words_of_today(message: str) -> str:
+    """The message of an earlier release: releases before 0.1 named stop conditions by their ids."""
+    for condition in StopCondition:
+        message = message.replace(condition.value, condition.in_words)
+    return message

@@ -59,7 +59,10 @@ async def test_a_job_that_is_planned_after_its_loop_shows_every_stage(
     assert stages["loop"].seconds > 0
     assert status.stages == report.stages == job.stages
     lines = [*job_lines(job), *status_lines(status)]
-    assert sum(line.startswith("plan:     1 model call, 0 tool calls, ") for line in lines) == 2
+    assert (
+        sum(line.startswith("stage:    planning: 1 model call, 0 tool calls, ") for line in lines)
+        == 2
+    )
     assert sum(line.strip() == WHY_PLANNED for line in lines) == 2
     assert "- Planning: 1 call, " in to_markdown(report)
     assert WHY_PLANNED in to_html(report)
@@ -79,5 +82,5 @@ async def test_a_question_that_the_loop_answers_shows_no_stages_in_its_report(
 
     assert [stage.name.value for stage in job.stages] == ["loop", "report"]
     assert job.stages[0].model_calls == job.calls.model
-    assert "report:   no calls" in job_lines(job)
+    assert "stage:    writing the report: no calls" in job_lines(job)
     assert "How it was made" not in to_markdown(report) + to_html(report)

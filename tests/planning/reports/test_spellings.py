@@ -60,6 +60,9 @@ def test_plain_arithmetic_over_the_quotes_is_shown() -> None:
         (["one of the 750 members"], set()),
         (["21 of the 750 members, and twenty-one more"], {"771", "729"}),
         (["$1200 of 1,500 dollars"], {"2700", "300"}),
+        (["In 1983, one year after the war."], {"1982", "1984"}),
+        (["It was 150 years old in 2007."], {"1857", "2157"}),
+        (["In 2007, twenty-one years on, and 7 days."], {"28", "14", "1986", "2028"}),
     ],
 )
 def test_dates_and_the_word_one_are_no_amounts(quotes: list[str], shown: set[str]) -> None:
