@@ -44,7 +44,8 @@ def short_answer(report: Report) -> ShortAnswer:
     repeated = [each for each in report.summary if _repeats(each, answer)]
     concluded = [each for each in report.conclusions if _repeats(each, answer)]
     if report.findings:
-        concluded += [e for e in report.conclusions if e not in concluded and told.tells([e])]
+        others = [each for each in report.conclusions if each not in concluded]
+        concluded += [e for e in others if told.tells([e]) and not _is_less_sure(e, report)]
     summary = tuple(each for each in report.summary if each not in repeated)
     of_answer = (*repeated, *concluded, *(() if findings else report.findings))
     limits = dict.fromkeys(each.limits for each in concluded if each.limits)
@@ -63,6 +64,12 @@ def _has_told_findings(report: Report, answer: str) -> bool:
     """True if the answer says what all findings say: the sources prove it without them."""
     is_table = bool(evidence_rows(report))
     return not is_table and are_told_by_answer(report.findings, report.question, answer)
+
+
+def _is_less_sure(conclusion: ReportConclusion, report: Report) -> bool:
+    """True if the conclusion doubts more than the answer: the reader must see that."""
+    sure, own = report.confidence, conclusion.confidence
+    return own is not None and (sure is None or own < sure)
 
 
 def _marks(statements: Iterable[ReportStatement]) -> tuple[int, ...]:

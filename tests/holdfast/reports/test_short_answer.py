@@ -110,7 +110,7 @@ def test_findings_that_the_answer_tells_leave_it_their_marks_and_their_level(
         answer=answer,
         findings=(told,),
         analysis=(told.model_copy(update={"text": "The end moved."}),),
-        conclusions=(ReportConclusion(text="The lease ends then.", limits="As of 2025."),),
+        conclusions=(ReportConclusion(text="The lease ends.", limits="As of 2025."),),
         confidence=0.9,
     )
 
@@ -120,3 +120,17 @@ def test_findings_that_the_answer_tells_leave_it_their_marks_and_their_level(
     assert lead.answer is not None
     assert lead.answer.marks == (() if is_shown else (2,))
     assert ("The answer has a single source." in lead.confidence) is not is_shown
+    assert ("As of 2025." in lead.confidence, lead.conclusions) == (True, ())
+
+
+def test_a_conclusion_that_is_less_sure_than_the_answer_is_shown() -> None:
+    doubt = ReportConclusion(text="The lease ends in 2026.", confidence=0.5)
+    report = Report(
+        question="When does the lease end?",
+        answer="In 2026",
+        findings=(ReportStatement(text="The lease was to end in 2025, and ends in 2026."),),
+        conclusions=(doubt, doubt.model_copy(update={"confidence": 0.9})),
+        confidence=0.9,
+    )
+
+    assert short_answer(report).conclusions == (doubt,)
