@@ -119,7 +119,7 @@ async def test_without_scripts_a_job_is_steered_paused_resumed_approved_and_retr
     await expect(main).to_contain_text("Your answer was taken.")
     await engine.holdfast.wait(job_id)
     await without_scripts.goto(f"/jobs/{job_id}?task=T1")
-    await page.get_by_role("link", name="Run again").click()
+    await page.get_by_role("link", name="Run again…", exact=True).click()
     await expect(main).to_contain_text("Run 2 tasks again")
     await page.get_by_role("button", name="Run 2 tasks again").click()
     await engine.holdfast.wait(job_id)
