@@ -30,6 +30,8 @@ from holdfast.tools.mcp.answers.answer_passages import AnswerSource
 
 MessageCallback = Callable[[str], object]
 ProgressCallback = Callable[[str, int, int], object]
+IS_HIDDEN = "is hidden"
+"""Why a file is skipped whose name begins with a dot."""
 _MAX_REASONS = 3
 _BATCH_PASSAGES = 1000
 """Passages per transaction; one transaction per document takes five times as long."""
@@ -62,6 +64,10 @@ class IngestOptions:
     tell: ProgressCallback = lambda *_: None
     origin: str = ""
     """Where the documents come from; empty: the folder."""
+    reads_new_files: bool = True
+    """False: read only files that are documents of the collection already."""
+    keeps_metadata: bool = False
+    """True: a changed document keeps the metadata that its file does not state."""
     language: SearchLanguage | None = None
     """The language of the whole collection, which is read again if it is another; None: a
     collection keeps its own, and a new one gets `new_language`."""
@@ -95,19 +101,22 @@ async def ingest_folder(
         DocumentProcesses() as processes,
     ):
         known = {document.address: document for document in await writer.documents()}
-        reading = _FolderReader(root, writer, processes, known, chosen)
-        addresses = [only] if only else await asyncio.to_thread(lambda: sorted(_files(root)))
+        is_whole = not only and chosen.reads_new_files
+        reading = _FolderReader(root, writer, processes, known, chosen, is_whole)
+        addresses = [only] if only else await asyncio.to_thread(reading.addresses)
         for number, address in enumerate(addresses, start=1):
             await reading.read_file(address)
             chosen.tell("reading", number, len(addresses))
         await reading.flush()
-        if not only:
+        if not only and chosen.reads_new_files:
             await reading.skip_hidden()
         if not reading.kept:
             raise BadInput(_no_documents_message(path, reading.skipped))
         if chosen.metadata and reading.unchanged:
             await writer.describe(reading.unchanged, chosen.metadata)
         is_changed = chosen.language and await writer.change_language(chosen.language)
+        if is_whole and not chosen.origin:
+            await writer.note_origin(reading.unchanged, reading.origin)
         removed = await _remove_others(writer, reading, is_one=bool(only), options=chosen)
     result = reading.result(name, removed)
     return replace(result, read_again_as=chosen.language) if is_changed else result
@@ -120,13 +129,22 @@ def default_collection_name(path: Path) -> str:
     return f"{stem}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}"
 
 
+def whole_folder(root: Path) -> str:
+    """Return the origin of documents whose whole folder was read: its path, and a slash.
+
+    The path alone is the origin of documents that were named one by one: their folder may have
+    files that nobody wants to be read.
+    """
+    return f"{str(root).rstrip('/')}/"
+
+
 async def _remove_others(
     writer: CollectionWriter, reading: "_FolderReader", *, is_one: bool, options: IngestOptions
 ) -> int:
     if is_one:
         return 0
-    origin = None if options.replaces_collection else reading.origin
-    return await writer.keep_only(reading.kept, origin=origin)
+    origins = None if options.replaces_collection else (str(reading.root), reading.origin)
+    return await writer.keep_only(reading.kept, origins=origins)
 
 
 @dataclass
@@ -136,6 +154,8 @@ class _FolderReader:
     processes: DocumentProcesses
     known: dict[str, StoredDocument]
     options: IngestOptions
+    is_whole: bool
+    """True if every document of the folder is read, and not one that was named."""
     kept: set[str] = field(default_factory=set)
     unchanged: list[str] = field(default_factory=list)
     added: int = 0
@@ -146,7 +166,16 @@ class _FolderReader:
 
     @property
     def origin(self) -> str:
-        return self.options.origin or str(self.root)
+        if self.options.origin:
+            return self.options.origin
+        return whole_folder(self.root) if self.is_whole else str(self.root)
+
+    def addresses(self) -> list[str]:
+        """Return the files to read, below the root."""
+        if self.options.reads_new_files:
+            return sorted(_files(self.root))
+        known = (each for each in self.known.values() if each.origin == str(self.root))
+        return sorted(each.address for each in known if (self.root / each.address).exists())
 
     async def read_file(self, place: str) -> None:
         """Bring the document of a file up to date, or record why not; `place` is below the root."""
@@ -167,7 +196,8 @@ class _FolderReader:
         if document is None:
             self.unchanged.append(address)
             return
-        about = {**document.metadata, **self.options.metadata}
+        former = known.metadata if known is not None and self.options.keeps_metadata else {}
+        about = {**former, **document.metadata, **self.options.metadata}
         named = replace(document, address=address, metadata=about, origin=self.origin)
         self._read.append(named)
         is_large = sum(len(document.passages) for document in self._read) >= _BATCH_PASSAGES
@@ -196,7 +226,7 @@ class _FolderReader:
     async def skip_hidden(self) -> None:
         """Record the hidden files and folders as skipped."""
         for address in await asyncio.to_thread(lambda: sorted(_hidden(self.root))):
-            self._skip(address, BadInput("is hidden"))
+            self._skip(address, BadInput(IS_HIDDEN))
 
     def result(self, collection: str, removed: int) -> IngestResult:
         unchanged = len(self.kept) - self.added - self.changed

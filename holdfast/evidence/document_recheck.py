@@ -23,6 +23,7 @@ async def recheck_document(
     return DocumentRecheck(
         job_id=job_id,
         checks=tuple(each for each in rechecked.checks if each.mark in carried),
+        folders=rechecked.folders,
         altered=tuple(dict.fromkeys(altered)),
     )
 

@@ -17,6 +17,7 @@ from pydantic import computed_field
 
 from holdfast.client import Holdfast
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
+from holdfast.corpus.folder_rereading import FolderReading, read_folders_again
 from holdfast.evidence.report_provenance import find_fetch_call
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.calls.tool_signatures import SourcePassage
@@ -56,6 +57,8 @@ class RecheckResult(Frozen):
 
     job_id: str
     checks: tuple[CitationCheck, ...]
+    folders: tuple[FolderReading, ...] = ()
+    """The folders of the job's documents, which were read again before."""
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own pattern
     @property
@@ -134,17 +137,23 @@ class _ServerReader:
 async def recheck_job(holdfast: Holdfast, job_id: str, *, by: str) -> RecheckResult:
     """Read the job's cited sources again with the installation's tool servers.
 
+    Documents of a folder are read again from the folder, where it is still there.
+
     Raises:
         NotFound: there is no such job, or the job has no report.
         BadConfiguration: `holdfast.toml` has a fault.
     """
     settings = holdfast.settings
     servers = read_servers(settings.config_file) if settings.config_file else {}
+    job = await job_rows.load_job(holdfast.db, job_id)
+    await report_of(holdfast, job_id)  # a job without a report reads nothing
+    folders = await read_folders_again(settings, holdfast.db, job.request.collection)
     async with (
         open_builtin_servers(settings, CorpusStore(holdfast.db)) as builtin,
         Hub(servers, builtin) as hub,
     ):
-        return await recheck_sources(holdfast, hub, job_id, by=by)
+        result = await recheck_sources(holdfast, hub, job_id, by=by)
+    return result.model_copy(update={"folders": folders})
 
 
 async def recheck_sources(holdfast: Holdfast, hub: Hub, job_id: str, *, by: str) -> RecheckResult:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
+from holdfast.corpus.folder_rereading import FolderReading
 from holdfast.evidence.source_recheck import CitationCheck, RecheckResult, recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.evidence.source_checks import SourceDrift
@@ -36,6 +37,8 @@ class JobUpdate(Frozen):
     counts: Mapping[str, int] = Field(default_factory=dict)
     changed: tuple[CitationCheck, ...] = ()
     """The citations whose words are not in their source any more."""
+    folders: tuple[FolderReading, ...] = ()
+    """The folders of the job's documents, which were read again before."""
     fork: ForkPlan | None = None
     """What runs again; None: nothing depends on a change."""
     job_id: str | None = None
@@ -86,6 +89,7 @@ async def update_job(
         read_at=read_at,
         counts=dict(found.counts),
         changed=changed,
+        folders=found.folders,
         note=_note(found, changed, named),
     )
     if not named:

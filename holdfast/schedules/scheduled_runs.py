@@ -13,6 +13,7 @@ import structlog
 
 from holdfast.client import Holdfast
 from holdfast.corpus.collection_names import check_collection
+from holdfast.corpus.folder_rereading import read_folders_again
 from holdfast.models.access.api_keys import ApiKey
 from holdfast.models.errors import BadConfiguration, BadInput, NotFound
 from holdfast.models.schedules.schedule import Schedule, ScheduleStatus
@@ -118,9 +119,13 @@ class ScheduledRuns:
                 prepare=store_run,
             )
             if updated.job_id is None:
-                await self._note(schedule, run, updated.note)
+                unread = (each.note for each in updated.folders if not each.is_read)
+                await self._note(schedule, run, "; ".join([updated.note, *unread]))
             return updated.job_id
         if request.collection:
+            for each in await read_folders_again(self.settings, self.db, request.collection):
+                if not each.is_read:
+                    log.warning("schedule.folder_not_read", schedule_id=schedule.id, note=each.note)
             collections = await CorpusStore(self.db).collections()
             check_collection(request.collection, collections)
         return await holdfast.submit(request, key=key, key_id=key_id, prepare=store_run)

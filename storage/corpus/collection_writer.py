@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from pydantic import JsonValue
-from sqlalchemy import ARRAY, Text, TextClause, all_, any_, delete, literal, select, text
+from sqlalchemy import ARRAY, Text, TextClause, all_, any_, delete, literal, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -131,11 +131,21 @@ class CollectionWriter:
         async with self.connection.begin():
             return (await self.connection.execute(_DESCRIBE, values)).rowcount
 
-    async def keep_only(self, addresses: Iterable[str], *, origin: str | None = None) -> int:
-        """Remove all other documents (of one folder, if given); return their number."""
+    async def note_origin(self, addresses: Sequence[str], origin: str) -> None:
+        """Record where the documents come from; it may be known better than when they were read."""
+        of_collection = documents.c.collection == self.collection
+        chosen = documents.c.address == any_(_texts(addresses))
+        other = update(documents).where(of_collection, chosen, documents.c.origin != origin)
+        async with self.connection.begin():
+            await self.connection.execute(other.values(origin=origin))
+
+    async def keep_only(
+        self, addresses: Iterable[str], *, origins: Sequence[str] | None = None
+    ) -> int:
+        """Remove all other documents (of these origins, if given); return their number."""
         chosen = documents.c.address != all_(_texts(addresses))
-        if origin is not None:
-            chosen &= documents.c.origin == origin
+        if origins is not None:
+            chosen &= documents.c.origin.in_(origins)
         async with self.connection.begin():
             return await self._drop(chosen)
 

@@ -278,7 +278,7 @@ async def test_documents_say_where_they_are_from_and_what_they_are_told(
     about = dict(stored["a.md"].metadata)
     about.pop("modified")
     assert about == {"kind": "md", "date": "2021-05-04", "author": "Sault", "project": "lights"}
-    assert {each.origin for each in stored.values()} == {str(folder)}
+    assert {each.origin for each in stored.values()} == {f"{folder}/"}
 
 
 async def test_folders_and_files_are_added_next_to_each_other(

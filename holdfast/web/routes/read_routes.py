@@ -89,8 +89,9 @@ async def show_page_figure(job: PageJob, sha256: Annotated[str, Path(max_length=
 @router.post("/recheck")
 async def recheck_from_page(job: SteeredPageJob) -> Response:
     """Read the cited sources again, and compare them with the quotes."""
-    await recheck_job(job.holdfast, job.id, by=job.caller.name)
-    return RedirectResponse(f"/jobs/{quote(job.id, safe='')}/report?did=rechecked", 303)
+    result = await recheck_job(job.holdfast, job.id, by=job.caller.name)
+    did = "rechecked" if all(each.is_read for each in result.folders) else "rechecked-older"
+    return RedirectResponse(f"/jobs/{quote(job.id, safe='')}/report?did={did}", 303)
 
 
 @router.post("/follow-up")

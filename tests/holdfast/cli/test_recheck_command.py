@@ -63,15 +63,19 @@ def test_a_document_that_changed_is_found_out() -> None:
         assert altered.code == 4, altered.out + altered.err
         assert "the quote in report.docx is not the one of the report" in altered.out
         (docs / "film.md").write_text(f"# Kiss and Tell\n\n{FILM.replace('Richard', 'Robert')}\n")
-        reread = here.holdfast(*words)
-        assert reread.code == 0, reread.err
+        (docs / "added.md").write_text("# Added\n\nThis document is new.\n")
         drifted = here.holdfast("recheck", job_id)
 
         assert drifted.code == 4, drifted.out + drifted.err
+        assert f"documents of {docs.resolve()}: 2 read, 0 unchanged, 0 removed" in drifted.out
         assert "changed" in drifted.out
         assert "now:      " in drifted.out
         assert "Robert Wallace" in drifted.out
         assert f"holdfast retract {job_id} {cited['evidence_id']}" in drifted.out
+        docs.rename(here.folder / "moved")
+        unmounted = here.holdfast("update", job_id, "--dry-run")
+        assert f"warning: {docs.resolve()} has no document of the collection" in unmounted.out
+        assert "1 of 1 citations changed or are gone" in unmounted.out
         told = here.holdfast("report", job_id).out
         assert "Warning:" in told
         assert "changed when their source was read again" in told

@@ -7,6 +7,7 @@ from holdfast.cli.render.evidence.recheck_lines import difference_lines, recheck
 from holdfast.cli.render.terminal_output import console, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.configuration.json_logs import configure_quiet_logs
+from holdfast.corpus.folder_rereading import folder_line
 from holdfast.evidence.document_recheck import recheck_document
 from holdfast.evidence.source_recheck import DocumentRecheck, RecheckResult, recheck_job
 from holdfast.jobs.current_user import current_user
@@ -48,6 +49,8 @@ def recheck_document_command(file: str, *, json_output: bool) -> int:
 
 
 def _print_recheck(result: RecheckResult) -> None:
+    for folder in result.folders:
+        print_text(folder_line(folder))
     if not result.checks:
         print_text("the report cites nothing")
         return

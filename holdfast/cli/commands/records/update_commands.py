@@ -6,6 +6,7 @@ from holdfast.cli.installation_access import run_with_job
 from holdfast.cli.render.fork_lines import fork_lines
 from holdfast.cli.render.terminal_output import print_json, print_text, shortened_line
 from holdfast.client import Holdfast
+from holdfast.corpus.folder_rereading import folder_line
 from holdfast.jobs.current_user import current_user
 from holdfast.records.job_update import JobUpdate, update_job
 
@@ -37,6 +38,8 @@ def update_command(
 
 
 def _print_update(updated: JobUpdate) -> None:
+    for folder in updated.folders:
+        print_text(folder_line(folder))
     print_text(f"{updated.updated_job}: {updated.note}")
     for check in updated.changed:
         print_text(f"[{check.mark}] {check.verdict.value}: {shortened_line(check.address, 120)}")
