@@ -26,6 +26,7 @@ from sqlalchemy import (
     Table,
     insert,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -36,6 +37,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from holdfast.models.bundles.bundle_manifest import JobImport
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobStatus
+from holdfast.models.text.storable_text import storable_text
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.evidence_tables import sources
@@ -46,6 +48,8 @@ _BATCH = 500
 _PART = 100
 _BUNDLE_CHARS = 32
 """Characters of a bundle's hash that tell it from every other: 128 bits."""
+_SOURCE_KEY = ("sha256", "address", "start_char", "via")
+"""The columns that tell a source from every other."""
 _KEYS: Mapping[str, Mapping[str, str]] = {
     "evidence": {"source_id": "sources"},
     "source_checks": {"evidence_id": "evidence"},
@@ -157,7 +161,7 @@ class JobImporting:
             raise BadInput(f"the rows of {table.name} have different columns")
         try:
             if table is sources:
-                new = [await self._source(values) for values in rows]
+                new = await self._sources(rows)
             elif "id" in _numbered(table):
                 made = insert(table).returning(table.c.id, sort_by_parameter_order=True)
                 new = list((await self.connection.execute(made, rows)).scalars())
@@ -171,15 +175,21 @@ class JobImporting:
             if old is not None:
                 self.numbers[table.name][old] = int(number)
 
-    async def _source(self, values: dict[str, Any]) -> int:
-        """Return the number of the source, which may be here from an earlier import."""
-        made = upsert(sources).values(values).on_conflict_do_nothing().returning(sources.c.id)
-        number = (await self.connection.execute(made)).scalar_one_or_none()
-        if number is None:
-            key = ("sha256", "address", "start_char", "via")
-            same = select(sources.c.id).where(*(sources.c[name] == values[name] for name in key))
-            number = (await self.connection.execute(same)).scalar_one()
-        return int(number)
+    async def _sources(self, rows: list[dict[str, Any]]) -> list[int]:
+        """Return the numbers of the sources; some may be here from an earlier import."""
+        key = [sources.c[name] for name in _SOURCE_KEY]
+        made = upsert(sources).on_conflict_do_nothing().returning(sources.c.id, *key)
+        known = {tuple(row[1:]): row.id for row in await self.connection.execute(made, rows)}
+        wanted = [tuple(_storable(row[name]) for name in _SOURCE_KEY) for row in rows]
+        if missing := [each for each in wanted if each not in known]:
+            same = select(sources.c.id, *key).where(tuple_(*key).in_(missing))
+            known |= {tuple(row[1:]): row.id for row in await self.connection.execute(same)}
+        return [known[each] for each in wanted]
+
+
+def _storable(value: str | int) -> str | int:
+    """Return the value as the table has it."""
+    return storable_text(value) if isinstance(value, str) else value
 
 
 class _UncommittedDatabase(Database):
