@@ -4,9 +4,12 @@ from rich.text import Text
 
 from holdfast.cli.render.plain_table import STATUS_STYLES, PlainTable, plain_table
 from holdfast.cli.render.terminal_output import printable, shortened_line
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY, OPENING_FINDINGS
 from holdfast.models.text.value_text import value_as_text
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.planning.plans.task_display_order import in_display_order
+
+_ACCOUNTS = frozenset({FINDINGS_ENTITY.name, OPENING_FINDINGS.name})
 
 
 def task_table(view: JobView) -> PlainTable:
@@ -30,10 +33,15 @@ def _row(task: TaskView) -> tuple[object, ...]:
 def task_outcome(task: TaskView) -> str:
     """The entities that the task found, or the message of its failure."""
     if task.entities:
-        return "; ".join(f"{name} = {_value(value)}" for name, value in task.entities.items())
+        return "; ".join(_entity_text(name, value) for name, value in task.entities.items())
     if task.failure:
         return str(task.failure.get("message", ""))
     return ""
+
+
+def _entity_text(name: str, value: object) -> str:
+    """The value with its name; an account alone, whose name is a word of the engine."""
+    return _value(value) if name in _ACCOUNTS else f"{name} = {_value(value)}"
 
 
 def _value(value: object) -> str:

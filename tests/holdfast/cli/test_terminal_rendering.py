@@ -2,6 +2,7 @@
 
 import io
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -14,7 +15,7 @@ from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
-from holdfast.models.views.job_views import EventView, JobView
+from holdfast.models.views.job_views import EventView, JobView, TaskView
 from tests.support.jobs.plan_builders import lookup_task
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -81,6 +82,22 @@ def test_a_pause_is_shown_whole_with_the_command_that_continues_the_job() -> Non
     line = progress_line(event, JobView.model_construct(job_id="job-1", tasks=()))  # type: ignore[call-arg]
 
     assert line == f"  paused   {message}; continue with `holdfast resume job-1`"
+
+
+def test_progress_shows_an_account_without_the_engines_name_for_it() -> None:
+    fields: list[dict[str, Any]] = [
+        {"id": "T0", "description": "", "entities": {"proven_sentences": "Born."}},
+        {"id": "T1", "description": "", "entities": {"year": 1874}},
+    ]
+    tasks = [TaskView.model_construct(**each) for each in fields]
+    view = JobView.model_construct(job_id="job-1", tasks=tuple(tasks))  # type: ignore[call-arg]
+
+    shown = [
+        progress_line(EventView(seq=1, at=NOW, kind="task.done", task=each.id, facts={}), view)
+        for each in tasks
+    ]
+
+    assert shown == ["  T0    done     Born.", "  T1    done     year = 1874"]
 
 
 def test_progress_repeats_no_missing_part_of_the_installation() -> None:
