@@ -144,6 +144,9 @@ async def _fork_page(
 ) -> Response:
     plan = await plan_of(job.holdfast, job.id)
     stored = plan_as_yaml(plan)
+    # As it is stored, and not with the ends of lines that a browser sends: a page shows those.
+    edited = form.edited_plan(stored)
+    form = form.model_copy(update={"plan": edited or ""})
     return page(
         request,
         "fork",
@@ -156,8 +159,8 @@ async def _fork_page(
         models=model_lines(job.holdfast.settings),
         presets=all_presets(),
         settings=sorted(Strategy.model_fields),
-        plan=form.plan or stored,
-        is_plan_edited=form.edited_plan(stored) is not None,
+        plan=edited or stored,
+        is_plan_edited=edited is not None,
         fork=fork,
         changes=form.changes_in_words(stored) if fork else (),
         fault=fault,
