@@ -11,6 +11,7 @@ from holdfast.planning.strategies.written_settings import parse_setting_changes
 from holdfast.records.fork_submission import ForkSubmission
 from holdfast.web.rendering.amounts import short_number
 from holdfast.web.rendering.methods import method
+from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
 from holdfast.web.rendering.words import model_name
 
 _MAX_TASKS = 200
@@ -60,9 +61,15 @@ class ForkForm(Frozen):
             raise BadInput(f"{fault['loc'][0]}: {fault['msg'].lower()}") from error
 
     def edited_plan(self, stored_plan: str) -> str | None:
-        """The plan that was written; None if it is the stored one, as the form showed it."""
+        """The plan that was written; None if it is the stored one, as the form showed it.
+
+        Lines that stayed as they were shown are as they are stored: a page shows a text without
+        signs that nobody sees, and a task without them would be another one, and paid again.
+        """
         plan = self.plan.replace("\r\n", "\n").strip()
-        return plan if plan and plan != stored_plan.strip() else None
+        is_edited = bool(plan) and plan != shown_text(stored_plan).strip()
+        kept = with_kept_lines(plan, stored_plan)
+        return kept if is_edited and kept != stored_plan.strip() else None
 
     def changes_in_words(self, stored_plan: str) -> tuple[str, ...]:
         """What is changed besides the tasks that were chosen, as the page says it.

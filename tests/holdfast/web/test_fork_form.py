@@ -21,6 +21,19 @@ def test_a_filled_form_changes_what_the_request_of_the_api_changes() -> None:
     assert ForkForm().submission("a: 1") == ForkSubmission()
 
 
+def test_signs_that_a_page_does_not_show_make_no_edit_of_a_plan() -> None:
+    stored = "a: soft\u00adly\nb: soft\u00adly, too\nc: zero\u200bwidth\nd: zerowidth\n"
+    shown = "a: softly\r\nb: softly, too\r\nc: zerowidth\r\nd: zerowidth\r\n"
+    edited = ForkForm(plan=shown.replace("too", "as well"))
+
+    assert ForkForm(plan=shown).submission(stored) == ForkSubmission()
+    assert ForkForm(plan=shown).changes_in_words(stored) == ()
+    assert ForkForm(plan=stored).submission(stored) == ForkSubmission()
+    assert edited.edited_plan(stored) == (
+        "a: soft\u00adly\nb: softly, as well\nc: zero\u200bwidth\nd: zerowidth"
+    )
+
+
 @pytest.mark.parametrize(
     ("form", "fault"),
     [
