@@ -1,10 +1,13 @@
 """Read the amounts that people write into forms."""
 
 import re
+from collections.abc import Mapping
+from decimal import Decimal
 
 from pydantic import JsonValue
 
 from holdfast.models.errors import BadInput
+from holdfast.models.strategies.job_strategy import Strategy
 
 _TOO_MUCH = 10**12
 _NUMBER = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
@@ -60,3 +63,29 @@ def limit_settings(max_cost: str, max_tokens: str = "") -> dict[str, JsonValue]:
         "max_tokens": positive_count("the limit in tokens", max_tokens),
     }
     return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def changed_limits(limits: Mapping[str, JsonValue], strategy: Strategy) -> dict[str, JsonValue]:
+    """Return the limits that differ from those of the job, which a form shows filled in."""
+    return {name: limit for name, limit in limits.items() if limit != getattr(strategy, name)}
+
+
+def check_raised(limits: Mapping[str, JsonValue], strategy: Strategy) -> None:
+    """Check that a job which is at its limit has room again under these limits.
+
+    Raises:
+        BadInput: a limit is not above that of the job.
+    """
+    for name, limit in limits.items():
+        before = getattr(strategy, name)
+        if before is not None and Decimal(str(limit)) <= Decimal(str(before)):
+            where = "tokens" if name == "max_tokens" else "money"
+            raise BadInput(
+                f"the limit in {where} is {plain_number(before)} already, so the job has no room "
+                f"under {plain_number(limit)}; give a higher limit, or leave the field empty"
+            )
+
+
+def plain_number(value: object) -> str:
+    """The number without an exponent, so that a form takes back what it showed."""
+    return f"{Decimal(str(value)):f}"

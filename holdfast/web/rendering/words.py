@@ -9,6 +9,7 @@ from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
 from holdfast.web.rendering import plain_words
+from holdfast.web.rendering.amounts import plain_number
 from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.outcomes import outcome
 
@@ -145,6 +146,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "method": method,
     "money": money,
     "number": number,
+    "plain_number": plain_number,
     "duration": duration,
     "moment": moment,
     "moment_in": moment_in,

@@ -1,27 +1,33 @@
 """Define the forms that change a job; each goes back to the job's page, whose log shows it."""
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request, Response
+from pydantic import JsonValue
 from starlette.responses import RedirectResponse
 
 from holdfast.api.api_context import JobSession
 from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.open_questions import find_open_question
 from holdfast.jobs.written_texts import checked_guidance, checked_words
-from holdfast.models.errors import BadInput, PlanMoved
+from holdfast.models.errors import BadInput, PlanMoved, ServiceDown, StorageAway
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.plans.research_plan import TaskStatus
+from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.planning.questions.answer_choices import AnswerChoice
 from holdfast.planning.strategies.strategy_presets import with_settings
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans.task_queries import load_tasks
 from holdfast.web.access.page_session import PageJob, SteeredPageJob
 from holdfast.web.page_route import PageRoute
-from holdfast.web.rendering.amounts import limit_settings
+from holdfast.web.rendering.amounts import (
+    changed_limits,
+    check_raised,
+    limit_settings,
+    plain_number,
+)
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.job_head import load_job_head
 
@@ -51,14 +57,26 @@ async def change_limit_from_page(
     job: SteeredPageJob, max_cost: Text = "", max_tokens: Text = ""
 ) -> Response:
     """Continue the job under another limit; a job that runs is paused for the change."""
-    changes = limit_settings(max_cost, max_tokens)
-    if not changes:
-        raise BadInput("give a limit in money or in tokens")
     stored = await job_rows.load_job(job.holdfast.db, job.id)
-    if stored.status is JobStatus.RUNNING:
+    before, is_running = stored.request.strategy, stored.status is JobStatus.RUNNING
+    changes = changed_limits(limit_settings(max_cost, max_tokens), before)
+    if not changes:
+        raise BadInput(
+            "no limit was changed: an empty field keeps its limit; give another limit in money "
+            "or in tokens"
+        )
+    strategy = with_settings(before, changes)
+    if is_running:
         await job.controller.pause(job.id)
-    await job.controller.resume(job.id, with_settings(stored.request.strategy, changes))
-    return back_to_job(job, "limited")
+    try:
+        await job.controller.resume(job.id, strategy)
+    except (ServiceDown, StorageAway):
+        if not is_running:
+            raise
+        # The page of the error would say that nothing was changed.
+        return back_to_job(job, "paused-for-limit")
+    # Work that began without a limit does not look for one.
+    return back_to_job(job, "limited" if before.is_capped or not is_running else "limited-next")
 
 
 @router.post("/cancel")
@@ -126,24 +144,31 @@ async def answer_from_page(
     if revision:
         await check_shown_plan(job, revision)
     if choice == AnswerChoice.RAISE:
-        words = _raised_limit(max_cost, max_tokens)
+        strategy = (await job_rows.load_job(job.holdfast.db, job.id)).request.strategy
+        limits = _raised_limits(strategy, max_cost, max_tokens)
+        if len(limits) > 1:
+            # An answer names one limit; a job that is resumed withdraws its question.
+            await job.controller.resume(job.id, with_settings(strategy, limits))
+            return back_to_job(job, "limited")
+        [(name, limit)] = limits.items()
+        words = f"{name}={plain_number(limit)}"
     else:
         words = {"edit": plan, "approve": "", "refuse": ""}.get(choice, text)
     await job.controller.answer(job.id, question, choice, checked_words(choice, words))
     return back_to_job(job, "answered")
 
 
-def _raised_limit(max_cost: str, max_tokens: str) -> str:
-    """The new limit as an answer to the question of a job that reached its limit.
+def _raised_limits(strategy: Strategy, max_cost: str, max_tokens: str) -> dict[str, JsonValue]:
+    """The new limits of a job that reached its limit.
 
     Raises:
-        BadInput: none was given, both were, or one is no number above 0.
+        BadInput: none was given, or one is not above the limit of the job.
     """
     limits = limit_settings(max_cost, max_tokens)
-    if len(limits) != 1:
-        raise BadInput("give one new limit, in money or in tokens; the job is paused until then")
-    [(name, limit)] = limits.items()
-    return f"{name}={Decimal(str(limit)):f}"
+    if not limits:
+        raise BadInput("give a new limit, in money or in tokens; the job is paused until then")
+    check_raised(limits, strategy)
+    return limits
 
 
 async def check_shown_plan(job: JobSession, revision: str) -> None:
