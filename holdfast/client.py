@@ -99,6 +99,11 @@ class Holdfast:
             opening.add_done_callback(self._connecting.remove)
         return await asyncio.shield(self._connecting[0])
 
+    @property
+    def has_reading_connection(self) -> bool:
+        """True if a connection for readings is open, which may have lost its server since."""
+        return self.temporal is not None or bool(self._open)
+
     async def reading_connection(self) -> "Client":
         """Return a connection to Temporal for readings; it stays open for the next of them.
 

@@ -86,17 +86,20 @@ async def status_of_job(
 
 
 async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
-    queue = holdfast.settings.task_queue
-    try:
-        temporal = await holdfast.reading_connection()
+    # A connection that was open may have lost a server that answers a new one.
+    attempts = 2 if holdfast.has_reading_connection else 1
+    reason = ""
+    for _ in range(attempts):
         try:
-            return await workflow_activity(temporal, job.id, queue)
-        except ServiceDown:
-            # A connection that was open may have lost a server that answers a new one.
-            holdfast.forget_connection(temporal)
-            return await workflow_activity(await holdfast.reading_connection(), job.id, queue)
-    except ServiceDown as error:
-        return WorkflowActivity(blocked_by=(str(error),))
+            temporal = await holdfast.reading_connection()
+            try:
+                return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
+            except ServiceDown:
+                holdfast.forget_connection(temporal)
+                raise
+        except ServiceDown as error:
+            reason = str(error)
+    return WorkflowActivity(blocked_by=(reason,))
 
 
 async def _load_state(db: Database, job: Job, pending: Iterable[PendingActivity]) -> JobState:

@@ -2,13 +2,16 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from holdfast import client
 from holdfast.client import Holdfast
+from holdfast.jobs import current_status
 from holdfast.models.errors import ServiceDown
+from holdfast.temporal.workflow_activity import WorkflowActivity
 
 
 async def test_requests_at_the_same_time_share_a_connection(
@@ -63,6 +66,35 @@ async def test_readings_keep_one_connection_until_it_gives_no_answer(
     assert later is not first
     assert await copy.reading_connection() is later
     assert len(opened) == 2
+
+
+async def test_a_connection_that_was_just_opened_and_gives_no_answer_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[object] = []
+    asked: list[object] = []
+
+    async def connect(*_: object) -> object:
+        opened.append(object())
+        return opened[-1]
+
+    async def no_answer(connection: object, *_: object) -> WorkflowActivity:
+        asked.append(connection)
+        raise ServiceDown("Temporal does not answer")
+
+    monkeypatch.setattr(client, "connect", connect)
+    monkeypatch.setattr(current_status, "workflow_activity", no_answer)
+    settings: Any = SimpleNamespace(task_queue="queue")
+    job: Any = SimpleNamespace(id="job-x")
+    nothing: Any = None
+    holdfast = Holdfast(settings, nothing, nothing)
+
+    first = await current_status._workflow_activity(holdfast, job)
+    assert first.blocked_by == ("Temporal does not answer",)
+    assert (len(opened), asked, holdfast.has_reading_connection) == (1, opened, False)
+    await holdfast.reading_connection()
+    await current_status._workflow_activity(holdfast, job)
+    assert (len(opened), asked, holdfast.has_reading_connection) == (3, opened, False)
 
 
 async def test_a_request_that_is_given_up_takes_nobody_elses_connection_away(
