@@ -3,7 +3,8 @@
 
 const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
-const LOG_PAUSE_MS = 100;
+// Each reading counts against the limit of requests of the reader's key.
+const LOG_PAUSE_MS = 500;
 const FILES_MS = 1000;
 const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;

@@ -81,9 +81,11 @@ async def test_the_newest_entries_come_before_a_page_that_takes_long(
     log, held = reader.page.locator("#log"), asyncio.Event()
 
     async def hold(route: Route) -> None:
+        # The answer is as old as the request: it must not take newer entries away.
+        answer = await route.fetch()
         if route.request.resource_type == "fetch":
             await held.wait()
-        await route.continue_()
+        await route.fulfill(response=answer)
 
     await reader.page.route(f"**/jobs/{job_id}", hold)
     await reader.goto(f"/jobs/{job_id}")
