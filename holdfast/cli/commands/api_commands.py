@@ -1,6 +1,7 @@
 """Implement `holdfast serve`: serve the HTTP API and the page until an interrupt."""
 
 import asyncio
+import errno
 import socket
 import sys
 from pathlib import Path
@@ -49,7 +50,9 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     try:
         return listening_socket(host, port)
     except BadInput as error:
-        page = running_page_server(load_settings().home)
+        cause = error.__cause__
+        is_taken = isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE
+        page = running_page_server(load_settings().home) if is_taken else None
         if page is None or page.port != port:
             raise
         raise BadInput(
