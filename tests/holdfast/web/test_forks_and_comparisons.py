@@ -47,7 +47,7 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     await screen.get_by_label("The plan").fill(edited)
     await screen.get_by_role("button", name="Show what would run").click()
     shown = screen.get_by_label("What would run")
-    await expect(shown).to_contain_text("T1 is changed", timeout=WITHIN_MS)
+    await expect(shown).to_contain_text("T1 runs again", timeout=WITHIN_MS)
     await expect(shown).to_contain_text("T2 needs what changes")
     await reader.check_accessible()
     await screen.get_by_role("button", name="Start the new job").click()
