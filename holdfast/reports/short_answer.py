@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.models.evidence.evidence import Report, ReportConclusion, ReportStatement
 from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.reports.evidence_table import confidence_line, evidence_rows
-from holdfast.reports.told_sentences import Told, are_told_by_answer
+from holdfast.reports.told_sentences import Told, are_told_by_answer, turns
 from holdfast.reports.usual_level import answer_level_line
 
 _LONGEST_LABEL = 3
@@ -42,10 +42,15 @@ def short_answer(report: Report) -> ShortAnswer:
     told = Told.by_findings(report, answer)
     findings = () if _has_told_findings(report, answer) else report.findings
     repeated = [each for each in report.summary if _repeats(each, answer)]
-    concluded = [each for each in report.conclusions if _repeats(each, answer)]
+    doubts = [each for each in report.conclusions if _is_less_sure(each, report)]
+    concluded = [
+        each
+        for each in report.conclusions
+        if _repeats(each, answer) and (each.confidence is None or each not in doubts)
+    ]
     if report.findings:
-        others = [each for each in report.conclusions if each not in concluded]
-        concluded += [e for e in others if told.tells([e]) and not _is_less_sure(e, report)]
+        others = [each for each in report.conclusions if each not in (*concluded, *doubts)]
+        concluded += [each for each in others if told.tells([each])]
     summary = tuple(each for each in report.summary if each not in repeated)
     of_answer = (*repeated, *concluded, *(() if findings else report.findings))
     limits = dict.fromkeys(each.limits for each in concluded if each.limits)
@@ -61,15 +66,20 @@ def short_answer(report: Report) -> ShortAnswer:
 
 
 def _has_told_findings(report: Report, answer: str) -> bool:
-    """True if the answer says what all findings say: the sources prove it without them."""
+    """True if the answer says what all findings say: the sources prove it without them.
+
+    Findings of several levels are shown: one line below the answer could not name them.
+    """
     is_table = bool(evidence_rows(report))
-    return not is_table and are_told_by_answer(report.findings, report.question, answer)
+    has_one_level = len({each.level for each in report.findings}) == 1
+    told = are_told_by_answer(report.findings, report.question, answer)
+    return has_one_level and told and not is_table
 
 
 def _is_less_sure(conclusion: ReportConclusion, report: Report) -> bool:
-    """True if the conclusion doubts more than the answer: the reader must see that."""
+    """True if the conclusion doubts more than the answer, or may: the reader must see that."""
     sure, own = report.confidence, conclusion.confidence
-    return own is not None and (sure is None or own < sure)
+    return sure != own and (sure is None or own is None or own < sure)
 
 
 def _marks(statements: Iterable[ReportStatement]) -> tuple[int, ...]:
@@ -80,7 +90,8 @@ def _repeats(statement: ReportStatement, answer: str) -> bool:
     """True if the statement says the answer and no more, after a label at most."""
     said, asked = _bare(statement.text), _bare(answer)
     label, _, rest = said.rpartition(": ")
-    return said == asked or (rest == asked and len(label.split()) <= _LONGEST_LABEL)
+    is_label = len(label.split()) <= _LONGEST_LABEL and not turns(label)
+    return said == asked or (rest == asked and is_label)
 
 
 def _bare(text: str) -> str:

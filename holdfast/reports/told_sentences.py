@@ -1,50 +1,104 @@
-"""Find out which sentences of a report say nothing that its reader has not read already."""
+"""Find out which sentences of a report say nothing that its reader has not read already.
 
-from collections.abc import Iterable
+A sentence that is left out by mistake is lost, and one that is shown twice costs a line: in doubt
+it is shown.
+"""
+
+import re
+from calendar import month_name
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Self
 
 from holdfast.models.evidence.evidence import Report, ReportStatement
-from holdfast.models.text.words import words_of
-from holdfast.roles.extractive.text.words_and_sentences import stem
+from holdfast.planning.reports.number_spellings import canonical_number, number_of_word
+from holdfast.roles.extractive.text.words_and_sentences import sentences, stem
 
-_SHORTEST_WORD = 3
 _FEW_FINDINGS = 3
 """A reader of so few findings sees their quotes too, so a sentence of the quotes adds nothing."""
-_JOINING = """
-also and are been for from had has have its than that the their these they this those was were which
-whose with
+_TOKEN = re.compile(
+    r"(?<![\w)])[-−–]?(?P<number>\d+(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)|\d+(?:\.\d+)?(?![\w.,]*\d))"
+    r"|(?P<figure>(?<![\w)])[-−–]?\d+(?:[.,]\d+)+|\d+(?:[.,]\d+)*)"
+    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)"
+    r"|(?P<sign>[^\w\s.,;:!?…'\"“”‘’()\[\]*|/\\–—-])"
+)
+_CLAUSE_END = re.compile(r"[,;:)—](?=\s|$)|(?<=\s)[(—]")
+_ASKING = re.compile(
+    r"^\W*(?:which|what|how (?:many|much)|who|whom|when|where|how)\b"
+    r"(?:(?<=ich|hat|any|uch) "
+    r"(?!(?:is|are|was|were|ha[sd]|have|can|could|would|should)\b)[^\W\d_]+)?",
+    re.IGNORECASE,
+)
+"""The words of a question that its answer replaces: `who`, `which bridge`, `how many members`."""
+_UNCONTRACTED = {"ca": "can", "wo": "will", "sha": "shall"}
+_FILLER = """
+a also an and did do does that the which who whom whose
 """
-"""Words of some length that say nothing by themselves."""
-_JOINING_WORDS = frozenset(_JOINING.split())
+_FILLING = frozenset(_FILLER.split())
+"""Words that say nothing by themselves."""
+_BEING = {"are": "is", "am": "is", "were": "was"} | {e: e for e in ("is", "was", "be", "been")}
+_BEFORE_DATE = frozenset(("at", "in", "on"))
+_MONTHS = frozenset(month.casefold() for month in month_name if month)
+_DENYING = """
+aucun aucune cannot either except impossible instead jamais kaum kein keine keinen keiner lack ne
+neither never nicht nichts nie niemals no nobody non none nor not nothing nowhere or ou pas rien
+unlike until unless weder whether without
+"""
+"""Negations and alternatives, in the languages that most of our readers write."""
 _TURNING = """
-about almost after before cannot except fewer half least less likely may maybe might more most
-nearly never no none nor not only part partly perhaps possibly probably some unless until without
+about aim allegedly almost although approximately attempt barely below but cancel cease claim
+contradict could decline deny despite disagree dispute doubt else expect fail false falsely few
+fewer formerly hardly however if incorrect incorrectly intend least less likely maybe may might
+minus mistaken more most must nearly negate negative only part partly perhaps plan possible possibly
+postpone pretend prevent probable probably promise propose rarely refuse reject reportedly retract
+revoke scarcely seldom shall should some suppose supposedly than though threaten try unclear
+unlikely untrue while will withdraw would wrong wrongly zero
 """
-"""Words that change what a sentence says, however few they are."""
-_LEAST_WORDS = 6
-"""A sentence of fewer words says much with each."""
+"""Words that change in other ways what the rest of a sentence says."""
+
+
+class _Said(NamedTuple):
+    """A sentence as the words of its clauses, in order."""
+
+    clauses: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, sentence: str, *, is_past: bool = False) -> Self:
+        parts = (tuple(_tokens(part, is_past=is_past)) for part in _CLAUSE_END.split(sentence))
+        return cls(tuple(part for part in parts if part))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for clause in self.clauses for word in clause)
+
+    def tells(self, other: Self) -> bool:
+        """True if whole clauses of this sentence are the other, and the rest turns nothing."""
+        said, count = other.words, len(self.clauses)
+        runs = (
+            _Said(self.clauses[start:end]).words
+            for start in range(count)
+            for end in range(start + 1, count + 1)
+        )
+        return _turns(said) == _turns(self.words) and said in runs
 
 
 class Told(NamedTuple):
-    """What the reader of a report knows: the stems of the words, and the marks.
+    """What the reader of a report knows: sentences, the question with its answer, and marks."""
 
-    Where the quotes are known too, a sentence may have one plain word of its own: what it says is
-    in the quotes, or it would have been refused.
-    """
-
-    words: frozenset[str]
+    said: tuple[_Said, ...]
+    question: str
+    answer: str
     marks: frozenset[int]
-    has_quotes: bool = False
 
     @classmethod
     def by_findings(cls, report: Report, answer: str) -> Self:
-        """Return what question, answer and findings tell; with the quotes of few findings."""
+        """Return what answer and findings tell; with the quotes of few findings."""
         marks = frozenset(mark for each in report.findings for mark in each.marks)
-        texts = [report.question, answer, *(each.text for each in report.findings)]
-        are_few = len(report.findings) <= _FEW_FINDINGS
-        if are_few:
+        texts = [answer, *(each.text for each in report.findings)]
+        if len(report.findings) <= _FEW_FINDINGS:
             texts += [each.quote for each in report.citations if each.mark in marks]
-        return cls(_stems(words_of(" ".join(texts))), marks, has_quotes=are_few)
+        said = tuple(_Said.of(each) for text in texts for each in _sentences(text))
+        return cls(said, report.question, answer, marks)
 
     def tells(self, statements: Iterable[ReportStatement]) -> bool:
         """True if no statement says or cites what the reader does not know."""
@@ -53,36 +107,127 @@ class Told(NamedTuple):
         )
 
     def _knows(self, text: str) -> bool:
-        said = telling_words(text)
-        new = said - self.words
-        if not new or not self.has_quotes or len(said) < _LEAST_WORDS:
-            return not new
-        names = _stems(words_of(" ".join(e for e in text.split()[1:] if e[:1].isupper())))
-        return (
-            len(new) == 1 and all(e.isalpha() for e in new) and not new & (names | _TURNING_STEMS)
-        )
+        for each in _sentences(text):
+            said = _Said.of(each)
+            is_told = any(known.tells(said) for known in self.said)
+            if not is_told and not _answers(self.question, self.answer, each):
+                return False
+        return True
 
 
 def are_told_by_answer(findings: Iterable[ReportStatement], question: str, answer: str) -> bool:
-    """True if question and answer have all words of the findings, which are few.
+    """True if the answer, alone or put into its question, says what each of few findings says.
 
-    A finding that shares no word with the answer is not told by it: it is the reason for a `Yes`.
+    A finding without the words of the answer is not told by it: it is the reason for a `Yes`.
     """
-    few, said = tuple(findings), telling_words(answer)
-    known = said | telling_words(question)
-    told = all(said & words and words <= known for words in (telling_words(e.text) for e in few))
-    return 0 < len(few) <= _FEW_FINDINGS and told
+    few = tuple(findings)
+    said = tuple(_Said.of(each) for each in _sentences(answer))
+    told = Told(said, question, answer, frozenset(mark for each in few for mark in each.marks))
+    return 0 < len(few) <= _FEW_FINDINGS and told.tells(few)
 
 
-def telling_words(text: str) -> frozenset[str]:
-    """The stems of the words of some length, every number, and `no`, which turns what is said."""
-    short = {word for word in words_of(text) if word == "no" or not word.isalpha()}
-    return _stems((words_of(text, _SHORTEST_WORD) - _JOINING_WORDS) | short)
+def turns(text: str) -> bool:
+    """True if a word of the text changes what else is said, such as `not` or `wrong`."""
+    return any(_is_turning(word) for word in _tokens(text))
 
 
-def _stems(words: Iterable[str]) -> frozenset[str]:
-    """The words without their endings; a number is itself."""
-    return frozenset(stem(word) if word.isalpha() else word for word in words)
+def _answers(question: str, answer: str, sentence: str) -> bool:
+    """True if the sentence is the question with the answer in the place of its question word.
+
+    A question that offers alternatives or says `not` leaves open what its answer says.
+    """
+    if not _DENYING_WORDS.isdisjoint(_tokens(question)):
+        return False
+    is_past = re.search(r"\bdid\b", question, re.IGNORECASE) is not None
+    asked, given, said = (
+        [*_tokens(text, is_past=is_past)] for text in (_ASKING.sub(" ", question), answer, sentence)
+    )
+    parts = (_without_being(asked), _without_being(given))
+    return (
+        bool(given)
+        and _being(said) == _being(asked + given)
+        and _without_being(said) in (parts[0] + parts[1], parts[1] + parts[0])
+    )
 
 
-_TURNING_STEMS = _stems(_TURNING.split())
+def _sentences(text: str) -> list[str]:
+    return [each.text for each in sentences(text)]
+
+
+def _tokens(text: str, *, is_past: bool = False) -> Iterator[str]:
+    """Yield words, numbers with their signs, and signs such as `%`; in the order of the text.
+
+    Plurals are as the singular; where a question asks with `did`, the past is as the present too.
+    """
+    found = [part for match in _TOKEN.finditer(text) for part in _parts(match)]
+    for word, following in zip(found, [*found[1:], ""], strict=False):
+        is_dated = word in _BEFORE_DATE and (_is_number(following) or following in _MONTHS)
+        if word not in _FILLING and not is_dated:
+            yield _plain(word, is_past=is_past)
+
+
+def _parts(match: re.Match[str]) -> tuple[str, ...]:
+    """The token; `can't` is `can` and `not`."""
+    text = match.group().casefold().replace("’", "'")
+    if match["number"]:
+        minus = "-" if text[0] in "-−–" else ""
+        return (minus + canonical_number(match["number"]),)
+    if match["word"] and text in ("cannot", "can't"):
+        return ("can", "not")
+    if match["word"] and text.endswith("n't"):
+        bare = text.removesuffix("n't")
+        return (_UNCONTRACTED.get(bare, bare), "not")
+    return (text,)
+
+
+def _plain(word: str, *, is_past: bool) -> str:
+    if not word.isalpha():
+        return word.removesuffix("'s")
+    if word in _BEING:
+        return _BEING[word]
+    number = None if _is_ordinal(word) else number_of_word(word)
+    if number is not None:
+        return number
+    if is_past and not word.endswith(("er", "ers", "or", "ors", "ee", "ees", "ing", "ly")):
+        return stem(word)
+    return _singular(word)
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural else word
+
+
+def _turns(words: Iterable[str]) -> Counter[str]:
+    """The numbers and the words that turn what is said, each as often as it stands there."""
+    return Counter(each for each in words if _is_number(each) or _is_turning(each))
+
+
+def _is_turning(word: str) -> bool:
+    return word in _TURNING_WORDS or stem(word) in _TURNING_STEMS
+
+
+def _is_number(word: str) -> bool:
+    return any(each.isdigit() for each in word) or number_of_word(word) is not None
+
+
+def _is_ordinal(word: str) -> bool:
+    """True for `seventh`: seven lakes are no seventh lake."""
+    return word != "thousand" and word.endswith(("st", "nd", "rd", "th"))
+
+
+def _without_being(words: Iterable[str]) -> list[str]:
+    return [each for each in words if each not in _BEING]
+
+
+def _being(words: Iterable[str]) -> Counter[str]:
+    return Counter(each for each in words if each in _BEING)
+
+
+_DENYING_WORDS = frozenset(_DENYING.split())
+_TURNING_WORDS = _DENYING_WORDS.union(_TURNING.split())
+_TURNING_STEMS = frozenset(stem(each) for each in _TURNING.split() if not each.endswith("ly"))

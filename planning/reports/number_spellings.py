@@ -10,6 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
 
+from holdfast.models.text.sentences import sentence_spans
+
 _DIGITS = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _SCALED = rf"(?P<number>{_DIGITS})(?:[ -](?P<scale>{'|'.join(_SCALES)})\b)?"
@@ -30,8 +32,6 @@ _DATE = re.compile(
 _YEAR = re.compile(
     rf"(?<![\d,.$€£])(?:1\d{{3}}|20\d\d|2100)(?![\d,]\d|\d|\.\d| (?:{'|'.join(_SCALES)}))"
 )
-_SPAN = re.compile(r"\b(\w+(?:[- ]\w+)?)[- ]years?\b", re.IGNORECASE)
-"""A number of years, which leads from one year to another: 150 years, twenty-one years."""
 _PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS} ?(?:%|per ?cent\b)", re.IGNORECASE)
 _SAYS_PERCENT = re.compile(
     "[%％٪]|cent\\b|pct|proz|proc|проц|百分|パーセント|퍼센트", re.IGNORECASE
@@ -81,6 +81,15 @@ _SPELLED = re.compile(
     rf"\b(?:(?:{'|'.join(_TENS)})[- ])?(?:{'|'.join(sorted(_VALUES, key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    rf"(?<![\w.,-])(?:(?P<digits>\d{{1,4}})|(?P<words>{_SPELLED.pattern}))[- ]years?\b",
+    re.IGNORECASE,
+)
+"""A number of years, which leads from one year to another: 150 years, twenty-one years."""
+_NUMBER_BEFORE = re.compile(rf"(?:\d|{_SPELLED.pattern})(?:[- ]|,? and )\Z", re.IGNORECASE)
+"""What makes a number the end of another one: the `and ` before `fifty`, after `one hundred`."""
+_LONGEST_BEFORE = 30
+"""Characters before a number in which the rest of the number stands."""
 
 
 def unknown_numbers(sentence: str, known: frozenset[str]) -> list[str]:
@@ -116,8 +125,8 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
     """Return the sums and differences of two amounts of the quotes, ages, and years by their spans.
 
     Plain arithmetic over what is quoted is shown: 750 and 817 show 67. Dates, years and the word
-    `one` are not amounts. Two years show the age between them, and `150 years old in 2007` shows
-    1857.
+    `one` are not amounts. Two years show the age between them, and the sentence `150 years old
+    in 2007` shows 1857.
     """
     texts = [*quotes]
     undated = [_DATE.sub(" ", text) for text in texts]
@@ -134,8 +143,7 @@ def derived_numbers(quotes: Iterable[str]) -> frozenset[str]:
     # The birthday of a year's person may come after the day that counts.
     ages = {abs(one - other) for one, other in combinations(years, 2)}
     derived |= {Decimal(age - off) for age in ages for off in (0, 1)}
-    spans = {span for text in texts for span in _spans_of_years(text)}
-    derived |= {Decimal(year + sign * span) for year in years for span in spans for sign in (-1, 1)}
+    derived |= {Decimal(year) for text in texts for year in _years_by_spans(text)}
     return frozenset(canonical_number(f"{each:f}") for each in derived if each > 0)
 
 
@@ -201,12 +209,25 @@ def _word_values(match: re.Match[str]) -> Iterator[int]:
     yield from (_VALUES[each] for each in parts if each in _VALUES)
 
 
-def _spans_of_years(text: str) -> Iterator[int]:
-    """Yield the lengths of the spans of years in a text, such as those of `one year`."""
-    for match in _SPAN.finditer(text):
-        # The whole of `twenty-one`, which is read as 20 and 1 as well.
-        if numbers := [int(each) for each in numbers_in(match[1]) if each.isdecimal()]:
-            yield max(numbers)
+def _years_by_spans(text: str) -> Iterator[int]:
+    """Yield the years to which a span of years leads from a year of the same sentence."""
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        years = [int(year[0]) for year in _YEAR.finditer(sentence)]
+        spans = [*_spans_of_years(sentence)] if years else []
+        yield from (year + sign * span for year in years for span in spans for sign in (-1, 1))
+
+
+def _spans_of_years(sentence: str) -> Iterator[int]:
+    """Yield the lengths of the spans of years in a sentence, such as that of `one year`.
+
+    Only whole numbers of up to four digits that stand by themselves: `1.5 years` are no five.
+    """
+    for match in _SPAN.finditer(sentence):
+        before = sentence[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
+        if not _NUMBER_BEFORE.search(before):
+            words = (match["words"] or "").casefold().replace(" ", "-")
+            yield int(match["digits"]) if match["digits"] else _VALUES[words]
 
 
 def _in_digits(match: re.Match[str]) -> str:

@@ -65,7 +65,7 @@ def test_the_template_escapes_every_value() -> None:
     page = to_html(hostile_report(), lambda _: HOSTILE)
 
     assert "<script" not in page
-    assert page.count("&#34;&#39;&gt;&lt;script&gt;") == 24
+    assert page.count("&#34;&#39;&gt;&lt;script&gt;") == 25
 
 
 def test_the_page_names_the_job_the_date_and_the_number_of_documents() -> None:

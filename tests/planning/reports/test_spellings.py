@@ -63,6 +63,16 @@ def test_plain_arithmetic_over_the_quotes_is_shown() -> None:
         (["In 1983, one year after the war."], {"1982", "1984"}),
         (["It was 150 years old in 2007."], {"1857", "2157"}),
         (["In 2007, twenty-one years on, and 7 days."], {"28", "14", "1986", "2028"}),
+        (["It was opened in 1983, one year after the Falklands War"], {"1982", "1984"}),
+        (["It was 150 years old.", "It closed in 2007."], set()),
+        (["It was 150 years old. It closed in 2007."], set()),
+        (["It took 1.5 years from 2007."], set()),
+        (["It is 1,000 years old in 2007."], set()),
+        (
+            ["It is two hundred and fifty years old in 2007."],
+            {"52", "48", "150", "50", "102", "98"},
+        ),
+        ([f"It is {'9' * 4400} years old in 2007."], set()),
     ],
 )
 def test_dates_and_the_word_one_are_no_amounts(quotes: list[str], shown: set[str]) -> None:
