@@ -6,12 +6,20 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.corpus.folder_files import (
+    folder_and_file,
+    hidden_files,
+    is_sent,
+    named_files,
+    visible_files,
+    whole_folder,
+)
 from holdfast.models.corpus.search_language import SearchLanguage
 from holdfast.models.errors import BadInput
 from holdfast.storage.core.database import Database
@@ -66,8 +74,10 @@ class IngestOptions:
     """Where the documents come from; empty: the folder."""
     reads_new_files: bool = True
     """False: read only files that are documents of the collection already."""
-    keeps_metadata: bool = False
-    """True: a changed document keeps the metadata that its file does not state."""
+    is_rereading: bool = False
+    """True: what the collection has stays where in doubt. Documents from elsewhere, and those of
+    files and folders that cannot be read, stay; a changed document keeps the metadata that its file
+    does not state."""
     language: SearchLanguage | None = None
     """The language of the whole collection, which is read again if it is another; None: a
     collection keeps its own, and a new one gets `new_language`."""
@@ -93,7 +103,7 @@ async def ingest_folder(
         StorageAway: PostgreSQL does not answer.
     """
     chosen = options or IngestOptions(say=say)
-    root, only = await asyncio.to_thread(_folder_and_file, path)
+    root, only = await asyncio.to_thread(folder_and_file, path)
     name = collection or default_collection_name(root)
     first = chosen.language or chosen.new_language
     async with (
@@ -103,10 +113,10 @@ async def ingest_folder(
         known = {document.address: document for document in await writer.documents()}
         is_whole = not only and chosen.reads_new_files
         reading = _FolderReader(root, writer, processes, known, chosen, is_whole)
-        addresses = [only] if only else await asyncio.to_thread(reading.addresses)
-        for number, address in enumerate(addresses, start=1):
-            await reading.read_file(address)
-            chosen.tell("reading", number, len(addresses))
+        places = [only] if only else await asyncio.to_thread(reading.places)
+        for number, place in enumerate(places, start=1):
+            await reading.read_file(place)
+            chosen.tell("reading", number, len(places))
         await reading.flush()
         if not only and chosen.reads_new_files:
             await reading.skip_hidden()
@@ -116,7 +126,7 @@ async def ingest_folder(
             await writer.describe(reading.unchanged, chosen.metadata)
         is_changed = chosen.language and await writer.change_language(chosen.language)
         if is_whole and not chosen.origin:
-            await writer.note_origin(reading.unchanged, reading.origin)
+            await writer.note_origin(reading.unchanged_of_folders(), reading.origin)
         removed = await _remove_others(writer, reading, is_one=bool(only), options=chosen)
     result = reading.result(name, removed)
     return replace(result, read_again_as=chosen.language) if is_changed else result
@@ -129,22 +139,13 @@ def default_collection_name(path: Path) -> str:
     return f"{stem}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}"
 
 
-def whole_folder(root: Path) -> str:
-    """Return the origin of documents whose whole folder was read: its path, and a slash.
-
-    The path alone is the origin of documents that were named one by one: their folder may have
-    files that nobody wants to be read.
-    """
-    return f"{str(root).rstrip('/')}/"
-
-
 async def _remove_others(
     writer: CollectionWriter, reading: "_FolderReader", *, is_one: bool, options: IngestOptions
 ) -> int:
-    if is_one:
+    if is_one or (options.is_rereading and reading.has_unread_folder):
         return 0
     origins = None if options.replaces_collection else (str(reading.root), reading.origin)
-    return await writer.keep_only(reading.kept, origins=origins)
+    return await writer.keep_only(reading.kept | reading.spared, origins=origins)
 
 
 @dataclass
@@ -157,6 +158,9 @@ class _FolderReader:
     is_whole: bool
     """True if every document of the folder is read, and not one that was named."""
     kept: set[str] = field(default_factory=set)
+    spared: set[str] = field(default_factory=set)
+    """Documents that stay although their files cannot be read."""
+    has_unread_folder: bool = False
     unchanged: list[str] = field(default_factory=list)
     added: int = 0
     changed: int = 0
@@ -170,12 +174,47 @@ class _FolderReader:
             return self.options.origin
         return whole_folder(self.root) if self.is_whole else str(self.root)
 
-    def addresses(self) -> list[str]:
-        """Return the files to read, below the root."""
+    @property
+    def own_origins(self) -> tuple[str, str]:
+        """The origins of the folder's documents: read as a whole, and named one by one."""
+        return whole_folder(self.root), str(self.root)
+
+    def places(self) -> list[str]:
+        """Return the files to read, below the root; record the folders that cannot be read."""
         if self.options.reads_new_files:
-            return sorted(_files(self.root))
-        known = (each for each in self.known.values() if each.origin == str(self.root))
-        return sorted(each.address for each in known if (self.root / each.address).exists())
+            found = visible_files(self.root)
+        else:
+            named = [each.address for each in self.known.values() if self._is_own(each)]
+            found = named_files(self.root, named)
+        reasons = dict(found.unread)
+        if self.options.is_rereading:
+            # A disk that is not mounted is an empty folder.
+            emptied = [each for each in found.empty if self._has_documents_in(each)]
+            reasons |= dict.fromkeys(emptied, "has no file any more")
+            reasons = {each: f"{why}; no document is removed" for each, why in reasons.items()}
+        self.has_unread_folder = bool(reasons)
+        for folder, reason in sorted(reasons.items()):
+            self._skip(folder, BadInput(reason))
+        return sorted(found.places)
+
+    def unchanged_of_folders(self) -> list[str]:
+        """Return the unchanged documents, without those that were sent to a server.
+
+        All of them, if the collection becomes what the folder is.
+        """
+        return [
+            address
+            for address in self.unchanged
+            if self.options.replaces_collection or not is_sent(self.known[address].origin)
+        ]
+
+    def _is_own(self, document: StoredDocument) -> bool:
+        return document.origin in self.own_origins
+
+    def _has_documents_in(self, folder: str) -> bool:
+        beginning = f"{AnswerSource('corpus.read').address(folder)}/"
+        own = (each.address for each in self.known.values() if self._is_own(each))
+        return any(address.startswith(beginning) for address in own)
 
     async def read_file(self, place: str) -> None:
         """Bring the document of a file up to date, or record why not; `place` is below the root."""
@@ -185,18 +224,24 @@ class _FolderReader:
             self._skip(place, BadInput("has a name that looks like another file's: rename it"))
             return
         known = self.known.get(address)
+        rereads = self.options.is_rereading
+        if rereads and known is not None and not self._is_own(known):
+            self._skip(place, BadInput("has the name of a document from elsewhere: rename it"))
+            return
         # A document stored without metadata is read again, once.
         sha256 = known.sha256 if known is not None and known.metadata else None
         try:
             document = await self._document(place, sha256)
         except (BadInput, OSError) as error:
+            if rereads:
+                self.spared.add(address)
             self._skip(place, error)
             return
         self.kept.add(address)
         if document is None:
             self.unchanged.append(address)
             return
-        former = known.metadata if known is not None and self.options.keeps_metadata else {}
+        former = known.metadata if known is not None and rereads else {}
         about = {**former, **document.metadata, **self.options.metadata}
         named = replace(document, address=address, metadata=about, origin=self.origin)
         self._read.append(named)
@@ -225,7 +270,7 @@ class _FolderReader:
 
     async def skip_hidden(self) -> None:
         """Record the hidden files and folders as skipped."""
-        for address in await asyncio.to_thread(lambda: sorted(_hidden(self.root))):
+        for address in await asyncio.to_thread(lambda: sorted(hidden_files(self.root))):
             self._skip(address, BadInput(IS_HIDDEN))
 
     def result(self, collection: str, removed: int) -> IngestResult:
@@ -241,37 +286,11 @@ class _FolderReader:
         self.options.say(f"skipped {shown}: {reason}")
 
 
-def _folder_and_file(path: Path) -> tuple[Path, str]:
-    """Return the folder, and the file if the path names a file."""
-    place = path.expanduser().resolve()
-    if not place.exists():
-        raise BadInput(f"there is no folder or file {str(path)!r}")
-    return (place, "") if place.is_dir() else (place.parent, place.name)
-
-
 def _no_documents_message(path: Path, skipped: list[tuple[str, str]]) -> str:
     reasons = "".join(f"; {path}: {reason}" for path, reason in skipped[:_MAX_REASONS])
     return (
         f"{str(path)!r} has no document that can be read ({', '.join(DOCUMENT_ENDINGS)}){reasons}"
     )
-
-
-def _files(root: Path) -> Iterator[str]:
-    """Return the addresses of all visible files and links; links to folders are not followed."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        links = [name for name in folders if Path(folder, name).is_symlink()]
-        for name in names + links:
-            if not name.startswith("."):
-                yield Path(folder, name).relative_to(root).as_posix()
-
-
-def _hidden(root: Path) -> Iterator[str]:
-    """Return the addresses of hidden files and folders; a hidden folder counts once."""
-    for folder, folders, names in os.walk(root):
-        hidden = [name for name in (*folders, *names) if name.startswith(".")]
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(folder, name).relative_to(root).as_posix() for name in hidden)
 
 
 def _new_document(address: str, file: "_FileContent", document: DocumentText) -> NewDocument:

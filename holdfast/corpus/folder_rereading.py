@@ -7,12 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.corpus.corpus_update import add_documents
-from holdfast.corpus.folder_ingestion import (
-    IS_HIDDEN,
-    IngestOptions,
-    IngestResult,
-    whole_folder,
-)
+from holdfast.corpus.folder_files import folder_of, named_files, whole_folder
+from holdfast.corpus.folder_ingestion import IS_HIDDEN, IngestOptions, IngestResult
 from holdfast.models.errors import BadConfiguration, BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.settings import Settings
@@ -44,8 +40,10 @@ async def read_folders_again(
     """Read the folders of the collection's documents as `--docs` does, and say which are gone.
 
     Of a folder whose documents were named one by one, no other file is read. A folder is gone if it
-    has no file of the collection any more: an unmounted disk must not empty a collection. Documents
-    that were sent to a server come from no folder. On behalf of an owner nothing is read: the
+    has no file of the collection any more: an unmounted disk must not empty a collection, and one
+    below the folder must remove nothing. A document whose file cannot be read stays, and so does
+    one of the same address from elsewhere. Documents that were sent to a server come from no
+    folder. On behalf of an owner nothing is read: the
     folders belong to the machine. A fault of one folder is its note.
     """
     if not collection:
@@ -70,7 +68,7 @@ async def read_folders_again(
 def _by_folder(documents: Sequence[StoredDocument]) -> Mapping[Path, list[StoredDocument]]:
     folders = defaultdict[Path, list[StoredDocument]](list)
     for each in documents:
-        if (root := Path(each.origin)).is_absolute():
+        if (root := folder_of(each.origin)) is not None:
             folders[root].append(each)
     return folders
 
@@ -93,11 +91,11 @@ async def _read(
     options = IngestOptions(
         replaces_collection=False,
         reads_new_files=whole_folder(root) in {each.origin for each in documents},
-        keeps_metadata=True,
+        is_rereading=True,
     )
     try:
         result, _ = await add_documents(settings, db, root, collection, options)
-    except (BadInput, BadConfiguration) as error:
+    except (BadInput, BadConfiguration, OSError) as error:
         return FolderReading(
             folder=str(root), is_read=False, note=f"{root} could not be read again: {error}"
         )
@@ -114,7 +112,10 @@ async def _read(
 
 def _has_one_of(root: Path, documents: Sequence[StoredDocument]) -> bool:
     # Unlike `Path.is_file`, this is False and no error in a folder that may not be entered.
-    return any(os.path.isfile(root / each.address) for each in documents)  # noqa: PTH113
+    if any(os.path.isfile(root / each.address) for each in documents):  # noqa: PTH113
+        return True
+    found = named_files(root, [each.address for each in documents])
+    return any(os.path.isfile(root / place) for place in found.places)  # noqa: PTH113
 
 
 def _skipped(result: IngestResult) -> str:
