@@ -4,6 +4,7 @@ A run that cannot begin ends with a note, and the schedule goes on: a collection
 an outage ends. Only a revoked key pauses the schedule, and the last of its runs ends it.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +14,8 @@ import structlog
 
 from holdfast.client import Holdfast
 from holdfast.corpus.collection_names import check_collection
-from holdfast.corpus.folder_rereading import read_folders_again
+from holdfast.corpus.folder_rereading import FolderReading, read_folders_again
+from holdfast.models.access.access_scopes import Scope
 from holdfast.models.access.api_keys import ApiKey
 from holdfast.models.errors import BadConfiguration, BadInput, NotFound
 from holdfast.models.schedules.schedule import Schedule, ScheduleStatus
@@ -61,7 +63,10 @@ class ScheduledRuns:
             return ScheduleReceipt()
         job_id, key_id = None, schedule.key_id if key is None else key.id
         try:
-            job_id = await self._submit(_connected(self, temporal), schedule, order.run, key_id)
+            # The folders belong to the machine: for others, the API reads none again either.
+            owner = None if _is_of_operator(schedule, key) else schedule.owner
+            holdfast = _connected(self, temporal).on_behalf_of(owner)
+            job_id = await self._submit(holdfast, schedule, order.run, key_id)
         except schedule_run_rows.NoRunLeft:
             log.info("schedule.no_run_left", schedule_id=schedule.id)
         except (BadInput, NotFound, BadConfiguration) as error:
@@ -119,16 +124,31 @@ class ScheduledRuns:
                 prepare=store_run,
             )
             if updated.job_id is None:
-                unread = (each.note for each in updated.folders if not each.is_read)
+                unread = self._notes_without_paths(schedule, updated.folders)
                 await self._note(schedule, run, "; ".join([updated.note, *unread]))
             return updated.job_id
         if request.collection:
-            for each in await read_folders_again(self.settings, self.db, request.collection):
-                if not each.is_read:
-                    log.warning("schedule.folder_not_read", schedule_id=schedule.id, note=each.note)
+            read = await read_folders_again(self.settings, holdfast.db, request.collection)
+            self._notes_without_paths(schedule, read)
             collections = await CorpusStore(self.db).collections()
             check_collection(request.collection, collections)
         return await holdfast.submit(request, key=key, key_id=key_id, prepare=store_run)
+
+    def _notes_without_paths(
+        self, schedule: Schedule, folders: Iterable[FolderReading]
+    ) -> list[str]:
+        """Log which folders were not read, and return it as the schedule's owner may know it.
+
+        The owner of a key sees the runs also of the owner's schedules that an operator made.
+        """
+        notes = []
+        for each in folders:
+            if each.is_read:
+                continue
+            log.warning("schedule.folder_not_read", schedule_id=schedule.id, note=each.note)
+            logged = "a folder of the documents was not read again: the worker's log says why"
+            notes.append(logged if each.folder else each.note)
+        return notes
 
     async def _note(self, schedule: Schedule, run: str, note: str) -> None:
         with suppress(schedule_run_rows.NoRunLeft):
@@ -143,6 +163,14 @@ class ScheduledRuns:
             self.db, schedule.id, ScheduleStatus.ENDED, note=note
         )
         await delete_temporal_schedule(temporal, schedule.id)
+
+
+def _is_of_operator(schedule: Schedule, key: ApiKey | None) -> bool:
+    """True if someone on this machine, or a key for administration, made the schedule.
+
+    What a caller of a sign-in provider may do is not known here.
+    """
+    return not schedule.key_id or (key is not None and Scope.ADMIN in key.scopes)
 
 
 def _connected(runs: ScheduledRuns, temporal: "Client") -> Holdfast:

@@ -14,14 +14,24 @@ from sqlalchemy import text
 from temporalio.client import Client
 
 from holdfast.access.api_keys import create_key, rotate_key
+from holdfast.client import Holdfast
+from holdfast.corpus.folder_ingestion import ingest_folder
+from holdfast.corpus.folder_rereading import FolderReading
 from holdfast.jobs.erasure import erase_owner
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import BadInput, NotFound, ServiceDown
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.schedules.overlap_policy import OverlapPolicy
-from holdfast.models.schedules.schedule import ScheduledRun, ScheduleStatus, ScheduleTerms
+from holdfast.models.schedules.schedule import (
+    Schedule,
+    ScheduledRun,
+    ScheduledWork,
+    ScheduleStatus,
+    ScheduleTerms,
+)
 from holdfast.models.schedules.schedule_orders import RunScheduleOrder
 from holdfast.planning.strategies.strategy_presets import preset
+from holdfast.records.job_update import JobUpdate
 from holdfast.schedules.schedule_management import (
     list_schedules,
     run_now,
@@ -33,9 +43,14 @@ from holdfast.schedules.schedule_management import (
 )
 from holdfast.schedules.scheduled_runs import ScheduledRuns
 from holdfast.services.worker.schedule_upkeep import ScheduleUpkeep
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs.job_removal import count_rows_of_job, delete_job
 from holdfast.storage.jobs.job_rows import find_job_owner
-from holdfast.storage.schedules.schedule_rows import load_schedules, open_schedules
+from holdfast.storage.schedules.schedule_rows import (
+    load_schedules,
+    open_schedules,
+    store_schedule,
+)
 from holdfast.storage.schedules.schedule_run_rows import load_runs
 from holdfast.temporal.job_schedules import delete_temporal_schedule, is_paused_in_temporal
 from holdfast.tools.web.http_client.address_rules import AllowedHosts
@@ -347,6 +362,64 @@ async def test_a_run_counts_towards_the_newest_of_rotated_keys(
         key_id = (await connection.execute(of_job, {"id": job_id})).scalar_one()
     assert key_id == new.details.id
     await delete_temporal_schedule(idle_engine.temporal, made.id)
+
+
+@pytest.mark.parametrize("scope", [None, Scope.ASK, Scope.ADMIN])
+async def test_only_schedules_of_operators_read_folders_again(
+    idle_engine: RunningEngine, tmp_path: Path, scope: Scope | None
+) -> None:
+    db, file = idle_engine.db, tmp_path / "a.md"
+    file.write_text("It burned oil.")
+    await ingest_folder(db, tmp_path, "maria/lamps")
+    key_id = ""
+    if scope is not None:
+        key = await create_key(db, name="x", owner="maria", scopes=[scope], days=9, by="admin")
+        key_id = key.details.id
+    request = REQUEST.model_copy(update={"collection": "maria/lamps"})
+    made = await schedule_question(idle_engine.holdfast, request, WEEKLY, key_id=key_id)
+    (before,) = await CorpusStore(db).documents("maria/lamps")
+    file.write_text("It burned gas.")
+
+    assert await begin(idle_engine, made.id, "first") is not None
+
+    (after,) = await CorpusStore(db).documents("maria/lamps")
+    assert (after.sha256 != before.sha256) == (scope is not Scope.ASK)
+    await delete_temporal_schedule(idle_engine.temporal, made.id)
+
+
+async def test_the_note_of_a_run_names_no_path_of_the_machine(
+    idle_engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = FolderReading(folder="/srv/papers", is_read=False, note="/srv/papers is gone")
+    served = []
+
+    async def update_job(holdfast: Holdfast, job_id: str, **_: object) -> JobUpdate:
+        served.append(holdfast.db.serves_owner)
+        return JobUpdate(updated_job=job_id, folders=(gone,), note="no citation changed")
+
+    monkeypatch.setattr("holdfast.schedules.scheduled_runs.update_job", update_job)
+    made = await store_schedule(
+        idle_engine.db,
+        Schedule(
+            id="weekly",
+            owner="maria",
+            key_id="of a sign-in provider",
+            question="Who?",
+            work=ScheduledWork(updated_job="job"),
+            terms=WEEKLY,
+            created_at=datetime.now(UTC),
+            continued_at=datetime.now(UTC),
+        ),
+    )
+
+    assert await begin(idle_engine, made.id, "first") is None
+
+    (run,) = await load_runs(idle_engine.db, made.id, 9)
+    assert served == [True]
+    assert run.note == (
+        "no citation changed; a folder of the documents was not read again: the worker's log says "
+        "why"
+    )
 
 
 async def test_a_run_that_cannot_begin_says_why_and_the_schedule_goes_on(
