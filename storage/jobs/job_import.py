@@ -180,6 +180,7 @@ class JobImporting:
         key = [sources.c[name] for name in _SOURCE_KEY]
         made = upsert(sources).on_conflict_do_nothing().returning(sources.c.id, *key)
         known = {tuple(row[1:]): row.id for row in await self.connection.execute(made, rows)}
+        # The insertion has refused a row without one of the columns that have no default.
         wanted = [tuple(_storable(row[name]) for name in _SOURCE_KEY) for row in rows]
         if missing := [each for each in wanted if each not in known]:
             same = select(sources.c.id, *key).where(tuple_(*key).in_(missing))
@@ -293,7 +294,7 @@ def _fit_source(importing: JobImporting, values: dict[str, Any]) -> None:
     # Titles, dates and unchecked texts of a foreign bundle must appear neither in reports of this
     # installation's jobs nor in those of another bundle.
     bundle = importing.origin.bundle_sha256[:_BUNDLE_CHARS]
-    values["via"] = f"imported {bundle} {values['via']}".strip()
+    values["via"] = f"imported {bundle} {values.get('via') or ''}".strip()
 
 
 def _fit_event(importing: JobImporting, values: dict[str, Any]) -> None:

@@ -339,6 +339,8 @@ async def test_a_bundle_that_does_not_fit_together_stores_nothing(
         ("jobs", {"status": "running"}, "only ended jobs"),
         ("jobs", {"preset": None}, "preset"),
         ("events", {"seq": "1"}, "seq has no value of its type"),
+        ("sources", {"address": ["a"]}, "address is not a text"),
+        ("sources", {"start_char": None}, "rows of sources do not fit together"),
         ("evidence", {"source_id": 99_999}, "stand in its source"),
         ("reports", {"body": {"question": 3}}, "cannot read the job"),
         ("tasks", {"colour": "red"}, "no column is called 'colour'"),
@@ -349,6 +351,26 @@ async def test_a_bundle_that_does_not_fit_together_stores_nothing(
             await import_bundle(engine.holdfast, altered, new_id="altered")
 
         assert sum((await rows(engine, "altered")).values()) == 0
+
+
+async def test_sources_of_a_bundle_that_lack_a_column_take_its_default_or_are_refused(
+    engine: RunningEngine, job: str
+) -> None:
+    files = content(await exported(engine, job))
+
+    with pytest.raises(BadInput, match="rows of sources do not fit together"):
+        await import_bundle(engine.holdfast, without_column(files, "start_char"), new_id="unplaced")
+    await import_bundle(engine.holdfast, without_column(files, "via"), new_id="copy")
+
+    assert (await provenance_of(engine.holdfast, "copy", 1)).resolves
+
+
+def without_column(files: dict[str, bytes], name: str) -> io.BytesIO:
+    """The bundle whose sources lack a column."""
+    path = "data/sources.jsonl"
+    found = [without(json.loads(line), [name]) for line in files[path].splitlines()]
+    lines = [f"{json.dumps(each)}\n" for each in found]
+    return sealed(files | {path: "".join(lines).encode()})
 
 
 def rewritten(files: dict[str, bytes], table: str, change: dict[str, object]) -> io.BytesIO:
