@@ -148,9 +148,21 @@ class ReceivedRequest:
         return any(turn["role"] == "assistant" for turn in self.turns)
 
     def plays(self, role: Role[Any, Any]) -> bool:
-        """Whether this asks for the role; told by its instructions, at any rung."""
-        return self.system.startswith(role.instructions.strip())
+        """Whether this asks for the role; told by its instructions, at any rung.
 
+        Another release may have a sentence more in their middle.
+        """
+        if self.system.startswith(role.instructions.strip()):
+            return True
+        said, own, whole = (
+            " ".join(text.split()) for text in (self.system, role.instructions, role.system)
+        )
+        ending = whole[len(own) - _TOLD_BY :]
+        return said.startswith(own[:_TOLD_BY]) and ending in said
+
+
+_TOLD_BY = 100
+"""Characters at the beginning and at the end of its instructions that tell a role from others."""
 
 Responder: TypeAlias = Callable[[ReceivedRequest], ScriptedReply]
 ResponseFormats: TypeAlias = Collection[str]
