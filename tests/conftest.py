@@ -15,6 +15,7 @@ from hypothesis import settings
 from sqlalchemy import create_engine, text
 from temporalio.client import Client
 
+from holdfast.storage.core.database import Database
 from holdfast.storage.core.schema_migration import migrate_schema
 from tests.support.conformance_run import ConformanceRun, rows_of
 from tests.support.endpoints.scripted_model import ScriptedModel
@@ -102,6 +103,13 @@ def database_url(postgres: str) -> Iterator[str]:
     _execute(postgres, f"create database {name} template template_holdfast strategy file_copy")
     yield _named(postgres, name)
     _execute(postgres, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.close()
 
 
 def _named(url: str, database: str) -> str:

@@ -46,7 +46,7 @@ def folder_and_file(path: Path) -> tuple[Path, str]:
         BadInput: there is nothing at the path, or it may not be seen.
     """
     place = _single_root(path.expanduser().resolve())
-    # Unlike `Path.exists`, this is False and no error in a folder that may not be entered.
+    # In a folder that may not be entered, `Path.exists` raises an error; this returns False.
     if not os.path.exists(place):  # noqa: PTH110
         raise BadInput(f"there is no folder or file {str(path)!r}")
     return (place, "") if place.is_dir() else (place.parent, place.name)

@@ -39,12 +39,12 @@ async def read_folders_again(
 ) -> tuple[FolderReading, ...]:
     """Read the folders of the collection's documents as `--docs` does, and say which are gone.
 
-    Of a folder whose documents were named one by one, no other file is read. A folder is gone if it
-    has no file of the collection any more: an unmounted disk must not empty a collection, and one
-    below the folder must remove nothing. A document whose file cannot be read stays, and so does
-    one of the same address from elsewhere. Documents that were sent to a server come from no
-    folder. On behalf of an owner nothing is read: the
-    folders belong to the machine. A fault of one folder is its note.
+    Where documents were named one by one, no other file of their folder is read. A folder counts as
+    gone if it has no file of the collection any more, so an unmounted disk empties no collection.
+    After a subfolder that cannot be read, no document is removed. A document whose file cannot be
+    read stays. A document of the same address that comes from elsewhere stays as it is. Documents
+    that were sent to a server come from no folder. On behalf of an owner nothing is read: the
+    folders belong to the machine. A fault of one folder becomes its note.
     """
     if not collection:
         return ()
@@ -111,7 +111,7 @@ async def _read(
 
 
 def _has_one_of(root: Path, documents: Sequence[StoredDocument]) -> bool:
-    # Unlike `Path.is_file`, this is False and no error in a folder that may not be entered.
+    # In a folder that may not be entered, `Path.is_file` raises an error; this returns False.
     if any(os.path.isfile(root / each.address) for each in documents):  # noqa: PTH113
         return True
     found = named_files(root, [each.address for each in documents])

@@ -92,12 +92,13 @@ async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
     for _ in range(attempts):
         try:
             temporal = await holdfast.reading_connection()
-            try:
-                return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
-            except ServiceDown:
-                holdfast.forget_connection(temporal)
-                raise
         except ServiceDown as error:
+            reason = str(error)
+            break
+        try:
+            return await workflow_activity(temporal, job.id, holdfast.settings.task_queue)
+        except ServiceDown as error:
+            holdfast.forget_connection(temporal)
             reason = str(error)
     return WorkflowActivity(blocked_by=(reason,))
 

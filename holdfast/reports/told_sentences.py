@@ -5,13 +5,12 @@ it is shown.
 """
 
 import re
-from calendar import month_name
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Self
 
 from holdfast.models.evidence.evidence import Report, ReportStatement
-from holdfast.planning.reports.number_spellings import canonical_number, number_of_word
+from holdfast.planning.reports.number_spellings import MONTHS, canonical_number, number_of_word
 from holdfast.roles.extractive.text.words_and_sentences import sentences, stem
 
 _FEW_FINDINGS = 3
@@ -38,7 +37,6 @@ _FILLING = frozenset(_FILLER.split())
 """Words that say nothing by themselves."""
 _BEING = {"are": "is", "am": "is", "were": "was"} | {e: e for e in ("is", "was", "be", "been")}
 _BEFORE_DATE = frozenset(("at", "in", "on"))
-_MONTHS = frozenset(month.casefold() for month in month_name if month)
 _DENYING = """
 aucun aucune cannot either except impossible instead jamais kaum kein keine keinen keiner lack ne
 neither never nicht nichts nie niemals no nobody non none nor not nothing nowhere or ou pas rien
@@ -161,7 +159,7 @@ def _tokens(text: str, *, is_past: bool = False) -> Iterator[str]:
     """
     found = [part for match in _TOKEN.finditer(text) for part in _parts(match)]
     for word, following in zip(found, [*found[1:], ""], strict=False):
-        is_dated = word in _BEFORE_DATE and (_is_number(following) or following in _MONTHS)
+        is_dated = word in _BEFORE_DATE and (_is_number(following) or following in MONTHS)
         if word not in _FILLING and not is_dated:
             yield _plain(word, is_past=is_past)
 

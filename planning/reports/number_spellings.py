@@ -18,8 +18,9 @@ _SCALED = rf"(?P<number>{_DIGITS})(?:[ -](?P<scale>{'|'.join(_SCALES)})\b)?"
 _CLAIM = re.compile(rf"(?<![\w.,]){_SCALED}", re.IGNORECASE)
 _ANY = re.compile(_SCALED, re.IGNORECASE)
 _SPACED = re.compile("(?<![\\w.,])\\d{1,3}(?:[ \u00a0\u202f]\\d{3})+(?!\\d)")
-_MONTHS = [name.casefold() for name in month_name if name]
-_MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})\b\.?"
+MONTHS = [name.casefold() for name in month_name if name]
+"""The English names of the months, in small letters."""
+_MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in MONTHS)})\b\.?"
 _NUMBERED_DATE = re.compile(
     r"(?<![\d/.-])(?:\d{4}-(\d{1,2})-\d{1,2}|(\d{1,2})([/.])(\d{1,2})\3\d{4})(?![\d/-])"
 )
@@ -154,7 +155,7 @@ def months_in(text: str) -> frozenset[str]:
     """
     found = (group for match in _NUMBERED_DATE.finditer(text) for group in match.group(1, 2, 4))
     numbers = {int(each) for each in found if each}
-    return frozenset(_MONTHS[number - 1] for number in numbers if 1 <= number <= len(_MONTHS))
+    return frozenset(MONTHS[number - 1] for number in numbers if 1 <= number <= len(MONTHS))
 
 
 def computed_numbers(sentence: str, shown: frozenset[str]) -> frozenset[str]:

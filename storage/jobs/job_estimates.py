@@ -1,15 +1,16 @@
-"""Estimate what a plan will cost, and store the estimate with the job's first plan."""
+"""Estimate what a plan will cost, and store the estimate with the plan and its edits."""
 
 import json
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 
 from holdfast.models.budget.cost_estimates import PlanEstimate
 from holdfast.models.budget.spend_breakdown import Tokens
 from holdfast.models.budget.token_prices import PriceList
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_record import JobRequest
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.budget.estimate_calculation import estimate_plan
@@ -53,12 +54,19 @@ async def store_estimate(write: JobTransaction, told: PlanEstimate) -> None:
 
 
 async def load_estimate(db: Database, job_id: str) -> StoredEstimate | None:
-    """Return the estimate that was stored with the job's first plan, or None."""
-    first = (plan_changes.c.job_id == jobs.c.id) & (plan_changes.c.number == 1)
+    """Return the estimate that was stored with the first plan, or with its last edit; or None.
+
+    An edited plan has an estimate of its own. The time that a plan waits for its editor does not
+    count for the edited plan.
+    """
+    is_estimated = or_(
+        plan_changes.c.number == 1, plan_changes.c.cause == PlanChangeCause.EDITED.value
+    )
     query = (
-        select(jobs.c.estimate, plan_changes.c.created_at)
-        .join(plan_changes, first)
-        .where(jobs.c.id == job_id, jobs.c.estimate.is_not(None))
+        select(jobs.c.estimate, func.max(plan_changes.c.created_at))
+        .join(plan_changes, plan_changes.c.job_id == jobs.c.id)
+        .where(jobs.c.id == job_id, jobs.c.estimate.is_not(None), is_estimated)
+        .group_by(jobs.c.id)
     )
     async with db.reading() as connection:
         row = (await connection.execute(query)).one_or_none()

@@ -1,6 +1,5 @@
 """Tests for `[corpus] language`: what new collections get, and what a command changes."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,6 @@ from holdfast.models.errors import BadConfiguration
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    yield database
-    await database.close()
 
 
 def configured(tmp_path: Path, language: str) -> Settings:

@@ -5,7 +5,6 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import openpyxl
@@ -26,13 +25,6 @@ from holdfast.tools.documents.document_reader import DOCUMENT_ENDINGS, MAX_DOCUM
 from holdfast.tools.mcp.answers.answer_passages import AnswerSource
 from holdfast.tools.optional_parts import OptionalPart
 from tests.support.tools.missing_parts import hide_parts
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

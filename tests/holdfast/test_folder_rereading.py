@@ -1,7 +1,6 @@
 """Tests that the folder of a collection is read again, and that one that is gone empties nothing."""
 
 import os
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +15,6 @@ from holdfast.storage.corpus.corpus_records import StoredDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
 ADDED = IngestOptions(replaces_collection=False)
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

@@ -164,6 +164,7 @@ async def test_an_edited_plan_is_a_revision_of_its_own_and_is_worked(
     assert before is not None
     assert after is not None
     assert (before.estimate.tool_calls, after.estimate.tool_calls) == (2, 3)
+    assert before.at < after.at
     first, second = await plan_change_rows.load_plan_changes(engine.db, job_id)
     assert (first.cause, second.cause) == ("planned", "edited")
     assert (second.added, second.superseded) == (("T4", "T5"), ("T2",))
