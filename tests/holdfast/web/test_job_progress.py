@@ -78,25 +78,33 @@ async def test_the_newest_entries_come_before_a_page_that_takes_long(
     engine: RunningEngine, reader: Reader, serving: HttpService
 ) -> None:
     job_id = await waiting_job(engine)
-    log, held = reader.page.locator("#log"), asyncio.Event()
+    log, asked = reader.page.locator("#log"), [asyncio.Event(), asyncio.Event()]
+    held, fetches = [asyncio.Event(), asyncio.Event()], iter(range(2))
 
     async def hold(route: Route) -> None:
         # The answer is as old as the request: it must not take newer entries away.
         answer = await route.fetch()
-        if route.request.resource_type == "fetch":
-            await held.wait()
+        if route.request.resource_type == "fetch" and (number := next(fetches, None)) is not None:
+            asked[number].set()
+            await held[number].wait()
         await route.fulfill(response=answer)
 
-    await reader.page.route(f"**/jobs/{job_id}", hold)
     await reader.goto(f"/jobs/{job_id}")
     await expect(log).to_contain_text("A question to you")
+    await reader.page.route(f"**/jobs/{job_id}", hold)
+    await reader.page.evaluate("window.dispatchEvent(new Event('online'))")
+    await asked[0].wait()
     async with serving.client() as client:
         await client.post(f"/jobs/{job_id}/pause")
     await expect(log).to_contain_text("Paused")
     paused = await reader.page.get_by_role("button", name="Resume").count()
-    held.set()
+    held[0].set()
+    await asked[1].wait()  # the page asks again once it has taken the older answer
+    words = await log.inner_text()
+    held[1].set()
 
     assert paused == 0
+    assert "Paused" in words
     await expect(reader.page.get_by_role("button", name="Resume").first).to_be_visible()
     await expect(log).to_contain_text("Paused")
     await reader.page.unroute_all(behavior="wait")
