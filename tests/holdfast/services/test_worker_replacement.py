@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -63,6 +64,9 @@ async def test_a_command_without_the_workers_certificates_leaves_them_to_the_wor
     await running.up(worker=True)
     assert running.said == ["restarting the worker, because of a change of OPENAI_BASE_URL"]
     assert load_state(running.home).worker_certificates["SSL_CERT_DIR"] == str(tmp_path)
+    assert (replacing := current_worker(running.home)) not in (None, worker)
+    # A worker hides the values of its variables from other processes, and not their names.
+    assert "SSL_CERT_DIR" in psutil.Process(replacing.pid).environ()
 
 
 @pytest.mark.parametrize(
