@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from holdfast.evals.child_command import run_child
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.measures.question_files import DEFAULT_FILE
 from holdfast.evals.oracle.oracle_runs import DATA_FOLDER
 
@@ -80,7 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     chosen.out.mkdir(parents=True, exist_ok=True)
     wanted = [each for each in tables if is_wanted(each, chosen)]
-    return 0 if all([_renew(each, chosen.out) for each in wanted]) else 1  # noqa: C419 - runs all
+    return command_exit(lambda: _renew_all(wanted, chosen.out))
+
+
+def _renew_all(tables: Sequence[SmallTable], out: Path) -> int:
+    """Run all tables, also behind one that failed."""
+    return 0 if all([_renew(each, out) for each in tables]) else 1  # noqa: C419 - runs all
 
 
 def parsed_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -111,7 +118,7 @@ def _renew(table: SmallTable, out: Path) -> bool:
         return True
     began, used = time.monotonic(), _processor_seconds()
     command = [sys.executable, "-m", _PREFIX + table.module, *table.arguments]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    ran = run_child(command, is_captured=True)
     took, spent = time.monotonic() - began, _processor_seconds() - used
     heading = [
         f"command: {table.command}",

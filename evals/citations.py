@@ -8,13 +8,13 @@ docs/evaluation.md says what is measured, and what came out.
 
 import argparse
 import asyncio
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.measures.citation_figures import citation_figures
 from holdfast.evals.measures.citation_table import citation_lines, figures_as_json
 from holdfast.evals.measures.evaluation_engine import (
@@ -29,7 +29,7 @@ from holdfast.evals.measures.question_files import (
     QuestionFormat,
     read_questions,
 )
-from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.errors import BadInput
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.services.servers.temporary_services import temporary_services
@@ -50,17 +50,14 @@ object a line of {"id", "question", "answer", "answer_aliases",
 def main(arguments: Sequence[str] | None = None, default: Path = DEFAULT_FILE) -> int:
     """Run the measurement and return the exit code."""
     chosen = parsed_arguments(arguments)
-    try:
-        questions, fitted = chosen_questions(chosen, default)
-        strategy = with_settings(preset(PRESET).strategy, dict(chosen.changes))
-        configure_logs("WARNING")
-        worked = _work_questions(questions, chosen.slots_of_jobs, strategy)
-    except HoldfastError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        print("stopped", file=sys.stderr)
-        return 130
+    return command_exit(lambda: _measure(chosen, default))
+
+
+def _measure(chosen: argparse.Namespace, default: Path) -> int:
+    questions, fitted = chosen_questions(chosen, default)
+    strategy = with_settings(preset(PRESET).strategy, dict(chosen.changes))
+    configure_logs("WARNING")
+    worked = _work_questions(questions, chosen.slots_of_jobs, strategy)
     found = citation_figures(worked, fitted)
     print(figures_as_json(found, worked) if chosen.json else "\n".join(citation_lines(found)))
     return 0
@@ -145,10 +142,6 @@ async def _work(
     slots: int,
     strategy: Strategy,
 ) -> list[ComparedQuestion]:
-    this = asyncio.current_task()
-    assert this is not None, "asyncio.run makes one"
-    # The services run detached: without this, `kill` would leave them behind.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     async with running_question_lab(where, strategy) as lab:
         return await lab.work(questions, slots, _print_progress)
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holdfast.configuration.calibration_settings import read_calibrations
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.measures.calibration_fit import calibration_lines, fit_route_table
 from holdfast.evals.measures.question_files import DEFAULT_FILE, EvaluationQuestion, read_questions
 from holdfast.evals.offline.offline_job import OfflineJob
 from holdfast.evals.offline.offline_table import offline_table, rated_answers
-from holdfast.models.errors import BadInput
 from holdfast.models.evidence.answer_routes import RouteTable
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 
@@ -40,12 +40,12 @@ async def run_questions(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; the process's exit code."""
     chosen = _arguments(arguments)
-    try:
-        questions = read_questions(chosen.file)[chosen.first : chosen.last]
-        table = _table(chosen)
-    except BadInput as error:
-        print(error, file=sys.stderr)
-        return 2
+    return command_exit(lambda: _measure(chosen))
+
+
+def _measure(chosen: argparse.Namespace) -> int:
+    questions = read_questions(chosen.file)[chosen.first : chosen.last]
+    table = _table(chosen)
     jobs = asyncio.run(run_questions(questions, fixed_hits=chosen.fixed_hits))
     for job in jobs[: chosen.show]:
         print(_trace(job))

@@ -14,13 +14,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.coordination.coordination_cases import CoordinationCase, coordination_cases
 from holdfast.evals.coordination.coordination_runs import run_coordination
 from holdfast.evals.coordination.coordination_table import (
     coordination_figures,
     coordination_lines,
 )
-from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.errors import BadInput
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,14 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args(arguments)
     configure_logs("WARNING")
-    try:
-        cases = _chosen_cases(chosen.cases)
-        with TemporaryDirectory(prefix="holdfast-coordination-") as folder:
-            found = run_coordination(cases, chosen.out or Path(folder), chosen.jobs)
-        figures = coordination_figures(cases, found)
-    except HoldfastError as error:
-        print(error, file=sys.stderr)
-        return 2
+    return command_exit(lambda: _run(chosen))
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    cases = _chosen_cases(chosen.cases)
+    with TemporaryDirectory(prefix="holdfast-coordination-") as folder:
+        found = run_coordination(cases, chosen.out or Path(folder), chosen.jobs)
+    figures = coordination_figures(cases, found)
     shown = (
         figures.model_dump_json(indent=1) if chosen.json else "\n".join(coordination_lines(figures))
     )

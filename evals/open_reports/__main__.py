@@ -12,12 +12,12 @@ continues after the last score in --out. docs/evaluation.md says what is measure
 import argparse
 import asyncio
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.measures.evaluation_engine import running_worker
 from holdfast.evals.open_reports.open_runs import (
     OpenRunOptions,
@@ -28,9 +28,9 @@ from holdfast.evals.open_reports.open_table import open_figures, open_lines
 from holdfast.evals.open_reports.public_sets import read_open_questions
 from holdfast.evals.open_reports.report_judge import ReportJudge
 from holdfast.evals.presets.preset_comparison import preset_arms
-from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.errors import BadInput
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
-from holdfast.services.service_lifecycle import start_services, stop_services
+from holdfast.services.service_lifecycle import services_of_command
 from holdfast.settings import load_settings
 
 
@@ -38,12 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, score and print; the process's exit code."""
     chosen = _arguments(arguments)
     configure_logs("ERROR")
-    try:
-        wanted = _options(chosen)
-        scores = asyncio.run(_scored(chosen, wanted))
-    except HoldfastError as error:
-        print(error, file=sys.stderr)
-        return 2
+    again = f"stopped; the same command continues from {chosen.out}"
+    return command_exit(lambda: _run(chosen), again)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    wanted = _options(chosen)
+    scores = asyncio.run(_scored(chosen, wanted))
     if not scores:
         print("no question was scored: the cap is spent", file=sys.stderr)
         return 1
@@ -97,22 +98,17 @@ def _options(chosen: argparse.Namespace) -> OpenRunOptions:
 
 async def _scored(chosen: argparse.Namespace, wanted: OpenRunOptions) -> list[ReportScore]:
     settings = load_settings()
-    this = asyncio.current_task()
-    assert this is not None, "asyncio.run makes one"
-    # The services are processes of their own: without this handler, `kill` would leave them behind.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     own = settings.model_copy(update={"home": wanted.out / "home", "config_file": None})
     judge = None
     if chosen.judge:
         endpoint = EndpointModel(base_url=settings.openai_base_url, api_key=settings.openai_api_key)
         judge = ReportJudge(endpoint, chosen.judge, chosen.seed)
     servers = chosen.config.read_text(encoding="utf-8") if chosen.config else ""
-    try:
-        endpoints = await start_services(own, _say, worker=False)
-        async with running_worker(own.home, endpoints, servers=servers) as holdfast:
-            return await run_open_questions(holdfast, wanted, judge, _say)
-    finally:
-        await asyncio.to_thread(stop_services, own)
+    async with (
+        services_of_command(own, _say) as endpoints,
+        running_worker(own.home, endpoints, servers=servers) as holdfast,
+    ):
+        return await run_open_questions(holdfast, wanted, judge, _say)
 
 
 def _say(line: str) -> None:

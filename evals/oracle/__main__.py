@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.oracle import fault_costs
 from holdfast.evals.oracle.gold_programs import with_faults
 from holdfast.evals.oracle.joined_questions import compose_all, compose_question
@@ -41,7 +42,6 @@ from holdfast.evals.presets.comparison_summary import (
     token_ratio,
 )
 from holdfast.evals.presets.run_records import QuestionRun
-from holdfast.models.errors import HoldfastError
 
 _COMPOSITE = "composite"
 
@@ -50,17 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the presets; the process's exit code."""
     chosen = _arguments(arguments)
     configure_logs("WARNING")
-    try:
-        with TemporaryDirectory(prefix="holdfast-oracle-") as folder:
-            out = chosen.out or Path(folder)
-            return (
-                _run_composite(chosen, out)
-                if chosen.task == _COMPOSITE
-                else _run_single(chosen, out)
-            )
-    except (HoldfastError, FileNotFoundError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return command_exit(lambda: _run(chosen))
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    with TemporaryDirectory(prefix="holdfast-oracle-") as folder:
+        out = chosen.out or Path(folder)
+        run = _run_composite if chosen.task == _COMPOSITE else _run_single
+        return run(chosen, out)
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

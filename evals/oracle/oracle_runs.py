@@ -3,7 +3,6 @@ tools."""
 
 import asyncio
 import json
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from holdfast.evals.oracle.oracle_endpoint import RolePlayer, serve_oracle
 from holdfast.evals.oracle.oracle_roles import Oracle
 from holdfast.evals.presets.preset_comparison import ComparisonRunner, PresetComparison, preset_arms
 from holdfast.evals.presets.run_records import QuestionRun, RunRecords
+from holdfast.models.errors import BadInput
 from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
@@ -32,6 +32,7 @@ _KOPL = {
     "kopl-small": ("questions_small", "kb"),
     "kopl-empty": ("questions_valid_empty", "kb"),
 }
+_FANOUTQA = ("dev310.jsonl", "oracle_facts.jsonl")
 ORACLE_TASKS = (*_KOPL, "fanoutqa")
 """The gold programs that there are."""
 
@@ -61,16 +62,27 @@ def load_oracle_task(name: str, data: Path) -> OracleTask:
     """The gold programs of that name.
 
     Raises:
-        FileNotFoundError: the data are not there.
+        BadInput: a file of the data is missing.
     """
     if name == "fanoutqa":
-        facts = data / "fanoutqa/oracle_facts.jsonl"
-        golds = fanout_programs(data / "fanoutqa/dev310.jsonl", facts)
+        questions, facts = (data / "fanoutqa" / each for each in _FANOUTQA)
+        _check_files(questions, facts)
+        golds = fanout_programs(questions, facts)
         return OracleTask(golds, "facts", "holdfast.evals.oracle.fact_lookup_server", facts)
     questions, base = (data / "kopl_mini" / each for each in _KOPL[name])
-    base = base.with_suffix(".json")
-    golds = kopl_programs(questions.with_suffix(".jsonl"), base)
+    questions, base = questions.with_suffix(".jsonl"), base.with_suffix(".json")
+    _check_files(questions, base)
+    golds = kopl_programs(questions, base)
     return OracleTask(golds, "kopl", "holdfast.evals.kopl.kopl_server", base)
+
+
+def _check_files(*files: Path) -> None:
+    missing = next((file for file in files if not file.is_file()), None)
+    if missing is not None:
+        raise BadInput(
+            f"there is no file {str(missing)!r}; --data takes the folder of the gold programs "
+            "(docs/evaluation.md, Oracle runs)"
+        )
 
 
 def run_oracle(task: OracleTask, wanted: OracleRunOptions) -> list[QuestionRun]:
@@ -150,9 +162,6 @@ async def _compared(
     address: str,
     servers: str,
 ) -> list[QuestionRun]:
-    this = asyncio.current_task()
-    assert this is not None, "asyncio.run makes one"
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     records = RunRecords.open(out / "runs.jsonl")
     async with running_worker(home, endpoints, servers=servers, model_url=address) as holdfast:
         say = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731

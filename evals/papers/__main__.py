@@ -9,7 +9,6 @@ With --model the questions are run by the endpoint that OPENAI_BASE_URL names, t
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.child_command import run_child
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.oracle import __main__ as oracle_command
 from holdfast.evals.oracle import fault_costs
 from holdfast.evals.oracle.joined_questions import compose_all
@@ -38,7 +39,7 @@ from holdfast.evals.papers.paper_comparisons import (
 from holdfast.evals.presets.comparison_output import comparison_fields, comparison_table_lines
 from holdfast.evals.presets.comparison_summary import preset_figures, token_ratio
 from holdfast.evals.presets.preset_comparison import PresetComparison, preset_arms
-from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.errors import BadInput
 
 _TDP = "tdp"
 _REPEATS = 3
@@ -48,15 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison; the process's exit code."""
     chosen = _arguments(arguments)
     configure_logs("WARNING")
-    try:
-        if chosen.model:
-            return _run_real(chosen)
-        if chosen.paper == _TDP:
-            return oracle_command.main(_composite_arguments(chosen))
-        return _run_oracle(chosen, PAPERS[chosen.paper])
-    except (HoldfastError, FileNotFoundError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return command_exit(lambda: _run(chosen))
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    if chosen.model:
+        return _run_real(chosen)
+    if chosen.paper == _TDP:
+        return oracle_command.main(_composite_arguments(chosen))
+    return _run_oracle(chosen, PAPERS[chosen.paper])
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -103,7 +104,7 @@ def _run_real(chosen: argparse.Namespace) -> int:
         changes = ", ".join(f"{name}={json.dumps(value)}" for name, value in each.changes.items())
         command += ["--arm", f"{each.name}: {changes}"]
     command += ["--judge", chosen.judge] if chosen.judge else []
-    return subprocess.run([*command, *["--json"] * chosen.json], check=False).returncode
+    return run_child([*command, *["--json"] * chosen.json]).returncode
 
 
 def _run_oracle(chosen: argparse.Namespace, table: PaperTable) -> int:

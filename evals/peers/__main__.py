@@ -9,19 +9,18 @@ stopped. docs/evaluation.md says what is measured, and what came out.
 
 import argparse
 import asyncio
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.peers.contestant_names import CONTESTANTS, check_contestants
 from holdfast.evals.peers.metered_endpoint import ModelEndpoint
 from holdfast.evals.peers.peer_records import PeerRun
 from holdfast.evals.peers.peer_run import ComparisonOptions, run_comparison
 from holdfast.evals.peers.peer_table import table_lines
 from holdfast.evals.peers.question_sets import SET_FOLDER, read_question_set
-from holdfast.models.errors import HoldfastError
 from holdfast.settings import load_settings
 
 _DEFAULT = "pydantic-ai,loop,single-prompt"
@@ -31,15 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison and return the exit code."""
     chosen = _arguments(arguments)
     configure_logs("WARNING")
-    try:
-        runs = asyncio.run(_compare(chosen))
-    except HoldfastError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        print(f"stopped; the same command continues from {chosen.out}", file=sys.stderr)
-        return 130
-    print("\n".join(table_lines(runs)))
+    again = f"stopped; the same command continues from {chosen.out}"
+    return command_exit(lambda: _run(chosen), again)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    print("\n".join(table_lines(asyncio.run(_compare(chosen)))))
     return 0
 
 
@@ -64,10 +60,6 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _compare(chosen: argparse.Namespace) -> list[PeerRun]:
-    this = asyncio.current_task()
-    assert this is not None, "asyncio.run makes one"
-    # The services run detached: without this handler, `kill` would leave them behind.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     settings = load_settings()
     return await run_comparison(
         ComparisonOptions(

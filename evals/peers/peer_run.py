@@ -19,7 +19,7 @@ from holdfast.evals.peers.peer_records import PeerRecords, PeerRun
 from holdfast.evals.peers.question_sets import QuestionSet
 from holdfast.evals.peers.shared_search import SharedSearch
 from holdfast.roles.endpoints.chat_endpoint import EndpointModel
-from holdfast.services.service_lifecycle import start_services, stop_services
+from holdfast.services.service_lifecycle import services_of_command
 from holdfast.settings import Settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -60,26 +60,25 @@ async def _run_with_services(
 ) -> list[PeerRun]:
     home = options.out.absolute() / "home"
     own = settings.model_copy(update={"home": home, "config_file": None})
-    try:
-        endpoints = await start_services(own, _say, worker=False)
-        async with _opened_database(endpoints.database_url) as db:
-            search = SharedSearch(CorpusStore(db))
-            metered = MeteredEndpoint(options.behind, search, options.out / "exchanges")
-            async with (
-                serving(metered.app) as address,
-                running_worker(home, endpoints, model_url=f"{address}/v1") as holdfast,
-            ):
-                comparison = PeerComparison(
-                    open_contestants(options.contestants, holdfast, search, options.settings),
-                    metered,
-                    address,
-                    records,
-                    _judging(options),
-                    _say,
-                )
-                return await comparison.compare(_asked(options), options.slots)
-    finally:
-        await asyncio.to_thread(stop_services, own)
+    async with (
+        services_of_command(own, _say) as endpoints,
+        _opened_database(endpoints.database_url) as db,
+    ):
+        search = SharedSearch(CorpusStore(db))
+        metered = MeteredEndpoint(options.behind, search, options.out / "exchanges")
+        async with (
+            serving(metered.app) as address,
+            running_worker(home, endpoints, model_url=f"{address}/v1") as holdfast,
+        ):
+            comparison = PeerComparison(
+                open_contestants(options.contestants, holdfast, search, options.settings),
+                metered,
+                address,
+                records,
+                _judging(options),
+                _say,
+            )
+            return await comparison.compare(_asked(options), options.slots)
 
 
 def _asked(options: ComparisonOptions) -> list[QuestionSet]:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from holdfast.configuration.json_logs import configure_logs
+from holdfast.evals.command_exit import command_exit
 from holdfast.evals.peers.exchange_records import ExchangeRecords
 from holdfast.evals.peers.metered_endpoint import ModelEndpoint
 from holdfast.evals.peers.peer_run import ComparisonOptions, run_comparison, serving
@@ -26,7 +27,7 @@ from holdfast.evals.peers.question_sets import SET_FOLDER, QuestionSet, read_que
 from holdfast.evals.weak.reader_notes import recorded_notes
 from holdfast.evals.weak.weak_figures import WeakRun, weak_lines, weak_run
 from holdfast.evals.weak.weak_reader import WeakReader
-from holdfast.models.errors import BadInput, HoldfastError
+from holdfast.models.errors import BadInput
 from holdfast.planning.text.token_estimates import estimate_tokens
 from holdfast.settings import load_settings
 
@@ -47,16 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("build/weak"), help="kept results")
     chosen = parser.parse_args(arguments)
     configure_logs("ERROR")
-    try:
-        sets = [read_question_set(SET_FOLDER / f"{name}.toml", chosen.data) for name in chosen.sets]
-        runs = [
-            run
-            for seed in range(1, chosen.seeds + 1)
-            for run in asyncio.run(_played(sets, seed, chosen.out / str(seed), chosen.slots))
-        ]
-    except HoldfastError as error:
-        print(error, file=sys.stderr)
-        return 2
+    again = f"stopped; the same command continues from {chosen.out}"
+    return command_exit(lambda: _play(chosen), again)
+
+
+def _play(chosen: argparse.Namespace) -> int:
+    sets = [read_question_set(SET_FOLDER / f"{name}.toml", chosen.data) for name in chosen.sets]
+    runs = [
+        run
+        for seed in range(1, chosen.seeds + 1)
+        for run in asyncio.run(_played(sets, seed, chosen.out / str(seed), chosen.slots))
+    ]
     rows = [run.model_dump(mode="json") for run in runs]
     (chosen.out / "figures.json").write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
     print("\n".join(weak_lines(runs)))

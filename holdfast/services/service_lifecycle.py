@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Callable, Coroutine
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from holdfast import migrations
@@ -29,6 +29,7 @@ from holdfast.services.service_state import (
     make_home,
     save_state,
 )
+from holdfast.services.termination_signal import termination_as_interrupt
 from holdfast.settings import Endpoints, Settings
 
 
@@ -63,6 +64,25 @@ async def start_services(
         if worker:
             await ensure_worker(settings, state, endpoints, say, may_interrupt=may_interrupt)
     return endpoints
+
+
+@asynccontextmanager
+async def services_of_command(
+    settings: Settings, say: StartupMessageCallback
+) -> AsyncIterator[Endpoints]:
+    """Start the services without a worker, and stop them at the end of the block.
+
+    SIGTERM ends the block as Ctrl-C does.
+
+    Raises:
+        ServiceDown: a service does not start, or does not end.
+        BadConfiguration: a setting, or data of another version, prevents the start.
+    """
+    with termination_as_interrupt():
+        try:
+            yield await start_services(settings, say, worker=False)
+        finally:
+            await asyncio.to_thread(stop_services, settings)
 
 
 async def attach_to_services(settings: Settings, *, needs_temporal: bool = True) -> Endpoints:

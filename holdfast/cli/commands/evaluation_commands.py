@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -188,23 +187,16 @@ async def _run_comparison(
     from holdfast.configuration.json_logs import configure_logs
     from holdfast.evals.measures.evaluation_engine import running_worker
     from holdfast.evals.presets.preset_comparison import ComparisonRunner
-    from holdfast.services.service_lifecycle import start_services, stop_services
+    from holdfast.services.service_lifecycle import services_of_command
 
     configure_logs("WARNING")
-    this = asyncio.current_task()
-    assert this is not None, "asyncio.run makes one"
-    # The services run detached: without this handler, `kill` would leave them behind.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     own = _own_settings(options, settings)
-    try:
-        endpoints = await start_services(own, print_progress, worker=False)
-        model = _open_judge(options, settings)
-        async with running_worker(own.home, endpoints) as holdfast:
-            return await ComparisonRunner(holdfast, records, model, print_progress).compare(
-                comparison
-            )
-    finally:
-        await asyncio.to_thread(stop_services, own)
+    model = _open_judge(options, settings)
+    async with (
+        services_of_command(own, print_progress) as endpoints,
+        running_worker(own.home, endpoints) as holdfast,
+    ):
+        return await ComparisonRunner(holdfast, records, model, print_progress).compare(comparison)
 
 
 def _open_judge(options: EvaluationOptions, settings: "Settings") -> "EndpointModel | None":
