@@ -7,6 +7,7 @@ it is shown.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import NamedTuple, Self
 
 from holdfast.models.evidence.evidence import Report, ReportStatement
@@ -15,6 +16,9 @@ from holdfast.roles.extractive.text.words_and_sentences import sentences, stem
 
 _FEW_FINDINGS = 3
 """A reader of so few findings sees their quotes too, so a sentence of the quotes adds nothing."""
+_MOST_READ = 50_000
+"""Characters of findings that a reader keeps in mind, and that are compared in a fraction of a
+second: a page that shows a huge report stops all other pages for as long."""
 _TOKEN = re.compile(
     r"(?<![\w)])[-−–]?(?P<number>\d+(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)|\d+(?:\.\d+)?(?![\w.,]*\d))"
     r"|(?P<figure>(?<![\w)])[-−–]?\d+(?:[.,]\d+)+|\d+(?:[.,]\d+)*)"
@@ -71,32 +75,63 @@ class _Said(NamedTuple):
 
     def tells(self, other: Self) -> bool:
         """True if whole clauses of this sentence are the other, and the rest turns nothing."""
-        said, count = other.words, len(self.clauses)
-        runs = (
-            _Said(self.clauses[start:end]).words
-            for start in range(count)
-            for end in range(start + 1, count + 1)
+        said, words = other.words, self.words
+        bounds = frozenset(accumulate(map(len, self.clauses), initial=0))
+        is_said = bool(said) and any(
+            end - len(said) in bounds and words[end - len(said) : end] == said for end in bounds
         )
-        return _turns(said) == _turns(self.words) and said in runs
+        return is_said and _turns(said) == _turns(words)
+
+
+class _Answered(NamedTuple):
+    """A question and its answer as words; None for `asked` if only the answer says what holds."""
+
+    asked: tuple[str, ...] | None
+    given: tuple[str, ...]
+    is_past: bool
+
+    @classmethod
+    def of(cls, question: str, answer: str) -> Self:
+        """Return the words; a question with alternatives or `not` leaves open what is said."""
+        is_past = re.search(r"\bdid\b", question, re.IGNORECASE) is not None
+        asked = tuple(_tokens(_ASKING.sub(" ", question), is_past=is_past))
+        is_open = not _DENYING_WORDS.isdisjoint(_tokens(question))
+        return cls(None if is_open else asked, tuple(_tokens(answer, is_past=is_past)), is_past)
+
+    def is_said_by(self, sentence: str) -> bool:
+        """True if the sentence is the question with the answer in place of its question word."""
+        if self.asked is None or not self.given:
+            return False
+        said = tuple(_tokens(sentence, is_past=self.is_past))
+        parts = (_without_being(self.asked), _without_being(self.given))
+        return _being(said) == _being(self.asked + self.given) and _without_being(said) in (
+            parts[0] + parts[1],
+            parts[1] + parts[0],
+        )
 
 
 class Told(NamedTuple):
     """What the reader of a report knows: sentences, the question with its answer, and marks."""
 
     said: tuple[_Said, ...]
-    question: str
-    answer: str
+    answered: _Answered
     marks: frozenset[int]
 
     @classmethod
     def by_findings(cls, report: Report, answer: str) -> Self:
-        """Return what answer and findings tell; with the quotes of few findings."""
+        """Return what answer and findings tell; with the quotes of few, the first of very many."""
         marks = frozenset(mark for each in report.findings for mark in each.marks)
-        texts = [answer, *(each.text for each in report.findings)]
+        lengths = accumulate(len(each.text) for each in report.findings)
+        read = [
+            each.text
+            for each, length in zip(report.findings, lengths, strict=True)
+            if length <= _MOST_READ
+        ]
+        texts = [answer, *read]
         if len(report.findings) <= _FEW_FINDINGS:
             texts += [each.quote for each in report.citations if each.mark in marks]
         said = tuple(_Said.of(each) for text in texts for each in _sentences(text))
-        return cls(said, report.question, answer, marks)
+        return cls(said, _Answered.of(report.question, answer), marks)
 
     def tells(self, statements: Iterable[ReportStatement]) -> bool:
         """True if no statement says or cites what the reader does not know."""
@@ -108,7 +143,7 @@ class Told(NamedTuple):
         for each in _sentences(text):
             said = _Said.of(each)
             is_told = any(known.tells(said) for known in self.said)
-            if not is_told and not _answers(self.question, self.answer, each):
+            if not is_told and not self.answered.is_said_by(each):
                 return False
         return True
 
@@ -120,32 +155,14 @@ def are_told_by_answer(findings: Iterable[ReportStatement], question: str, answe
     """
     few = tuple(findings)
     said = tuple(_Said.of(each) for each in _sentences(answer))
-    told = Told(said, question, answer, frozenset(mark for each in few for mark in each.marks))
+    marks = frozenset(mark for each in few for mark in each.marks)
+    told = Told(said, _Answered.of(question, answer), marks)
     return 0 < len(few) <= _FEW_FINDINGS and told.tells(few)
 
 
 def turns(text: str) -> bool:
     """True if a word of the text changes what else is said, such as `not` or `wrong`."""
     return any(_is_turning(word) for word in _tokens(text))
-
-
-def _answers(question: str, answer: str, sentence: str) -> bool:
-    """True if the sentence is the question with the answer in the place of its question word.
-
-    A question that offers alternatives or says `not` leaves open what its answer says.
-    """
-    if not _DENYING_WORDS.isdisjoint(_tokens(question)):
-        return False
-    is_past = re.search(r"\bdid\b", question, re.IGNORECASE) is not None
-    asked, given, said = (
-        [*_tokens(text, is_past=is_past)] for text in (_ASKING.sub(" ", question), answer, sentence)
-    )
-    parts = (_without_being(asked), _without_being(given))
-    return (
-        bool(given)
-        and _being(said) == _being(asked + given)
-        and _without_being(said) in (parts[0] + parts[1], parts[1] + parts[0])
-    )
 
 
 def _sentences(text: str) -> list[str]:
@@ -218,8 +235,8 @@ def _is_ordinal(word: str) -> bool:
     return word != "thousand" and word.endswith(("st", "nd", "rd", "th"))
 
 
-def _without_being(words: Iterable[str]) -> list[str]:
-    return [each for each in words if each not in _BEING]
+def _without_being(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(each for each in words if each not in _BEING)
 
 
 def _being(words: Iterable[str]) -> Counter[str]:

@@ -226,3 +226,20 @@ def test_a_conclusion_that_is_or_may_be_less_sure_than_the_answer_is_shown() -> 
     )
 
     assert short_answer(report).conclusions == (doubt, open_doubt)
+
+
+@pytest.mark.conformance("REP-03")
+@pytest.mark.parametrize(("before", "is_shown"), [(20, False), (4_000, True)])
+def test_a_reader_of_very_many_findings_keeps_only_the_first_in_mind(
+    before: int, *, is_shown: bool
+) -> None:
+    summary = ReportStatement(text="Verity Foods lost 212 pallets.", marks=(1,))
+    findings = (
+        *(summary.model_copy(update={"text": f"Store {n} is full."}) for n in range(before)),
+        summary,
+    )
+    report = Report(
+        question="What happened?", answer="a loss", summary=(summary,), findings=findings
+    )
+
+    assert short_answer(report).summary == ((summary,) if is_shown else ())
