@@ -100,11 +100,11 @@ def test_an_evaluation_that_is_killed_in_the_middle_of_its_jobs_leaves_none(tmp_
 
 def test_a_child_ends_in_order_when_its_parent_is_killed(tmp_path: Path):
     child = (
-        "import sys; from holdfast.services.termination_signal import termination_as_interrupt\n"
+        "import signal, sys; from holdfast.services.termination_signal import termination_as_interrupt\n"
         "with termination_as_interrupt():\n"
         "    try:\n"
         "        open(sys.argv[1], 'w').close()\n"
-        "        sys.stdin.read()\n"
+        "        signal.pause()\n"
         "    finally:\n"
         "        open(sys.argv[2], 'w').close()\n"
     )
