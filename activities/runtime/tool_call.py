@@ -83,7 +83,7 @@ class ToolCaller:
         if (inherited := await self._inherit_answer(key, opened, tool)) is not None:
             return inherited, ""
         if self.ledger.is_frozen and not await self.hub.depends_on_history(tool):
-            unrecorded = ToolFailed(f"the record has no answer of {tool} to these arguments")
+            unrecorded = ToolFailed(await self.ledger.missing_tool_recording(tool, arguments))
             await self.ledger.withhold_tool_call(opened.row_id, str(unrecorded))
             raise unrecorded
         if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:

@@ -52,6 +52,7 @@ from holdfast.storage.ledger.inherited_answers import (
     inherit_tool_answer,
     inherited_model_call,
     missing_recording,
+    missing_tool_recording,
 )
 from holdfast.storage.ledger.recorded_answers import (
     recorded_answer,
@@ -259,6 +260,11 @@ class CallLedger:
         if not self.origins:
             return None
         return await inherit_tool_answer(self.db, self.origins, row_id, tool, key.request_hash)
+
+    async def missing_tool_recording(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Return that no origin of the fork answered such a call, with the nearest recorded one."""
+        request = json.dumps(arguments, ensure_ascii=False)
+        return await missing_tool_recording(self.db, self.origins, tool, request)
 
     async def close_tool_call(
         self, row_id: int, answer: ToolAnswer, *, repeated_call_id: int | None = None

@@ -6,7 +6,8 @@ call costs nothing and is counted as a repeated call.
 """
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -58,19 +59,65 @@ async def missing_recording(
     found = await db.row(_STATEMENTS["requests_of_role"], facts)
     asked = _words(request)
     place = f"the {request.role}" + (f" in {key.task_id}" if key.task_id else "")
-    known = [
-        (_agreement(asked, words), number, task, words)
-        for number, task, content in found.recorded
-        if (words := _recorded_words(content))
-    ]
+    read = {number: (task, _recorded_request(content)) for number, task, content in found.recorded}
+    known = [(number, task, _words(each)) for number, (task, each) in read.items() if each]
     if not known:
         return f"no recording answers {place}: the record has no call of that role"
-    same, number, task, words = max(known)
-    where = f"call {number}" + (f" of {task}" if task else "")
+    nearest = _nearest(asked, known)
+    same = read[nearest.number][1]
+    difference = nearest.difference
+    if same is not None and _words(same) == asked:
+        difference = _differing_field(same, request)
     return (
-        f"no recording answers {place}; the nearest is {where}, which differs from character "
-        f"{same:,}: recorded {words[same : same + _SHOWN]!r}, now {asked[same : same + _SHOWN]!r}"
+        f"no recording answers {place}; the nearest is {nearest.place}, which differs {difference}"
     )
+
+
+async def missing_tool_recording(
+    db: Database, origins: tuple[str, ...], tool: str, arguments: str
+) -> str:
+    """Return that no origin answered this call of a tool, with the nearest one.
+
+    `arguments` is the call's request as JSON. Nearest is the recorded one that agrees for longest.
+    """
+    facts: dict[str, StatementValue] = {"origins": json.dumps(origins), "tool": tool}
+    found = await db.row(_STATEMENTS["requests_of_tool"], facts)
+    if not found.recorded:
+        return f"the record has no call of {tool} that was answered"
+    nearest = _nearest(arguments, found.recorded)
+    return (
+        f"the record has no answer of {tool} to these arguments; the nearest is {nearest.place}, "
+        f"which differs {nearest.difference}"
+    )
+
+
+class _Nearest(NamedTuple):
+    """The recorded request that agrees with another one for longest."""
+
+    number: int
+    place: str
+    difference: str
+
+
+def _nearest(asked: str, recorded: Iterable[tuple[int, str, str]]) -> _Nearest:
+    """Return the nearest of recorded requests, each with the number of its call and its task."""
+    known = ((_agreement(asked, words), number, task, words) for number, task, words in recorded)
+    same, number, task, words = max(known)
+    return _Nearest(
+        number,
+        f"call {number}" + (f" of {task}" if task else ""),
+        f"from character {same:,}: recorded {words[same : same + _SHOWN]!r}, "
+        f"now {asked[same : same + _SHOWN]!r}",
+    )
+
+
+def _differing_field(recorded: ModelRequest, request: ModelRequest) -> str:
+    """Return what differs between two requests whose messages say the same."""
+    if recorded.model != request.model:
+        return f"in its model: recorded {recorded.model!r}, now {request.model!r}"
+    if recorded.answer_schema != request.answer_schema:
+        return "in the form of the answer that it asks for"
+    return "in the functions that it offers"
 
 
 def _words(request: ModelRequest) -> str:
@@ -85,11 +132,11 @@ def _agreement(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _recorded_words(content: str) -> str:
+def _recorded_request(content: str) -> ModelRequest | None:
     try:
-        return _words(ModelRequest.model_validate_json(content))
+        return ModelRequest.model_validate_json(content)
     except ValidationError:
-        return ""
+        return None  # an earlier release wrote another form
 
 
 async def inherit_model_answer(db: Database, row_id: int, origin: int) -> Any:  # noqa: ANN401 - a named tuple of columns

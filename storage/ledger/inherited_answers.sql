@@ -59,3 +59,11 @@ select coalesce(json_agg(json_build_array(id, task_id, request)), '[]') as recor
     where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
         and role = %(role)s and status = 'done'
     order by id limit 500) as answered
+
+-- name: requests_of_tool
+-- Select the answered calls of a tool of the origins, as an array of number, task and arguments.
+select coalesce(json_agg(json_build_array(id, task_id, request)), '[]') as recorded from (
+    select id, task_id, request from tool_calls
+    where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
+        and tool = %(tool)s and status = 'done' and response is not null
+    order by id limit 500) as answered

@@ -59,6 +59,8 @@ class Bench:
 
     engine: RunningEngine
     job_id: str
+    replayed: tuple[str, ...] = ()
+    """The jobs whose recorded answers are the only ones that count; none: calls are sent."""
 
     async def ask(
         self, role: Role[Any, Any], task: Any, *, attempt: int = 1, check: Any = None
@@ -72,8 +74,9 @@ class Bench:
 
     async def call(self, tool: str, argument: str, *, attempt: int = 1) -> Any:
         name = "text" if tool == "lab.note" else "key"
+        ledger = CallLedger(self.engine.db, origins=self.replayed, is_frozen=bool(self.replayed))
         return await ToolCaller(
-            CallLedger(self.engine.db),
+            ledger,
             self.engine.parts.hub,
             self.job_id,
             "T1",
@@ -289,3 +292,27 @@ async def test_an_error_of_a_tool_stays_its_error_under_other_arguments(
             await bench.call("lab.lookup", argument)
 
     assert tools.called == [("lookup", "Ada")]
+
+
+@pytest.mark.conformance("REC-03")
+async def test_a_tool_call_that_a_replay_has_no_answer_of_names_the_nearest_recorded_one(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    for attempt, argument in enumerate(("Zoe", "Ada Marsh"), start=1):
+        await bench.call("lab.lookup", argument, attempt=attempt)
+    replay = replace(await bench_of(bench.engine), replayed=(bench.job_id,))
+
+    same = await replay.call("lab.lookup", "Ada Marsh")
+    with pytest.raises(ToolFailed) as missing:
+        await replay.call("lab.lookup", "Ada Holm", attempt=2)
+
+    assert same.answer.text == "found Ada Marsh"
+    recorded = (await bench.calls())[1]
+    assert str(missing.value) == (
+        "the record has no answer of lab.lookup to these arguments; the nearest is call "
+        f"{recorded.id} of T1, which differs from character 13: recorded 'Marsh\"}}', now 'Holm\"}}'"
+    )
+    with pytest.raises(ToolFailed, match=r"the record has no call of lab\.count"):
+        await replay.call("lab.count", "Ada", attempt=3)
+    assert len(tools.called) == 2

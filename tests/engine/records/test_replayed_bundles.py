@@ -1,5 +1,6 @@
 """Tests that jobs of bundles run again over frozen evidence, and that differences are told."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
@@ -95,7 +96,8 @@ async def test_a_live_replay_asks_and_tells_which_claims_changed(
 
     assert result.calls_sent > 0
     assert not frozen.is_same
-    assert "the nearest is call" in frozen.message
+    assert re.search(r"the nearest is call \d+", frozen.message)
+    assert "differs in its model: recorded 'scripted', now 'another-model'" in frozen.message
     read = ElementTree.fromstring(junit_file([frozen]))
     assert read.get("failures") == "1"
 
