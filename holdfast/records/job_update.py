@@ -90,7 +90,7 @@ async def update_job(
         counts=dict(found.counts),
         changed=changed,
         folders=found.folders,
-        note=_note(found, changed, named),
+        note=_note(found, changed, named, searches_again=searches_again),
     )
     if not named:
         return told
@@ -129,10 +129,19 @@ async def _tasks_to_run(
     return tuple(task.id for task in own_tasks(plan) if task.id in owners)
 
 
-def _note(found: RecheckResult, changed: tuple[CitationCheck, ...], named: tuple[str, ...]) -> str:
+def _note(
+    found: RecheckResult,
+    changed: tuple[CitationCheck, ...],
+    named: tuple[str, ...],
+    *,
+    searches_again: bool,
+) -> str:
     unread = found.counts[SourceDrift.UNREADABLE.value]
     unknown = f"; {unread} could not be read" if unread else ""
+    added = 0 if searches_again else sum(folder.added for folder in found.folders)
+    new = f"; documents that are new: {added}, which only --search looks for" if added else ""
     if changed:
-        return f"{len(changed)} of {len(found.checks)} citations changed or are gone{unknown}"
+        lost = f"{len(changed)} of {len(found.checks)} citations changed or are gone"
+        return f"{lost}{unknown}{new}"
     searched = "; the searches run again" if named else ", so the report stays"
-    return f"no citation changed{unknown}{searched}"
+    return f"no citation changed{unknown}{searched}{new}"

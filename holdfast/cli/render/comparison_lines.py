@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.cli.render.amount_text import format_money, format_seconds
-from holdfast.cli.render.terminal_output import shortened_line
+from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
 from holdfast.planning.reports.claim_matching import ClaimChange, ClaimPair
 from holdfast.records.job_comparison import (
     JobAmounts,
@@ -59,7 +59,7 @@ def _claims_lines(found: JobComparison) -> Iterator[str]:
         yield from _claim_lines(claim)
     if found.unsettled:
         yield (
-            f"  {found.unsettled} claims without a match are similar to one of the other report; "
+            f"  without a match, but similar to a claim of the other report: {found.unsettled}; "
             "rules cannot tell whether both say the same"
         )
 
@@ -68,7 +68,7 @@ def _matching_words(spend: MatchingSpend, currency: str) -> str:
     """What a model took to match claims, and which job has its call."""
     if not spend.calls:
         return f"nothing was left over for {spend.model}"
-    calls = "1 call" if spend.calls == 1 else f"{spend.calls} calls"
+    calls = count_with_noun(spend.calls, "call")
     tokens = f"{spend.input_tokens:,} tokens in, {spend.output_tokens:,} out"
     cost = format_money(spend.cost, currency)
     return (
@@ -79,8 +79,9 @@ def _matching_words(spend: MatchingSpend, currency: str) -> str:
 
 def _amounts(job: JobAmounts, currency: str) -> str:
     return (
-        f"{job.job_id} {job.status}: {job.model_calls} model calls, {job.tool_calls} tool calls, "
-        f"{job.repeated_calls} from record, {job.tokens:,} tokens, "
+        f"{job.job_id} {job.status}: {count_with_noun(job.model_calls, 'model call')}, "
+        f"{count_with_noun(job.tool_calls, 'tool call')}, {job.repeated_calls} from record, "
+        f"{job.tokens:,} tokens, "
         f"{format_money(job.cost, currency)}, {format_seconds(job.seconds)}"
     )
 
