@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import chain, count
 
 from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, StoredFigure
 from holdfast.models.evidence.evidence import Report
@@ -40,14 +41,15 @@ def obsidian_notes(report: Report, images: Mapping[str, StoredFigure]) -> dict[s
 
 def _note_names(outline: ReportOutline) -> list[str]:
     """Return a name for each source's note; two sources of one title have two names."""
-    names: list[str] = []
+    names: dict[str, str] = {}
     for document in outline.documents:
         bare = " ".join(_FORBIDDEN.sub(" ", single_line(document.title)).split())
-        name = f"sources/{bare[:_LONGEST_NAME].strip(' .') or 'Source'}"
-        taken = {each.casefold() for each in names}
-        same = name.casefold() in taken
-        names.append(f"{name} {len(names) + 1}" if same else name)
-    return names
+        title = f"sources/{bare[:_LONGEST_NAME].strip(' .') or 'Source'}"
+        numbered = (f"{title} {number}" for number in count(2))
+        # File systems of Windows and macOS take names for the same that differ in case alone.
+        name = next(each for each in chain([title], numbered) if each.casefold() not in names)
+        names[name.casefold()] = name
+    return [*names.values()]
 
 
 def _report_note(report: Report, outline: ReportOutline, links: Mapping[int, str]) -> str:
@@ -98,7 +100,8 @@ def _source_note(document: CitedDocument, job_id: str) -> str:
     ]
     parts += [f"# {_plain(document.title)}", "", link, ""]
     for citation in document.citations:
-        parts += [f"> {_plain(readable_text(citation.quote))}", f"^p{citation.mark}", ""]
+        # Obsidian finds the id of a quote between blank lines.
+        parts += [f"> {_plain(readable_text(citation.quote))}", "", f"^p{citation.mark}", ""]
         parts += [f"*{_plain(passage_place(citation))}*", ""]
     return "\n".join(parts)
 

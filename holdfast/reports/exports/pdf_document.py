@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
@@ -11,7 +12,13 @@ from typing import Any
 from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, ReportFigure, StoredFigure
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.text.writing_direction import is_right_to_left
-from holdfast.reports.exports.report_outline import Line, ReportOutline, Section, report_outline
+from holdfast.reports.exports.report_outline import (
+    Line,
+    ReportOutline,
+    Section,
+    figure_caption,
+    report_outline,
+)
 from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.source_list import passage_place
 from holdfast.tools.optional_parts import OptionalPart, require_part
@@ -96,10 +103,25 @@ def _is_right_to_left(line: Line) -> bool:
 def _figure(
     figure: ReportFigure, images: Mapping[str, StoredFigure], folder: Path
 ) -> dict[str, Any]:
-    caption = f"{figure.title}. {figure.caption}".strip()
-    for form in figure.forms:
-        if form.sha256 in images and form.media_type in _PICTURES:
-            file = f"{form.sha256}{FIGURE_EXTENSIONS[form.media_type]}"
-            (folder / file).write_bytes(images[form.sha256].data)
-            return {"caption": _directed(caption), "file": file}
-    return {"caption": _directed(caption), "file": ""}
+    known = (images.get(form.sha256) for form in figure.forms)
+    files = (_file(each, folder) for each in known if each and each.media_type in _PICTURES)
+    file = next(filter(None, files), "")
+    caption = figure_caption(figure, is_shown=bool(file))
+    return {"caption": _directed(caption), "file": file}
+
+
+def _file(image: StoredFigure, folder: Path) -> str:
+    """Return the name of the image's file in the folder; empty if Typst cannot draw the image."""
+    import typst
+
+    file = f"{sha256(image.data).hexdigest()}{FIGURE_EXTENSIONS[image.media_type]}"
+    (folder / file).write_bytes(image.data)
+    if image.is_built_in:
+        return file
+    # A tool sent the image. One that is damaged must not take the report with it.
+    page = f'#image("{file}")'.encode()
+    try:
+        typst.compile(page, root=str(folder), ignore_system_fonts=True)
+    except typst.TypstError:
+        return ""
+    return file

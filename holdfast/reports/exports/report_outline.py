@@ -98,6 +98,12 @@ def report_outline(report: Report) -> ReportOutline:
     )
 
 
+def figure_caption(figure: ReportFigure, *, is_shown: bool) -> str:
+    """Return the title and the caption of a figure, and that its image is not shown."""
+    caption = f"{figure.title}. {figure.caption}".strip()
+    return caption if is_shown else f"{caption} (This document cannot show the image.)"
+
+
 def _findings(findings: Sequence[ReportStatement]) -> tuple[Section, ...]:
     """The findings, after the line that says once how most of them are supported."""
     usual = usual_level(findings)

@@ -14,7 +14,14 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.storable_text import storable_text
 from holdfast.models.text.terminal_text import single_line
 from holdfast.models.text.writing_direction import is_right_to_left
-from holdfast.reports.exports.report_outline import Line, ReportOutline, Section, report_outline
+from holdfast.reports.exports.report_outline import (
+    Line,
+    ReportOutline,
+    Section,
+    figure_caption,
+    report_outline,
+)
+from holdfast.reports.exports.word_pictures import word_picture
 from holdfast.reports.source_list import passage_place
 from holdfast.tools.optional_parts import OptionalPart, require_part
 
@@ -26,7 +33,6 @@ if TYPE_CHECKING:
 _AUTHOR = "Holdfast"
 _INITIALS = "HF"
 _MAX_BYTES = 50_000_000
-_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _PROOF = re.compile(r"^evidence (\d+), sha256 ([0-9a-f]{64})$", re.MULTILINE)
 _MARK = re.compile(r"\s*\[(\d+)\]\s*(.*)", re.DOTALL)
@@ -195,15 +201,12 @@ class _DocumentWriting:
     def _figures(self, outline: ReportOutline, images: Mapping[str, StoredFigure]) -> None:
         if outline.figures:
             self._document.add_heading("Figures", 1)
-        from docx.shared import Inches
-
         for figure in outline.figures:
-            known = (images.get(form.sha256) for form in figure.forms)
-            image = next((e for e in known if e and e.media_type in _PICTURES), None)
-            if image is not None:
-                self._document.add_picture(io.BytesIO(image.data), width=Inches(6))
+            picture = word_picture(figure, images)
+            if picture is not None:
+                self._document.add_picture(picture.data, width=picture.width)
                 self._document.paragraphs[-1].paragraph_format.keep_with_next = True
-            caption = f"{figure.title}. {figure.caption}".strip()
+            caption = figure_caption(figure, is_shown=picture is not None)
             self._note(self._document.add_paragraph(), caption)
 
     def _sources(self, outline: ReportOutline) -> None:

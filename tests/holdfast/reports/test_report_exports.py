@@ -4,7 +4,9 @@ import hashlib
 import io
 import json
 import re
+import struct
 import zipfile
+import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +16,12 @@ import rispy
 from docx import Document
 from pypdf import PdfReader
 
+from holdfast.models.calls.tool_figures import (
+    FigureForm,
+    ReportFigure,
+    StoredFigure,
+    new_figure,
+)
 from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import Citation, Report, ReportConclusion, ReportStatement
 from holdfast.reports.exports.report_files import report_file
@@ -173,8 +181,25 @@ def test_every_link_of_the_obsidian_notes_leads_to_a_passage() -> None:
     links = re.findall(r"(?<!\\)\[\[([^\]#|]+)#\^(p\d+)\|\d+\]\]", notes["Report.md"])
     assert len(links) == 5
     for name, block in links:
-        assert f"\n^{block}\n" in notes[f"{name}.md"]
+        # Obsidian finds the id of a quote between blank lines.
+        assert f"\n\n^{block}\n\n" in notes[f"{name}.md"]
     assert "\\$x\\_1\\$ \\*\\#\\[ \\%\\%not\\^1\\%\\%" in notes["Report.md"]
+
+
+@pytest.mark.conformance("REC-05")
+def test_sources_of_one_title_each_have_a_note() -> None:
+    titles = ("Lights", "Lights 3", "LIGHTS", "Lights")
+    first = report().citations[0]
+    citations = tuple(
+        first.model_copy(update={"mark": n, "title": title, "address": f"https://example.org/{n}"})
+        for n, title in enumerate(titles, start=1)
+    )
+    told = report().model_copy(update={"citations": citations})
+
+    with zipfile.ZipFile(io.BytesIO(report_file(told, {}, ReportFormat.OBSIDIAN))) as archive:
+        names = [each.casefold() for each in archive.namelist() if each.startswith("sources/")]
+
+    assert len(names) == len(set(names)) == 4
 
 
 RIGHT_TO_LEFT = "המגדלור נבנה בשנת 1862."
@@ -213,6 +238,88 @@ def test_right_to_left_lines_of_a_pdf_begin_at_the_right_margin() -> None:
 
     # Four findings and a gap.
     assert found == [("מתי", True), ("•", True), *[("•", False)] * 4]
+
+
+def png(width: int, height: int) -> bytes:
+    """A picture of one colour."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    pixels = zlib.compress(b"".join(b"\0" + b"\x60" * width for _ in range(height)))
+    parts = (chunk(b"IHDR", header), chunk(b"IDAT", pixels), chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def with_figures(**pictures: bytes) -> tuple[Report, dict[str, StoredFigure]]:
+    """The report with a figure of each picture, by its title."""
+    drawn = [new_figure("image/png", data, title=title) for title, data in pictures.items()]
+    figures = tuple(
+        ReportFigure(
+            id=each.sha256[:12],
+            title=each.title,
+            task="T1",
+            tool="lab.plot",
+            forms=(FigureForm(media_type=each.media_type, sha256=each.sha256),),
+        )
+        for each in drawn
+    )
+    images = {
+        each.sha256: StoredFigure(
+            media_type=each.media_type, title=each.title, tool="lab.plot", data=each.data
+        )
+        for each in drawn
+    }
+    return report().model_copy(update={"figures": figures}), images
+
+
+@pytest.mark.conformance("REC-05")
+def test_figures_are_images_that_fit_their_page_in_each_format() -> None:
+    drawn, images = with_figures(Wide=png(400, 100), Tall=png(40, 1600))
+
+    word = Document(io.BytesIO(report_file(drawn, images, ReportFormat.DOCX)))
+    pages = PdfReader(io.BytesIO(report_file(drawn, images, ReportFormat.PDF))).pages
+    with zipfile.ZipFile(io.BytesIO(report_file(drawn, images, ReportFormat.OBSIDIAN))) as vault:
+        note = vault.read("Report.md").decode()
+        kept = {name: vault.read(name) for name in vault.namelist() if name.startswith("figures/")}
+
+    page = word.sections[0]
+    sizes = [(each.width, each.height) for each in word.inline_shapes]
+    text_width = (page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0)
+    text_height = (page.page_height or 0) - (page.top_margin or 0) - (page.bottom_margin or 0)
+    assert [width == text_width for width, _ in sizes] == [True, False]
+    assert all(height < text_height for _, height in sizes)
+    assert [round(height / width, 2) for width, height in sizes] == [0.25, 40]
+    placed: list[tuple[float, float]] = []
+
+    def see(operator: bytes, _: object, place: list[float], *__: object) -> None:
+        if operator == b"Do":
+            placed.append((place[0], place[3]))
+
+    for each in pages:
+        each.extract_text(visitor_operand_before=see)
+    height = float(pages[0].mediabox.height)
+    assert len(placed) == 2
+    assert all(0 < abs(tall) < height - 150 for _, tall in placed)
+    assert sorted(kept.values()) == sorted(each.data for each in images.values())
+    assert all(f"![[{name}]]" in note for name in kept)
+
+
+def test_a_damaged_figure_is_named_and_the_report_is_written_without_it() -> None:
+    damaged, images = with_figures(Damaged=b"\x89PNG no picture", Whole=png(400, 100))
+
+    word = Document(io.BytesIO(report_file(damaged, images, ReportFormat.DOCX)))
+    pages = PdfReader(io.BytesIO(report_file(damaged, images, ReportFormat.PDF))).pages
+
+    captions = ["Damaged. (This document cannot show the image.)", "Whole."]
+    assert [p.text for p in word.paragraphs if p.text.startswith(("Dam", "Whole"))] == captions
+    assert len(word.inline_shapes) == 1
+    shown = "".join(each.extract_text() for each in pages)
+    assert all(each in shown for each in captions)
+    assert sum(len(each.images) for each in pages) == 1
 
 
 def test_no_page_ends_with_the_title_of_a_source_without_a_passage() -> None:
