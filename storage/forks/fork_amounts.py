@@ -1,6 +1,6 @@
 """Sum up what the answered model calls of a job took, as the price of running them again."""
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import ColumnElement, case, func, select
 
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.calls.call_status import CallStatus
@@ -11,15 +11,11 @@ from holdfast.storage.core.tables.call_tables import model_calls
 async def load_call_amounts(db: Database, job_id: str) -> list[Bill]:
     """Return calls, tokens and cost of the answered calls, by task, role and model.
 
-    A call that an origin of the fork answered counts with what the origin paid for it.
+    A call that an origin of the fork answered counts with what the origin paid for it, whichever
+    task it was for; its price is unknown if the origin was removed.
     """
     call, paid = model_calls.alias("call"), model_calls.alias("paid")
     is_inherited = call.c.origin_call_id.is_not(None)
-    # The numbers of a job that was imported are those of another installation.
-    is_same = and_(
-        paid.c.id == call.c.origin_call_id,
-        *(paid.c[name] == call.c[name] for name in ("role", "task_id", "part")),
-    )
     cost = case((is_inherited, paid.c.cost), else_=call.c.cost)
 
     def total(name: str) -> ColumnElement[int]:
@@ -35,7 +31,7 @@ async def load_call_amounts(db: Database, job_id: str) -> list[Bill]:
             total("output_tokens").label("output_tokens"),
             case((func.bool_or(cost.is_(None)), None), else_=func.sum(cost)).label("cost"),
         )
-        .select_from(call.outerjoin(paid, is_same))
+        .select_from(call.outerjoin(paid, paid.c.id == call.c.origin_call_id))
         .where(call.c.job_id == job_id, call.c.status == CallStatus.DONE.value)
         .group_by(call.c.role, call.c.task_id, call.c.model)
     )

@@ -16,12 +16,10 @@ def fork_lines(fork: ForkPlan) -> Iterator[str]:
     for change in fork.changes:
         yield f"change: {shortened_line(change, 200)}"
     if fork.is_whole:
+        # The job plans again, so its present tasks may not be those that run.
         yield "runs:   the whole job; a call whose request stays the same is not sent"
-    for task in fork.rerun[:_MAX_TASKS]:
-        words = shortened_line(task.description, _MAX_DESCRIPTION)
-        yield f"runs:   {task.task:<6} {task.why:<10} {words}"
-    if len(fork.rerun) > _MAX_TASKS:
-        yield f"        and {len(fork.rerun) - _MAX_TASKS} more tasks"
+    else:
+        yield from _task_lines(fork)
     kept = f"{count_with_noun(len(fork.kept), 'task')}, " if not fork.is_whole else ""
     named = f": {shortened_line(', '.join(fork.kept), 200)}" if fork.kept else ""
     yield f"keeps:  {kept}{count_with_noun(fork.kept_calls, 'model call')}{named}"
@@ -31,3 +29,11 @@ def fork_lines(fork: ForkPlan) -> Iterator[str]:
     )
     if fork.sends_again:
         yield "        the calls of the named tasks are sent again; all others are read from record"
+
+
+def _task_lines(fork: ForkPlan) -> Iterator[str]:
+    for task in fork.rerun[:_MAX_TASKS]:
+        words = shortened_line(task.description, _MAX_DESCRIPTION)
+        yield f"runs:   {task.task:<6} {task.why:<10} {words}"
+    if len(fork.rerun) > _MAX_TASKS:
+        yield f"        and {len(fork.rerun) - _MAX_TASKS} more tasks"

@@ -159,6 +159,28 @@ async def test_a_fork_outlives_its_origins_and_can_be_forked(
     assert len(report.citations) == 3
 
 
+async def test_a_fork_of_a_fork_has_the_price_of_calls_that_other_tasks_had_made(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    same = [lookup_task(name, query="a") for name in ("T1", "T2")]
+    words = {"description": "find the value"}
+    players.plan = plan(
+        *(each.model_copy(update=words) for each in same), final_task("T3", "T1", "T2")
+    )
+    first = (await engine.run("Who?")).job_id
+    second = await fork(engine, first, settings={"max_tool_calls": 40})
+    again = ForkSubmission(settings={"max_tool_calls": 41})
+
+    prices = [
+        await preview_fork(engine.holdfast, each, again, owner="", by="dana")
+        for each in (first, second)
+    ]
+
+    assert prices[0].tokens > 0
+    assert prices[1].tokens == prices[0].tokens
+    assert prices[1].calls == prices[0].calls
+
+
 async def test_a_running_job_is_forked_from_what_it_has_done(
     engine: RunningEngine, tools: ScriptedTools, players: ScriptedRoles
 ) -> None:

@@ -227,7 +227,8 @@ def test_a_whole_fork_is_answered_from_the_record(home: CommandShell) -> None:
     forked = json.loads(home.holdfast("fork", job, "--set", "max_tool_calls=39", "--json").out)
     ended = home.holdfast("wait", forked["job_id"])
 
-    assert "runs:   the whole job" in shown.out
+    runs = [line for line in shown.out.splitlines() if line.startswith("runs:")]
+    assert runs == ["runs:   the whole job; a call whose request stays the same is not sent"]
     assert ended.code == 0, ended.err
     calls = json.loads(home.holdfast("calls", forked["job_id"], "--json").out)
     assert calls
