@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from holdfast.cli.installation_access import run_with_client
 from holdfast.cli.render.plain_table import plain_table
-from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
+from holdfast.cli.render.terminal_output import (
+    console,
+    count_with_noun,
+    print_json,
+    print_progress,
+    print_text,
+)
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
 from holdfast.models.access.webhook_events import WebhookEvent
@@ -96,7 +102,7 @@ def send_test_command(webhook_id: str, seconds: float, *, json_output: bool) -> 
             "it is tried again for 72 hours. `holdfast up` starts a worker"
         )
     if not json_output:
-        print_text(f"delivered after {delivery.attempts} attempt(s)")
+        print_text(f"delivered after {count_with_noun(delivery.attempts, 'attempt')}")
 
 
 async def _tested(holdfast: Holdfast, webhook_id: str, seconds: float) -> WebhookDelivery:

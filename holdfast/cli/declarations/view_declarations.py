@@ -49,7 +49,9 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Write to this folder; docx, pdf and references: to this file."
+            "--out",
+            "-o",
+            help="Write to this folder, or to this file if it ends as the format does.",
         ),
     ] = None,
     json_output: JsonOption = False,

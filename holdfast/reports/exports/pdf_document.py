@@ -119,9 +119,10 @@ def _file(image: StoredFigure, folder: Path) -> str:
     if image.is_built_in:
         return file
     # A tool sent the image. One that is damaged must not take the report with it.
-    page = f'#image("{file}")'.encode()
+    page = folder / "image.typ"
+    page.write_text(f'#image("{file}")', "utf-8")
     try:
-        typst.compile(page, root=str(folder), ignore_system_fonts=True)
+        typst.compile(str(page), root=str(folder), format="pdf", ignore_system_fonts=True)
     except typst.TypstError:
         return ""
     return file

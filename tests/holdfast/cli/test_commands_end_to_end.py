@@ -267,3 +267,16 @@ def test_a_report_is_written_into_a_folder_and_says_that_it_has_no_figures(
     assert "## Sources" in (home.folder / "told/report.md").read_text()
     assert listed.out.strip() == "the report has no figures"
     assert "no single figure 'abc' in the report; figures: none" in missing.refused()
+
+
+def test_a_path_with_the_ending_of_a_format_is_a_file_of_that_format(home: CommandShell) -> None:
+    job = newest(home)
+
+    paths = ("one.html", "one.md", "one.json")
+    written = [home.holdfast("report", job, "--out", path).out.strip() for path in paths]
+
+    assert written == [*paths]
+    page, text, data = [(home.folder / path).read_text() for path in paths]
+    assert page.startswith("<!doctype html>")
+    assert "## Sources" in text
+    assert json.loads(data)["job_id"] == job

@@ -1,5 +1,6 @@
-"""Implement `holdfast report`: print a report, or write it to a folder with its figures."""
+"""Implement `holdfast report`: print a report, or write it to a file or a folder."""
 
+import json
 from pathlib import Path
 
 from holdfast.cli.installation_access import run_with_job
@@ -11,29 +12,59 @@ from holdfast.reports.figure_export import (
     FigureImages,
     load_figure_images,
     to_standalone_html,
+    write_files,
     write_report_folder,
 )
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
 from holdfast.reports.report_format import ReportFormat
 
 
-def report_command(job: str, form: ReportFormat, folder: Path | None) -> None:
-    """Print the report in the format, or write all its formats to the folder."""
+def report_command(job: str, form: ReportFormat, out: Path | None) -> None:
+    """Print the report in the format, or write it to `out`.
+
+    A path that ends as a file of a report does, such as `report.html`, is one file; another path is
+    a folder for all formats, with the figures.
+    """
+    file_form = None if out is None else _form_of_file(out)
+    is_folder = out is not None and file_form is None
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
         report = await report_of(holdfast, job_id)
-        if form is not ReportFormat.HTML and folder is None:
+        if not is_folder and (file_form or form) is not ReportFormat.HTML:
             return report, {}
-        needs_files = folder is not None
-        return report, await load_figure_images(holdfast, job_id, report, all_forms=needs_files)
+        return report, await load_figure_images(holdfast, job_id, report, all_forms=is_folder)
 
     report, images = run_with_job(job, read)
-    if folder is not None:
-        for path in write_report_folder(folder, report, images):
-            print_text(str(path))
-    elif form is ReportFormat.JSON:
+    if out is None:
+        _print(report, images, form)
+        return
+    if file_form is None:
+        paths = write_report_folder(out, report, images)
+    else:
+        paths = write_files({out: _file(report, images, file_form)})
+    for path in paths:
+        print_text(str(path))
+
+
+def _form_of_file(out: Path) -> ReportFormat | None:
+    """Return the format that the ending of the path chooses; None for a folder."""
+    forms = (ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JSON)
+    chosen = (each for each in forms if out.suffix.lower() == each.ending)
+    return None if out.is_dir() else next(chosen, None)
+
+
+def _print(report: Report, images: FigureImages, form: ReportFormat) -> None:
+    if form is ReportFormat.JSON:
         print_json(dict(to_json(report)))
     elif form is ReportFormat.HTML:
         print_text(to_standalone_html(report, images))
     else:
         print_text(to_markdown(report))
+
+
+def _file(report: Report, images: FigureImages, form: ReportFormat) -> bytes:
+    if form is ReportFormat.JSON:
+        return json.dumps(dict(to_json(report)), ensure_ascii=False, indent=2).encode() + b"\n"
+    if form is ReportFormat.HTML:
+        return to_standalone_html(report, images).encode()
+    return to_markdown(report).encode()
