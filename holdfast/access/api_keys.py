@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.access.api_keys import ApiKey, CreatedKey
 from holdfast.models.access.audit_entries import AuditedAction
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import BadInput, NotFound
 from holdfast.storage.access import api_key_rows
 from holdfast.storage.core.database import Database
 
@@ -61,6 +61,20 @@ async def create_key(
         expires_at=now + timedelta(days=days),
     )
     return await _store(db, made, by, "create_key")
+
+
+async def key_of_owner(db: Database, key_id: str, owner: str) -> ApiKey:
+    """Return the owner's key; `db` reads as the installation, because no owner reads keys.
+
+    Raises:
+        NotFound: the owner has no such key.
+    """
+    found = await api_key_rows.find_key(db, key_id) if key_id.isprintable() else None
+    if found is None or found.key.owner != owner:
+        raise NotFound(
+            f"{owner} has no key {key_id[:40]!r}; the id of a key is the part between the two _"
+        )
+    return found.key
 
 
 async def rotate_key(db: Database, key_id: str, *, overlap_hours: int, by: str) -> CreatedKey:

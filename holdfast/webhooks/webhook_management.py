@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from holdfast.models.access.api_keys import ApiKey
 from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import CreatedWebhook, Webhook
 from holdfast.models.errors import BadInput, NotFound
@@ -27,8 +28,11 @@ async def add_webhook(
     owner: str,
     events: Sequence[WebhookEvent] = (),
     job_id: str | None = None,
+    key: ApiKey | None = None,
 ) -> CreatedWebhook:
-    """Add a webhook for every job of the owner, or for one; without `events`, for all of them.
+    """Add a webhook for every job of the owner, for one, or for those of one API key.
+
+    Without `events`, it is told all of them.
 
     Raises:
         BadInput: the address may not be reached, or the owner has too many webhooks.
@@ -38,13 +42,14 @@ async def add_webhook(
     if not url.isascii():
         raise BadInput(f"{url[:300]!r} has letters outside of ASCII; encode them with %")
     if job_id is not None and await find_job_owner(db, job_id) != owner:
-        raise NotFound(f"{owner} has no job {job_id[:200]!r}; `holdfast jobs` lists the jobs")
+        raise NotFound(f"{owner} has no job {job_id[:200]!r}; `holdfast list` lists the jobs")
     made = Webhook(
         id=f"wh_{secrets.token_hex(_ID_BYTES)}",
         owner=owner,
         url=url,
         events=tuple(sorted(set(events or WebhookEvent))),
         job_id=job_id,
+        key_id=key and key.id,
         created_at=datetime.now(UTC),
     )
     secret = new_secret()

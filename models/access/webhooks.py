@@ -21,6 +21,8 @@ class Webhook(Frozen):
     events: tuple[WebhookEvent, ...]
     job_id: str | None = None
     """The only job that it is about; None: every job of the owner."""
+    key_id: str | None = None
+    """The API key whose jobs it is about, also after a rotation; None: every job of the owner."""
     created_at: datetime
 
 

@@ -107,6 +107,7 @@ def _webhook(row: Row[Any]) -> Webhook:
         url=row.url,
         events=tuple(WebhookEvent(event) for event in row.events),
         job_id=row.job_id,
+        key_id=row.key_id,
         created_at=row.created_at,
     )
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from holdfast.access.api_keys import key_of_owner
 from holdfast.api.api_context import Asker, Reader
 from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import (
@@ -36,6 +37,11 @@ class NewWebhookBody(Frozen):
     job: str | None = Field(
         default=None, max_length=200, description="The only job; by default every job of the owner."
     )
+    key: str | None = Field(
+        default=None,
+        max_length=200,
+        description="The id of the only API key whose jobs it is about, also after a rotation.",
+    )
 
 
 class SecretRotationBody(Frozen):
@@ -61,13 +67,15 @@ class TestMessage(Frozen):
 @router.post("", status_code=201)
 async def create_webhook(session: Asker, body: NewWebhookBody) -> CreatedWebhook:
     """Add a webhook; the answer is the only one that has its secret."""
+    owner, keys = session.caller.owner, session.installation.db
     return await add_webhook(
         session.holdfast.db,
         session.holdfast.settings.config_file,
         url=body.url,
-        owner=session.caller.owner,
+        owner=owner,
         events=body.events,
         job_id=body.job,
+        key=body.key and await key_of_owner(keys, body.key, owner),
     )
 
 

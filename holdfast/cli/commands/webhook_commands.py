@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from holdfast.access.api_keys import key_of_owner
 from holdfast.cli.installation_access import run_with_client
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import (
@@ -16,7 +17,7 @@ from holdfast.cli.render.terminal_output import (
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
 from holdfast.models.access.webhook_events import WebhookEvent
-from holdfast.models.access.webhooks import CreatedWebhook, WebhookDelivery
+from holdfast.models.access.webhooks import CreatedWebhook, Webhook, WebhookDelivery
 from holdfast.models.errors import ServiceDown
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.storage.access.webhook_rows import (
@@ -36,32 +37,40 @@ def list_webhooks_command(*, json_output: bool) -> None:
         print_json(found)
         return
     rows = [
-        (each.id, each.owner, each.job_id or "all jobs", " ".join(each.events), each.url)
-        for each in found
+        (each.id, each.owner, _jobs_of(each), " ".join(each.events), each.url) for each in found
     ]
-    console().print(plain_table(("webhook", "owner", "job", "events", "address"), rows))
+    console().print(plain_table(("webhook", "owner", "jobs", "events", "address"), rows))
+
+
+def _jobs_of(webhook: Webhook) -> str:
+    of_key = webhook.key_id and f"of key {webhook.key_id}"
+    return " ".join(each for each in (webhook.job_id, of_key) if each) or "all jobs"
 
 
 def add_webhook_command(
     url: str,
     events: Sequence[WebhookEvent],
     job: str | None,
+    key: str | None,
     owner: str | None,
     *,
     json_output: bool,
 ) -> None:
     """Add a webhook and print its secret."""
-    created = run_with_client(
-        lambda holdfast: add_webhook(
+    whose = owner or current_user()
+
+    async def add(holdfast: Holdfast) -> CreatedWebhook:
+        return await add_webhook(
             holdfast.db,
             holdfast.settings.config_file,
             url=url,
-            owner=owner or current_user(),
+            owner=whose,
             events=events,
             job_id=job,
+            key=await key_of_owner(holdfast.db, key, whose) if key else None,
         )
-    )
-    _print_secret(created, json_output=json_output)
+
+    _print_secret(run_with_client(add), json_output=json_output)
 
 
 def rotate_secret_command(webhook_id: str, overlap_hours: int, *, json_output: bool) -> None:

@@ -33,6 +33,9 @@ def add(
     job: Annotated[
         str | None, typer.Option(help="The only job; by default every job of the owner.")
     ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The only API key whose jobs it is about, by its id.")
+    ] = None,
     owner: Annotated[
         str | None, typer.Option(help="Whose jobs it is about; by default yours.")
     ] = None,
@@ -41,7 +44,7 @@ def add(
     """Add a webhook and print its secret once."""
     from holdfast.cli.commands.webhook_commands import add_webhook_command
 
-    add_webhook_command(url, event or (), job, owner, json_output=json_output)
+    add_webhook_command(url, event or (), job, key, owner, json_output=json_output)
 
 
 @app.command()

@@ -102,17 +102,25 @@ class AsyncInstallation(AsyncSession):
         return await self._get(list[JsonObject], "/webhooks")
 
     async def create_webhook(
-        self, url: str, *, events: Sequence[str] | None = None, job: str | None = None
+        self,
+        url: str,
+        *,
+        events: Sequence[str] | None = None,
+        job: str | None = None,
+        key: str | None = None,
     ) -> JsonObject:
         """Have events sent to an address; the answer is the only one that has the secret.
 
-        Without `events` every kind is sent, and without `job` those of every job.
+        Without `events` every kind is sent, and without `job` those of every job; `key`, the id of
+        an API key, leaves only the jobs of this key and of keys that replaced it.
         """
         body: JsonObject = {"url": url}
         if events is not None:
             body["events"] = list(events)
         if job is not None:
             body["job"] = job
+        if key is not None:
+            body["key"] = key
         return await self._post(JsonObject, "/webhooks", body)
 
     async def webhook_deliveries(self, webhook_id: str, *, limit: int = 50) -> list[JsonObject]:

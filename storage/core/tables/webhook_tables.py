@@ -44,6 +44,11 @@ webhooks = Table(
         comment="signs next to the secret until replaced_secret_ends_at",
     ),
     time_column("replaced_secret_ends_at"),
+    Column(
+        "key_id",
+        StorableText,
+        comment="null: every job of the owner; else those of this key and of keys that replaced it",
+    ),
 )
 
 webhook_deliveries = Table(
