@@ -1,10 +1,12 @@
 """Build the application of the HTTP API from its routes."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from holdfast.api.access.request_audit import RefusalAudit
@@ -66,15 +68,26 @@ _ROUTERS = (
     webhook_routes.router,
     observability_routes.router,
 )
+_SENT_BY_SCRIPTS = (
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "Last-Event-ID",
+)
+_READ_BY_SCRIPTS = ("ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After")
 
 
 def build_application(
-    context: ApiContext, names: frozenset[str] | None, root_path: str = ""
+    context: ApiContext,
+    names: frozenset[str] | None,
+    root_path: str = "",
+    origins: Sequence[str] = (),
 ) -> FastAPI:
     """Build the application.
 
     With `names`, it serves only requests to these host names; with `root_path`, its links begin
-    with this path.
+    with this path. Scripts of pages of other sites may use it only if `origins` has their site.
     """
     app = FastAPI(
         title="Holdfast",
@@ -106,6 +119,15 @@ def build_application(
     app.add_middleware(RateLimitHeaders)
     app.add_middleware(RequestLimits)
     app.add_middleware(ProtectiveHeaders)
+    if origins:
+        # Without credentials: a script has to know a key, and the page's cookie is not sent.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=[*origins],
+            allow_methods=["DELETE", "GET", "POST", "PUT"],
+            allow_headers=[*_SENT_BY_SCRIPTS],
+            expose_headers=[*_READ_BY_SCRIPTS],
+        )
     if names is not None:
         app.add_middleware(HostNameFilter, names=names)
     if root_path:

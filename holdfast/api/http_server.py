@@ -160,7 +160,7 @@ def build_server(
         StreamSlots(http.streams, http.streams_per_key),
         MetricsPage(holdfast.db),
     )
-    app = build_application(context, _allowed_host_names(listening, http), root)
+    app = build_application(context, _allowed_host_names(listening, http), root, http.origins)
     for add_face in faces:
         add_face(app)
     config = uvicorn.Config(

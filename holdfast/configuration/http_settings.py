@@ -19,6 +19,7 @@ _HTTP_EXAMPLES = {
     "names": 'names = ["research.example.org"]',
     "trusted_proxies": 'trusted_proxies = ["127.0.0.1", "10.0.0.0/8"]',
     "root_path": 'root_path = "/holdfast"',
+    "origins": 'origins = ["https://app.example.org"]',
     "streams": "streams = 1000",
     "streams_per_key": "streams_per_key = 100",
 }

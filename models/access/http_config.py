@@ -55,6 +55,9 @@ def _root_path(text: str) -> str:
 
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
+Origin = Annotated[
+    str, StringConstraints(pattern=r"^https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?$")
+]
 RootPath = Annotated[str, AfterValidator(_root_path)]
 Network = Annotated[str, AfterValidator(_network)]
 
@@ -68,6 +71,8 @@ class HttpConfig(Frozen):
     """Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed."""
     root_path: RootPath = ""
     """The path under which a proxy serves this server, such as `/holdfast`."""
+    origins: tuple[Origin, ...] = ()
+    """Web pages of other sites whose scripts may send requests with a key (CORS)."""
     streams: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     """How many followers of jobs may be connected at once."""
     streams_per_key: Annotated[int, Field(ge=1, le=100_000)] = 100

@@ -202,11 +202,37 @@ async def test_answers_stay_out_of_caches_and_of_other_sites(serve: _Serve) -> N
     assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("lines", ["", '[http]\norigins = ["https://app.example.org"]\n'])
+async def test_scripts_of_other_sites_read_only_where_the_file_names_the_site(
+    serve: _Serve, lines: str
+) -> None:
+    serving = serve(lines)
+    sites = ("https://app.example.org", "https://evil.example.org")
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization, idempotency-key",
+    }
+
+    allowed, asked_first = [], []
+    async with serving.client() as client:
+        for site in sites:
+            answer = await client.get("/jobs/none", headers={"Origin": site})
+            allowed.append(answer.headers.get("access-control-allow-origin"))
+            first = await client.options("/jobs", headers={"Origin": site, **asked})
+            asked_first.append(first.headers.get("access-control-allow-origin"))
+
+    named = sites[0] if lines else None
+    assert allowed == asked_first == [named, None]
+    assert "access-control-allow-credentials" not in answer.headers
+    assert answer.status_code == 404
+
+
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
         ('names = ["https://a.b"]', "http.names: .*names = "),
         ('trusted_proxies = ["proxy"]', "no address or network such as"),
+        ('origins = ["*"]', "http.origins: .*app.example.org"),
         ("streams = 0", "http.streams: .*streams = 1000"),
         ('tls = "yes"', "http.tls is not a known key"),
     ],
