@@ -75,7 +75,7 @@ class ModelRegistry:
             raise BadConfiguration(
                 f"model {name!r} needs an endpoint, and this worker has none: write "
                 f"[models.{name}] in its holdfast.toml, set OPENAI_API_KEY or OPENAI_BASE_URL for "
-                f"the worker, or use --model {EXTRACTIVE_MODEL}"
+                f"the worker, or use the model {EXTRACTIVE_MODEL}"
             )
         return self.endpoint
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.api.access.access_errors import AccessRefused, KeyMissing, TooManyRequests
+from holdfast.api.commands_as_requests import in_requests
 from holdfast.api.route_methods import methods_at
 from holdfast.models.errors import (
     BadInput,
@@ -96,7 +97,7 @@ def problem_response(error: HoldfastError, status: int | None = None) -> Respons
         headers["Retry-After"] = str(error.after_s)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = "5"
-    return _problem(status, type(error).__name__, str(error), headers)
+    return _problem(status, type(error).__name__, in_requests(str(error)), headers)
 
 
 def status_of_error(error: HoldfastError) -> int:

@@ -101,5 +101,5 @@ def _no_endpoint(name: str) -> str:
     return (
         f"model {name!r} needs an endpoint: write [models.{name}] with its `url` in holdfast.toml, "
         "or set OPENAI_API_KEY, or OPENAI_BASE_URL for your own server, or use "
-        f"--model {EXTRACTIVE_MODEL}, which needs none of them"
+        f"the model {EXTRACTIVE_MODEL}, which needs none of them"
     )

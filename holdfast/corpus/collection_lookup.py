@@ -100,6 +100,6 @@ def _select_collection(name: str | None, collections: Sequence[str]) -> str:
         if len(collections) == 1:
             return collections[0]
         listed = ", ".join(collections) or "none yet"
-        raise BadInput(f"choose a collection with --collection; collections: {listed}")
+        raise BadInput(f"name the collection to search; collections: {listed}")
     check_collection(name, collections)
     return name

@@ -26,7 +26,7 @@ async def retract_job_evidence(
     """
     if not reason.strip() or len(reason) > _MAX_REASON_LENGTH:
         raise BadInput(
-            f"--reason needs 1 to {_MAX_REASON_LENGTH} characters; say why in a sentence"
+            f"the reason needs 1 to {_MAX_REASON_LENGTH} characters; say why in a sentence"
         )
     await job_rows.load_job(db, job_id)
     plan = await task_queries.load_plan(db, job_id)

@@ -24,7 +24,7 @@ async def follow_up_request(holdfast: Holdfast, job: str, request: JobRequest) -
     if not request.strategy.begins_as_loop:
         raise BadInput(
             f"the preset {request.preset!r} cannot follow another job, because it does not begin "
-            "with a cited loop; take --preset loop or research"
+            "with a cited loop; take the preset loop or research"
         )
     job_id = await find_job_id(holdfast.db, job)
     before = (await job_rows.load_job(holdfast.db, job_id)).request

@@ -71,8 +71,8 @@ async def _by_retention(holdfast: Holdfast, part: PrunedPart, *, is_dry_run: boo
     kept = read_retention(holdfast.settings.config_file)
     if kept is None or part is not PrunedPart.JOBS:
         raise BadInput(
-            "name an age, a size, or both: `--older-than 30d`, `--down-to 20GB`; or, for whole "
-            "jobs, set [retention] in holdfast.toml"
+            "name an age, such as 30d, a size, such as 20GB, or both; or, for whole jobs, set "
+            "[retention] in holdfast.toml"
         )
     found = {job.job_id: job for job in await jobs_due(holdfast, kept)}
     done = RetentionRound() if is_dry_run else await erase_due_jobs(holdfast, kept)

@@ -90,7 +90,7 @@ async def prepare_fork(
     is_whole = not named and change is None
     if is_whole and not submission.changes_settings:
         raise BadInput(
-            "the fork changes nothing: name a task (--task T3), a setting (--set NAME=VALUE), a "
+            "the fork changes nothing: name a task, a setting, a "
             "model, a preset, another question of a task, an edited plan, or evidence to retract"
         )
     scope = None if is_whole else fork_scope(plan, named, change)

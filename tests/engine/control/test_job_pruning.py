@@ -159,5 +159,5 @@ def test_a_text_that_is_no_size_is_refused(size: str) -> None:
 
 
 async def test_a_pruning_without_age_and_size_is_refused(engine: RunningEngine) -> None:
-    with pytest.raises(BadInput, match="--older-than 30d"):
+    with pytest.raises(BadInput, match="an age, such as 30d"):
         await prune(engine, PrunedPart.JOBS)

@@ -146,7 +146,7 @@ async def test_only_an_ended_job_and_a_loop_can_be_followed(
 ) -> None:
     before = await first_job(engine, players)
 
-    with pytest.raises(BadInput, match=r"kpi-chain.*--preset loop or research"):
+    with pytest.raises(BadInput, match=r"kpi-chain.*the preset loop or research"):
         await follow_up_request(engine.holdfast, before.job_id, request_of("kpi-chain"))
     with pytest.raises(NotFound, match="there is no job 'nowhere'"):
         await follow_up_request(engine.holdfast, "nowhere", request_of("loop"))
