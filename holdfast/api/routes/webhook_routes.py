@@ -75,7 +75,7 @@ async def create_webhook(session: Asker, body: NewWebhookBody) -> CreatedWebhook
         owner=owner,
         events=body.events,
         job_id=body.job,
-        key=body.key and await key_of_owner(keys, body.key, owner),
+        key=None if body.key is None else await key_of_owner(keys, body.key, owner),
     )
 
 
