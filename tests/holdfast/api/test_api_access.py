@@ -32,7 +32,7 @@ def serving(idle_engine: RunningEngine) -> Iterator[HttpService]:
 async def test_no_route_answers_without_a_key(header: str | None, serving: HttpService) -> None:
     headers = {} if header is None else {"Authorization": header}
     refused = set()
-    async with httpx2.AsyncClient(base_url=serving.url, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=serving.url, trust_env=False, timeout=30) as client:
         for method, path in ROUTES:
             answer = await client.request(method, _example_of(path), headers=headers)
             if answer.status_code == 401:

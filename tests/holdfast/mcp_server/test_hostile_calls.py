@@ -146,7 +146,7 @@ async def test_a_body_that_is_too_large_and_other_methods_are_refused(
     serving: HttpService,
 ) -> None:
     headers = {"Authorization": f"Bearer {serving.token}"}
-    async with httpx2.AsyncClient(trust_env=False, headers=headers) as client:
+    async with httpx2.AsyncClient(trust_env=False, headers=headers, timeout=30) as client:
         large = await client.post(f"{serving.url}/mcp", content=b"x" * 2_000_001)
         got = await client.get(f"{serving.url}/mcp")
 

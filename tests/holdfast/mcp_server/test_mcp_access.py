@@ -116,7 +116,7 @@ async def test_a_key_does_only_what_its_scopes_allow(
 async def test_a_request_without_a_valid_key_is_refused(
     header: dict[str, str], serving: HttpService
 ) -> None:
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=30) as client:
         answer = await client.post(f"{serving.url}/mcp", headers=header, json={})
 
     assert (answer.status_code, answer.json()["error"]) == (401, "KeyMissing")
