@@ -118,8 +118,8 @@ def _commands(source: Path) -> Iterator[str]:
     """Yield the commands that texts of the module name, other than its docstrings."""
     tree = ast.parse(source.read_text()) if source.suffix == ".py" else ast.Module([], [])
     spoken = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if id(node) in spoken or not (is_text or isinstance(node, ast.JoinedStr)):
+    for part in ast.walk(tree):
+        is_text = isinstance(part, ast.Constant) and isinstance(part.value, str)
+        if id(part) in spoken or not (is_text or isinstance(part, ast.JoinedStr)):
             continue
-        yield from COMMAND.findall(ast.unparse(node))
+        yield from COMMAND.findall(ast.unparse(part))
