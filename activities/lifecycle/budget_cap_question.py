@@ -23,7 +23,7 @@ async def open_budget_question(tx: JobTransaction, key: str) -> int:
     """
     strategy = await job_rows.strategy_of(tx)
     spent = spend_breakdown(await bills_of(tx.connection, tx.job_id))
-    text = budget_question(tx.job_id, strategy, spent)
+    text = budget_question(strategy, spent)
     return await ask_budget_question(tx, key, text, BUDGET_CHOICES, REPORT)
 
 

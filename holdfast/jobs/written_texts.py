@@ -20,7 +20,7 @@ def checked_question(text: str) -> str:
     """
     question = _checked_text("question", text)
     if not question:
-        raise BadInput('the question is empty; ask one, as in `holdfast run "Who built ...?"`')
+        raise BadInput('the question is empty; ask one, such as "Who built the pier?"')
     return question
 
 

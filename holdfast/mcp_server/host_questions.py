@@ -119,13 +119,21 @@ def question_form(question: WaitingQuestion) -> ElicitRequest:
     takes_text = QuestionKind(question.kind) in FREE_TEXT_KINDS
     if choices:
         properties["choice"] = {"type": "string", "title": "Decision", "enum": choices}
-    if takes_text or AnswerChoice.REVISE in choices:
-        title = "Answer" if takes_text else "What to change (with revise)"
+    if title := _text_title(choices, takes_text=takes_text):
         properties["text"] = {"type": "string", "title": title}
     required = ["choice"] if choices and not takes_text else []
     schema = {"type": "object", "properties": properties, "required": required}
     message = shorten_text(question.text, _MAX_MESSAGE)
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
+
+
+def _text_title(choices: Sequence[str], *, takes_text: bool) -> str:
+    """What the words of an answer are for; empty if the question takes none."""
+    if takes_text:
+        return "Answer"
+    if AnswerChoice.RAISE in choices:
+        return "New limit (with raise): N, or max_cost=N or max_tokens=N where both are set"
+    return "What to change (with revise)" if AnswerChoice.REVISE in choices else ""
 
 
 async def take_answers(known: KnownCaller, job_id: str, responses: Mapping[str, Any] | None) -> str:

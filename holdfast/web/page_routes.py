@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.api.problem_documents import on_http_error
+from holdfast.web.access.page_polls import PollAudit
 from holdfast.web.page_route import error_page
 from holdfast.web.routes import (
     ask_routes,
@@ -48,6 +49,7 @@ _REFUSED_BODIES = frozenset(
 def add_page(app: FastAPI) -> None:
     """Serve the page next to the API."""
     app.state.job_pages = SharedLoads()
+    app.state.poll_audit = PollAudit()
     for router in _ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.add_exception_handler(HTTPException, _on_http_error)

@@ -30,17 +30,17 @@ class BudgetDecision(Frozen):
     """True if the results are reported before the job ends."""
 
 
-def budget_question(job_id: str, strategy: Strategy, spent: SpendBreakdown) -> str:
-    """Return the text of the question: what was spent on what, and the possible answers."""
+def budget_question(strategy: Strategy, spent: SpendBreakdown) -> str:
+    """Return the text of the question: what was spent on what.
+
+    Each face adds how its users answer: a person types, clicks, or fills in a form.
+    """
     caps = "; ".join(_caps(strategy, spent.total))
-    ways = (
-        f"`{RAISE} N` sets the cap to N and goes on (`{RAISE} max_cost=N` or `max_tokens=N` where "
-        f"both are set); `{REPORT}` writes up what was found, from the "
-        f"{strategy.report_reserve:.0%} kept for that; `{STOP}` ends job {job_id} without a report."
-    )
     shares = [f"  {_spend(each)}" for each in _largest(spent.by_task)]
     first = f"The job has no room for its next model call: {caps}. By task:"
-    return "\n".join([first, *shares, ways])
+    reserve = strategy.report_reserve
+    kept = [f"{reserve:.0%} is kept for a report of what was found."] if reserve else []
+    return "\n".join([first, *shares, *kept])
 
 
 def budget_decision(words: str, strategy: Strategy) -> BudgetDecision:
@@ -89,8 +89,8 @@ def _ending(why: str) -> EndJob:
 
 def _caps(strategy: Strategy, total: Spend) -> list[str]:
     amounts: Mapping[str, tuple[str, object]] = {
-        "tokens (max_tokens)": (f"{total.tokens:,}", strategy.max_tokens),
-        "in money (max_cost)": (_cost(total), strategy.max_cost),
+        "tokens": (f"{total.tokens:,}", strategy.max_tokens),
+        "in money": (_cost(total), strategy.max_cost),
     }
     return [f"{used} of {cap:,} {what}" for what, (used, cap) in amounts.items() if cap is not None]
 

@@ -3,8 +3,14 @@
 from collections.abc import Iterator
 
 from holdfast.cli.render.terminal_output import shortened_line
-from holdfast.models.questions.user_questions import UserQuestion
+from holdfast.models.questions.user_questions import QuestionKind, UserQuestion
 from holdfast.models.views.status_views import WaitingQuestion
+
+_BUDGET_WAYS = (
+    "          `raise N` sets the cap to N and goes on; where two caps are set, write",
+    "          `raise max_cost=N` or `raise max_tokens=N`; `report` writes up what was found;",
+    "          `stop` ends the job without a report",
+)
 
 
 def open_question_lines(question: WaitingQuestion) -> Iterator[str]:
@@ -17,6 +23,8 @@ def open_question_lines(question: WaitingQuestion) -> Iterator[str]:
         default = shortened_line(question.default or "continue without an answer", 120)
         yield f"          without an answer until {at} the default is taken: {default}"
     yield f"          answer with `{question.answer_with}`"
+    if question.kind == QuestionKind.BUDGET:
+        yield from _BUDGET_WAYS
 
 
 def answered_question_lines(question: UserQuestion) -> Iterator[str]:

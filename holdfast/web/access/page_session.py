@@ -20,6 +20,7 @@ from holdfast.jobs.current_user import current_user
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import NotFound
 from holdfast.storage.access.api_key_rows import find_key
+from holdfast.web.access.page_polls import PollAudit, limited_name
 from holdfast.web.access.request_origin import check_origin
 from holdfast.web.access.session_cookie import INSTALLATION, cookie_name, subject_of
 
@@ -48,13 +49,19 @@ async def signed_in_caller(context: ApiContext, request: Request) -> Caller:
     return Caller(key.sender, key.owner, frozenset(key.scopes), key.id)
 
 
+def _audit_of(request: Request) -> PollAudit:
+    audit: PollAudit = request.app.state.poll_audit
+    return audit
+
+
 def _session(scope: Scope) -> Callable[..., Coroutine[Any, Any, CallerSession]]:
     async def session(request: Request) -> CallerSession:
         context = context_of(request)
         caller = await signed_in_caller(context, request)
         check_origin(request)
-        request.state.rate_limit = context.rates.count(caller.key_id)
-        await record_request(context.holdfast.db, request, caller)
+        request.state.rate_limit = context.rates.count(limited_name(request, caller.key_id))
+        db, audit = context.holdfast.db, _audit_of(request)
+        await audit.record(request, caller, lambda: record_request(db, request, caller))
         if not caller.may(scope):
             raise AccessRefused(f"this needs a key with the scope {scope.value!r}")
         return CallerSession(context, caller)
@@ -73,7 +80,10 @@ def _job_session(scope: Scope) -> Callable[..., Coroutine[Any, Any, JobSession]]
         except NotFound as error:
             # The API's message names its own route, which is of no use to a person.
             raise NotFound(f"there is no job {job[:_LONGEST_SHOWN_ID]!r} among yours") from error
-        await record_foreign_read(session.installation.db, request, session.caller, owner)
+        db, caller = session.installation.db, session.caller
+        await _audit_of(request).record(
+            request, caller, lambda: record_foreign_read(db, request, caller, owner)
+        )
         return JobSession(session.context, session.caller, job)
 
     return job_session

@@ -7,6 +7,7 @@ from re import Match
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.web.rendering.commands_on_page import in_words_of_page
 
 _PHASES: Mapping[str, str] = {
     Phase.PLANNING: "planning",
@@ -28,9 +29,6 @@ _CAUSES: Mapping[str, str] = {
     PlanChangeCause.SET_ASIDE: "set aside, and made again",
 }
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
-
-_TYPED_ANSWERS = "`raise N`"
-_SETTING_NAME = re.compile(r" \((?:max_tokens|max_cost)\)(?=[;.])")
 
 
 def _percent(share: str) -> str:
@@ -69,16 +67,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
 
 
 def plain_words(text: str) -> str:
-    """A stored message with the engine's own sentences in plain words; the rest stays."""
+    """A message with the engine's own sentences and commands in plain words; the rest stays."""
     for sign, say in _SENTENCES:
         text = sign.sub(say, text)
-    return text
-
-
-def question_words(text: str) -> str:
-    """The text of a question without the answers that are typed on the command line."""
-    lines = (line for line in text.split("\n") if not line.startswith(_TYPED_ANSWERS))
-    return _SETTING_NAME.sub("", "\n".join(lines))
+    return in_words_of_page(text)
 
 
 def value_name(name: str) -> str:

@@ -158,7 +158,6 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "references": plain_words.references,
     "plain": plain_words.plain_words,
     "value_name": plain_words.value_name,
-    "question_words": plain_words.question_words,
     "cause": plain_words.cause,
     "work": plain_words.work,
     "role_use": role_use,

@@ -3,7 +3,7 @@
 
 const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
-// Each reading counts against the limit of requests of the reader's key.
+// Each reading is a request of its own, and its page of entries is small but not free.
 const LOG_PAUSE_MS = 500;
 const FILES_MS = 1000;
 const LONGEST_PAUSE_MS = 3000;
@@ -66,9 +66,12 @@ function isGone(error) {
   return error instanceof Refused && (error.status === 404 || error.status === 403);
 }
 
-export async function load(address) {
+// What the page asks for by itself has a limit of its own; see page_polls.py.
+const POLL = { "Holdfast-Poll": "yes" };
+
+export async function load(address, headers = {}) {
   const answer = await fetch(address, {
-    headers: { Accept: "text/html" },
+    headers: { Accept: "text/html", ...headers },
     redirect: "follow",
     // After a sleep or behind a lost network, a connection may stay silent for ever.
     signal: AbortSignal.timeout(GIVEN_UP_MS),
@@ -128,7 +131,7 @@ async function refresh() {
   const began = performance.now();
   const slow = setTimeout(() => say("The server has not answered yet. The job goes on; this page waits."), SLOW_MS);
   try {
-    const fresh = adopt(await load(location.href));
+    const fresh = adopt(await load(location.href, POLL));
     const now = fresh.querySelector("[data-events]");
     if (now) watched.dataset.over = now.dataset.over;
     wasEnded = watched.dataset.over === "yes";
@@ -168,7 +171,7 @@ async function refreshLog() {
   do {
     isLogWanted = false;
     try {
-      adopt(await load(watched.dataset.entries));
+      adopt(await load(watched.dataset.entries, POLL));
     } catch {
       // The page is fetched as well, and says what is away.
     }
@@ -218,7 +221,7 @@ async function lookAgain() {
   let isWaiting = true;
   if (!document.hidden) {
     try {
-      isWaiting = Boolean(adopt(await load(location.href)).querySelector("[data-look-again]"));
+      isWaiting = Boolean(adopt(await load(location.href, POLL)).querySelector("[data-look-again]"));
       say("");
     } catch (error) {
       isWaiting = !isGone(error);
@@ -296,7 +299,7 @@ let isEdited = false;
 async function askWhenRead(form) {
   let wait = 0;
   try {
-    if (adopt(await load(reading.dataset.files)).querySelector("[data-look-again]")) wait = FILES_MS;
+    if (adopt(await load(reading.dataset.files, POLL)).querySelector("[data-look-again]")) wait = FILES_MS;
     say("");
   } catch (error) {
     if (isGone(error)) return say(awayWords(error));

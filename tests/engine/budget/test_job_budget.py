@@ -139,7 +139,9 @@ async def test_at_the_cap_the_job_pauses_and_asks_and_a_higher_cap_lets_it_go_on
     assert f"{spent:,} of 4,000 tokens" in asked.text
     allowance = next(each for each in status.allowances if each.what == "tokens")
     assert (allowance.used, allowance.limit, allowance.left) == (spent, 4000, 4000 - spent)
-    assert any(f"{spent} of 4000 tokens ({4000 - spent} left)" in s for s in status_lines(status))
+    printed = list(status_lines(status))
+    assert any(f"{spent} of 4000 tokens ({4000 - spent} left)" in line for line in printed)
+    assert any("`raise N` sets the cap to N" in line for line in printed)
     job = await engine.holdfast.show(job_id)
     assert (job.status, job.stop_reason) == ("done", "answered")
     assert players.count(PLANNER) == 1, "nothing was paid for twice"

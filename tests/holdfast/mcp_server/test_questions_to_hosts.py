@@ -7,7 +7,10 @@ from mcp import Client
 from mcp.types import ElicitRequestFormParams, ElicitResult
 
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.mcp_server.host_questions import question_form
 from holdfast.models.questions.user_questions import QuestionKind
+from holdfast.models.views.status_views import WaitingQuestion
+from holdfast.planning.questions.answer_choices import CHOICES_BY_KIND
 from holdfast.storage.questions.question_rows import questions_of
 from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
@@ -119,3 +122,26 @@ async def test_hosts_without_a_way_to_ask_have_the_questions_in_the_state(
     assert waited["questions"] == state["questions"]
     assert "research_answer" in waited["next"]
     assert callback is None or callback.asked == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (QuestionKind.QUESTION, "Answer"),
+        (QuestionKind.ESCALATION, "Answer"),
+        (QuestionKind.APPROVAL, "What to change"),
+        (QuestionKind.BUDGET, "New limit"),
+    ],
+)
+def test_each_kind_of_question_has_a_field_for_what_its_answer_needs(
+    kind: QuestionKind, field: str
+) -> None:
+    question = WaitingQuestion(
+        id=1, kind=kind, task="", text="What now?", choices=CHOICES_BY_KIND[kind], default=None,
+        deadline=None, answer_with="",
+    )  # fmt: skip
+
+    form = question_form(question).params
+
+    assert isinstance(form, ElicitRequestFormParams)
+    assert form.requested_schema["properties"]["text"]["title"].startswith(field)

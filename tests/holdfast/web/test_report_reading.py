@@ -2,11 +2,13 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
 from sqlalchemy import text
 
+from holdfast.corpus.folder_ingestion import ingest_folder
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.evidence.source_checks import SourceDrift, StoredSourceCheck
 from holdfast.storage.evidence.evidence_rows import load_report
@@ -180,3 +182,24 @@ async def test_a_report_of_ten_megabytes_is_read_in_part_and_downloaded_whole(
         await reader.page.get_by_role("link", name="Download all of it").click()
     path = await (await download.value).path()
     assert path.stat().st_size > 10_000_000
+
+
+@pytest.mark.conformance("BEY-09")
+async def test_the_page_says_whether_the_folder_of_the_documents_could_be_read_again(
+    engine: RunningEngine, reader: Reader, tmp_path: Path
+) -> None:
+    docs, moved = tmp_path / "docs", tmp_path / "moved"
+    docs.mkdir()
+    (docs / "pier.md").write_text("# The pier\n\nIt was opened in 1868.\n")
+    await ingest_folder(engine.db, docs, "pier")
+    job_id = (await engine.run("Who built the pier?", collection="pier")).job_id
+    said = reader.page.get_by_role("status")
+    again = reader.page.get_by_role("button", name="Read the sources again")
+
+    docs.rename(moved)
+    await reader.goto(f"/jobs/{job_id}/report")
+    await again.click()
+    await expect(said).to_contain_text("not all documents")
+    moved.rename(docs)
+    await again.click()
+    await expect(said).to_contain_text("each citation says what was found")

@@ -8,7 +8,6 @@ from playwright.async_api import expect
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.storage.jobs import job_rows
-from holdfast.web.rendering.plain_words import question_words
 from tests.support.documentation.internal_names import internal_names_in
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
@@ -86,16 +85,3 @@ async def test_a_job_that_has_not_ended_gets_another_limit(
 
     stored = await job_rows.load_job(engine.db, job_id)
     assert (stored.status, stored.request.strategy.max_tokens) == (JobStatus.DONE, 60_000)
-
-
-def test_a_question_is_shown_without_the_answers_that_are_typed() -> None:
-    text = (
-        "The job has no room for its next model call: 3,900 of 4,000 tokens (max_tokens); 0.01 of "
-        "0.02 in money (max_cost). By task:\n  T1: 1,000 tokens, cost 0.01\n`raise N` sets the cap"
-    )
-
-    assert question_words(text) == (
-        "The job has no room for its next model call: 3,900 of 4,000 tokens; 0.01 of 0.02 in "
-        "money. By task:\n  T1: 1,000 tokens, cost 0.01"
-    )
-    assert question_words("Which pier?") == "Which pier?"
