@@ -24,6 +24,7 @@ _ACTIVITIES = (
     (re.compile(r"fill"), "Planning for what is missing"),
     (re.compile(r"report"), "Writing the report"),
     (re.compile(r"begin|end"), "Between two steps"),
+    (re.compile(r""), "Keeping its records"),
 )
 _WITHOUT_ANSWER = {
     "done": "No answer was found; the report says what was searched",
@@ -162,7 +163,7 @@ def _on_the_page(predicted: str) -> str:
 
 
 def _activity_words(what: str) -> str:
-    return next((words for sign, words in _ACTIVITIES if sign.search(what)), what)
+    return next(words for sign, words in _ACTIVITIES if sign.search(what))
 
 
 def _work_name(what: str, labels: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from holdfast.models.tasks.task_failure import Remedy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
+from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.plain_words import cause, plain_words
 from holdfast.web.rendering.words import percent
 
@@ -80,10 +81,10 @@ _PHRASES: Mapping[str, str] = {
     "by": "by {}",
     "kind": "{}",
     "model": "{}",
-    "preset": "{}",
     "kept_attempt": "attempt {} is kept",
     "kept": "sentences kept: {}",
     "citations": "citations: {}",
+    "documents": "documents: {}",
     "status": "{}",
 }
 _VALUES: Mapping[str, Mapping[str, str]] = {
@@ -138,6 +139,8 @@ def _said(name: str, value: object) -> str:
         return f"confidence {percent(value)}"
     if name == "cause":
         return cause(str(value))
+    if name == "preset":
+        return method(str(value)).title
     words = _VALUES.get(name, {}).get(str(value)) or _fact(value)
     phrase = _PHRASES.get(name)
     return f"{name.replace('_', ' ')} {words}" if phrase is None else phrase.format(words)

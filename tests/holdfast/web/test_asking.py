@@ -98,9 +98,9 @@ async def _calls(engine: RunningEngine) -> list[str]:
 @pytest.mark.parametrize(
     ("field", "given", "fault"),
     [
-        ("Limit in tokens", "many", "the limit in tokens is 'many'"),
-        ("Limit in USD", "-1", "the limit in money is '-1'"),
-        ("Question", "   ", "the question is empty"),
+        ("Limit in tokens", "many", "The limit in tokens is 'many'"),
+        ("Limit in USD", "-1", "The limit in money is '-1'"),
+        ("Question", "   ", "The question is empty"),
     ],
 )
 async def test_a_mistake_comes_back_with_what_was_written(

@@ -7,7 +7,8 @@ import pytest
 from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.models.views.status_views import StatusDocument
-from holdfast.web.watch.current_work import _next, _phase
+from holdfast.models.wire import stored_keys
+from holdfast.web.watch.current_work import _activity_words, _next, _phase
 
 # What a test leaves out, the words do not need.
 _VIEW: Any = JobView
@@ -57,3 +58,12 @@ def test_every_stage_but_a_comparison_after_the_end_is_a_phase() -> None:
         status = _STATUS.model_construct(status="running", stages=stages, questions=())
         shown = StageName.REPORT if name is StageName.COMPARE else name
         assert _phase(_VIEW.model_construct(), status) == shown.in_words
+
+
+def test_work_on_the_jobs_own_records_has_words() -> None:
+    for activity, words in (
+        (stored_keys.page_activity(161), "Keeping its records"),
+        (stored_keys.replan_activity("T1"), "Replacing a failed task"),
+        (stored_keys.verification_activity(2), "Checking the results"),
+    ):
+        assert _activity_words(activity) == words

@@ -23,6 +23,8 @@ from tests.support.tools.scripted_tools import ScriptedTools
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+RIGHT_TO_LEFT = "كم كلفت منارة غانيت ستير؟"
+LONG_WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 3
 WITHIN_MS = 20_000
 
 
@@ -162,7 +164,7 @@ async def test_an_answer_about_an_older_plan_is_refused_with_a_page(
     await reader.page.evaluate("document.querySelector('input[name=revision]').value = 0")
     await reader.page.get_by_role("button", name="Run the plan", exact=True).click()
 
-    await expect(reader.page.get_by_role("alert")).to_contain_text("the plan has changed")
+    await expect(reader.page.get_by_role("alert")).to_contain_text("The plan has changed")
     assert await wait_for_question(engine, job_id, QuestionKind.APPROVAL)
     reader.complaints.clear()  # the browser reports the status 412
 
@@ -209,6 +211,41 @@ async def test_every_page_of_a_job_is_accessible(
             await reader.check_accessible()
 
 
+@pytest.mark.conformance("WEB-07")
+async def test_text_from_right_to_left_and_long_words_stay_in_the_window(
+    engine: RunningEngine, reader: Reader, players: ScriptedRoles
+) -> None:
+    told = lookup_task("T1", query="a").with_description(f"{RIGHT_TO_LEFT} {LONG_WORD}", "")
+    players.plan = plan(told, final_task("T2", "T1"))
+    job_id = (await engine.run(f"{RIGHT_TO_LEFT} {LONG_WORD}")).job_id
+    for width in (768, 360):
+        await reader.page.set_viewport_size({"width": width, "height": 800})
+        for path in ("?task=T1", "/report", "/fork?task=T1", "/tasks/T1", "/retry?task=T1"):
+            await reader.goto(f"/jobs/{job_id}{path}")
+            await reader.check_accessible()
+            heading = reader.page.locator("h1")
+            assert await heading.evaluate("each => getComputedStyle(each).direction") == "rtl"
+
+
+@pytest.mark.conformance("WEB-03")
+async def test_a_report_is_offered_only_where_something_was_found(
+    engine: RunningEngine, reader: Reader
+) -> None:
+    job_id = await waiting_job(engine)
+    await reader.goto(f"/jobs/{job_id}")
+    controls = reader.page.locator("#controls")
+    await expect(controls).to_contain_text("Cancel")
+    offered = await controls.inner_text()
+    # An open tab may be older than the job, so the server refuses as well.
+    refused = await reader.page.request.post(
+        f"{reader.url}/jobs/{job_id}/report-now", headers={"Origin": reader.url}
+    )
+
+    assert "report" not in offered
+    assert refused.status == 400
+    assert "No task is done yet" in await refused.text()
+
+
 @pytest.mark.conformance("WEB-08")
 async def test_hostile_names_values_and_questions_are_text(
     engine: RunningEngine, reader: Reader, tools: ScriptedTools
@@ -234,7 +271,7 @@ async def test_a_job_of_another_owner_is_not_shown(
     await page.get_by_label("Or use an API key").fill(key)
     await page.get_by_role("button", name="Sign in").click()
 
-    await expect(page.get_by_role("alert")).to_contain_text("there is no job")
+    await expect(page.get_by_role("alert")).to_contain_text("There is no job")
     for path in ("events", "log", "calls", "retry?task=T1", "loop/T1"):
         answer = await page.goto(f"{serving.url}/jobs/{job_id}/{path}")
         assert answer is not None

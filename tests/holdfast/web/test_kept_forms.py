@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.models.errors import HoldfastError, RequestKeyTaken, ServiceDown, StorageAway
 from holdfast.web.access.page_links import make_link_token
+from holdfast.web.rendering.words import sentence
 from holdfast.web.routes import ask_routes
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
@@ -57,7 +58,7 @@ async def test_a_question_is_kept_with_the_fault(
 
     assert answer.status_code == status
     assert QUESTION in answer.text
-    assert str(error) in answer.text
+    assert sentence(str(error)) in answer.text
     assert key is not None
     assert (key[1] == "mine") is keeps_key
 

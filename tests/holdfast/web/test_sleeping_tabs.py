@@ -127,5 +127,5 @@ async def test_a_tab_of_a_job_that_was_erased_meanwhile_says_so_and_asks_no_more
     await erase_job(engine.holdfast, job_id, by="an operator")
     await reader.page.context.set_offline(False)
 
-    await expect(note).to_have_text(f"there is no job '{job_id}' among yours.", timeout=WITHIN_MS)
+    await expect(note).to_have_text(f"There is no job '{job_id}' among yours.", timeout=WITHIN_MS)
     reader.complaints.clear()  # the browser reports the lost network, and the 404

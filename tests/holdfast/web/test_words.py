@@ -67,9 +67,14 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
             {"status": "incomplete", "attempt": 2, "kept": 1},
             "incomplete · attempt 2 · attempt 1 is kept",
         ),
-        (EventKind.REPORT_DELIVERED, {"kept": 4}, "sentences kept: 4"),
+        (
+            EventKind.REPORT_DELIVERED,
+            {"kept": 4, "documents": 37},
+            "sentences kept: 4 · documents: 37",
+        ),
         (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "failed · budget"),
         (EventKind.TASK_DONE, {"status": "done"}, ""),
+        (EventKind.JOB_SUBMITTED, {"model": "m", "preset": "kpi-chain"}, "m · Exact values"),
         (EventKind.PLAN_CHANGED, {"number": 2, "added": ["T3"]}, "change 2 · T3 added"),
     ],
 )
