@@ -33,16 +33,16 @@ _OF_THE_INSTALLATION = {
 
 def _texts(module: str) -> Iterator[str]:
     """The texts of a module besides its docstrings; a value that is filled in is `X`."""
-    tree = ast.parse(module)
-    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            skipped |= {id(value) for value in node.values}
+    parts = list(ast.walk(ast.parse(module)))
+    skipped = {id(part.value) for part in parts if isinstance(part, ast.Expr)}
+    for part in parts:
+        if isinstance(part, ast.JoinedStr):
+            skipped |= {id(value) for value in part.values}
             yield "".join(
-                str(each.value) if isinstance(each, ast.Constant) else "X" for each in node.values
+                str(each.value) if isinstance(each, ast.Constant) else "X" for each in part.values
             )
-        elif isinstance(node, ast.Constant) and id(node) not in skipped:
-            yield str(node.value)
+        elif isinstance(part, ast.Constant) and id(part) not in skipped:
+            yield str(part.value)
 
 
 def _modules() -> Iterator[Path]:
