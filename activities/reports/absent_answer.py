@@ -23,6 +23,7 @@ from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
 from holdfast.planning.reports.possible_values import possible_values
+from holdfast.planning.reports.report_gaps import is_unconcluded
 from holdfast.planning.reports.shown_searches import shown_searches
 from holdfast.planning.text.quote_location import best_sentences
 from holdfast.roles.extractive.questions.declined_questions import why_declined
@@ -63,7 +64,7 @@ async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
         question=request.question,
         answer=None,
         summary=tuple(ReportStatement(text=each) for each in _summary(request, count or 0)),
-        gaps=unfinished_task_gaps(inputs.plan),
+        gaps=unfinished_task_gaps(inputs.tasks),
         nearest=tuple(map(_nearest_passage, nearest)),
         documents=count,
     )
@@ -84,7 +85,7 @@ async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> R
         update={
             "possible": possible,
             "searches": shown_searches(searches),
-            "advice": tuple(_advice(request, possible)),
+            "advice": tuple(_advice(inputs, possible)),
         }
     )
 
@@ -93,7 +94,14 @@ async def _documents(db: Database, request: JobRequest) -> int | None:
     return await document_count(db, request.collection) if request.collection else None
 
 
-def _advice(request: JobRequest, possible: Sequence[PossibleValue]) -> Iterator[str]:
+def _advice(inputs: ReportInputs, possible: Sequence[PossibleValue]) -> Iterator[str]:
+    request = inputs.job.request
+    if any(is_unconcluded(each.task, each.failure) for each in inputs.tasks):
+        yield (
+            "Ask again, or ask another model: what was found stands, and only the short answer "
+            "could not be concluded from it."
+        )
+        return
     if _declined(request):
         yield "Ask a language model, or ask the built-in model for one value at a time, in English."
         return

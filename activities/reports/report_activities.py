@@ -198,7 +198,7 @@ async def _record_delivery(
 
 
 def _report_of_loop(inputs: ReportInputs, loop: LoopResult) -> Report:
-    gaps = unfinished_task_gaps(inputs.plan)
+    gaps = unfinished_task_gaps(inputs.tasks)
     request = inputs.job.request
     question = request.question
     model = request.strategy.model_of_role(RoleName.LOOP_AGENT, request.model)

@@ -14,7 +14,7 @@ from holdfast.models.reports.report_writer_messages import (
     VerificationResult,
 )
 from holdfast.models.reports.verification_summary import VerificationSummary
-from holdfast.models.tasks.stored_task import StoredTask
+from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.verification.verification_verdicts import Verification
 from holdfast.planning.plans.downstream_tasks import downstream_tasks
@@ -49,7 +49,7 @@ class ReportInputs:
 
     @property
     def plan(self) -> Plan:
-        return Plan(tasks=tuple(each.task for each in self.tasks))
+        return plan_of(self.tasks)
 
     @property
     def verdicts(self) -> Mapping[str, Verification]:
@@ -60,7 +60,7 @@ class ReportInputs:
 async def read_report_inputs(db: Database, job: Job, task_id: str) -> ReportInputs:
     """Read the inputs; calls of `task_id`, the report itself, do not count as unrecorded."""
     tasks = await task_queries.load_tasks(db, job.id)
-    plan = Plan(tasks=tuple(each.task for each in tasks))
+    plan = plan_of(tasks)
     summary = await report_input_queries.verification_summary_of(db, job.id)
     facts = DeliveryFacts(
         open_questions=await report_input_queries.open_question_numbers(db, job.id),
@@ -91,7 +91,7 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
             for each in material.facts.contradictions
         ),
         gaps=(
-            *unfinished_task_gaps(plan),
+            *unfinished_task_gaps(material.tasks),
             *_incomplete_result_gaps(plan, summary),
             *_open_gaps(material),
             *_retracted_evidence_gaps(plan, material.retracted),
@@ -99,9 +99,10 @@ def synthesiser_task(material: ReportInputs) -> SynthesiserTask:
     )
 
 
-def unfinished_task_gaps(plan: Plan) -> tuple[str, ...]:
+def unfinished_task_gaps(stored: Sequence[StoredTask]) -> tuple[str, ...]:
     """Return a gap for each task of the plan without a result."""
-    tasks = plan.reported_tasks
+    tasks = plan_of(stored).reported_tasks
+    failures = {each.task.id: each.failure for each in stored}
     failed = [task for task in tasks if task.status is TaskStatus.FAILED]
     # An agent task that still ran when the job ended counts as unfinished.
     waiting = [
@@ -109,7 +110,8 @@ def unfinished_task_gaps(plan: Plan) -> tuple[str, ...]:
         for task in tasks
         if (task.status.is_open or task.status is TaskStatus.CANCELLED) and not task.is_final
     ]
-    return tuple(dict.fromkeys(unfinished_gap(task) for task in (*failed, *waiting)))
+    gaps = (unfinished_gap(task, failures[task.id]) for task in (*failed, *waiting))
+    return tuple(dict.fromkeys(gaps))
 
 
 def _incomplete_result_gaps(plan: Plan, summary: VerificationSummary | None) -> Iterable[str]:

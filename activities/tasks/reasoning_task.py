@@ -11,6 +11,7 @@ from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.planning.results.entity_names import EntityNameCheck, promised_name
+from holdfast.planning.results.entity_types import EntityTypeCheck
 from holdfast.planning.results.kpi_check import EntityCandidate, KpiVerdict, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
@@ -25,11 +26,14 @@ async def run_reasoning_task(
 ) -> TaskOutcome:
     """The reasoner's conclusion; failed, null or missing outputs are a failure (KPI-09)."""
     names = EntityNameCheck(task.expects, "outputs")
+    types = EntityTypeCheck(task.expects, "outputs")
 
     def check(answer: ReasonerAnswer) -> Sequence[str]:
-        # An answer that failed says why in `explanation`, and may name nothing.
-        written = [each.name for each in answer.outputs]
-        return names.faults(written) if answer.status == "completed" else ()
+        if answer.status != "completed":
+            return ()  # It says why in `explanation`, and may name nothing.
+        faults = names.faults(each.name for each in answer.outputs)
+        candidates = _reasoned_candidates(answer, task.expects)
+        return faults or types.faults({name: each.value for name, each in candidates.items()})
 
     dialogue = await model_caller.ask(
         REASONER,

@@ -14,7 +14,7 @@ from holdfast.models.frozen_model import Frozen
 from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.task_failure import WeakValue
-from holdfast.planning.results.value_types import convert_to_type, has_type, is_missing
+from holdfast.planning.results.value_types import convert_to_promise, has_type, is_missing
 
 
 class EntityCandidate(Frozen):
@@ -60,9 +60,8 @@ def check_kpis(
     faults: dict[str, list[str]] = {"missing": [], "mistyped": [], "weak": []}
     for entity in expects:
         candidate = candidates.get(entity.name) or EntityCandidate(name=entity.name)
-        candidate = candidate.model_copy(
-            update={"value": convert_to_type(candidate.value, entity.type)}
-        )
+        value = convert_to_promise(candidate.value, entity)
+        candidate = candidate.model_copy(update={"value": value})
         fault = _fault(entity, candidate, threshold)
         if fault is None:
             kept.append(EntityValue.of_promise(entity, candidate.value, candidate.confidence))

@@ -6,8 +6,9 @@ import re
 
 from pydantic import JsonValue
 
-from holdfast.models.plans.research_plan import EntityType
+from holdfast.models.plans.research_plan import FINAL_ANSWER, EntityType, ExpectedEntity
 from holdfast.models.text.storable_text import storable_value
+from holdfast.models.text.value_text import value_in_words
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 
@@ -49,6 +50,18 @@ def convert_to_type(value: JsonValue, kind: EntityType) -> JsonValue:
     return value
 
 
+def convert_to_promise(value: JsonValue, entity: ExpectedEntity) -> JsonValue:
+    """Return the value converted to the type of the promised entity if nothing is lost.
+
+    A final answer is read by people and by no other task, so a list of texts and numbers becomes
+    the text of its elements. A later task may need the elements of any other list.
+    """
+    is_read_as_text = entity.name == FINAL_ANSWER and entity.type is EntityType.STRING
+    if is_read_as_text and isinstance(value, list) and all(map(_is_text_or_number, value)):
+        return value_in_words(value) if value else None
+    return convert_to_type(value, entity.type)
+
+
 def parse_container(text: str) -> JsonValue:
     """Return the object or list that the text is in JSON, storable; other text unchanged."""
     if not text.lstrip().startswith(("{", "[")):
@@ -63,6 +76,10 @@ def parse_container(text: str) -> JsonValue:
 def is_missing(value: JsonValue) -> bool:
     """True if the value is null or a blank text."""
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _is_text_or_number(value: JsonValue) -> bool:
+    return not is_missing(value) and (isinstance(value, str) or _is_number(value))
 
 
 def _number(text: str, kind: EntityType, otherwise: JsonValue) -> JsonValue:

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.models.plans.research_plan import FINAL_ANSWER, EntityType, ExpectedEntity
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.planning.results.chunk_candidates import chosen_candidates
 from holdfast.planning.results.kpi_check import EntityCandidate, best_candidates, check_kpis
@@ -53,6 +53,31 @@ def test_an_entity_of_another_type_fails(kind: EntityType, right: object, wrong:
 
     assert check_kpis([expected], found(right), 0.7).is_success
     assert check_kpis([expected], found(wrong), 0.7).mistyped == ("name",)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (["Brannock", "Quorum Alarm"], "Brannock; Quorum Alarm"),
+        (["Brannock"], "Brannock"),
+        (["Unit 4", 7.5], "Unit 4; 7.5"),
+    ],
+)
+def test_a_final_answer_written_as_a_list_is_the_text_of_its_elements(
+    written: list[object], kept: str
+) -> None:
+    final = ExpectedEntity(name=FINAL_ANSWER)
+
+    verdict = check_kpis([final], found(written, name=FINAL_ANSWER), None)
+
+    assert [each.value for each in verdict.kept] == [kept]
+
+
+@pytest.mark.parametrize("written", [[], [None], ["a", ""], [{"a": 1}], [["a"]], [True]])
+def test_a_final_answer_of_other_lists_fails(written: list[object]) -> None:
+    final = ExpectedEntity(name=FINAL_ANSWER)
+
+    assert not check_kpis([final], found(written, name=FINAL_ANSWER), None).is_success
 
 
 @pytest.mark.conformance("KPI-07")

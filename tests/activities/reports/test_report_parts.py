@@ -4,9 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
+from holdfast.activities.runtime.task_outcome import invalid_answer_failure
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskKind, TaskStatus
+from holdfast.models.tasks.task_failure import Component
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
 from holdfast.reports.short_answer import short_answer
@@ -185,6 +188,29 @@ async def test_without_a_final_task_the_writer_concludes_the_answer(
     assert report.answer == (await job_rows.load_job(press.db, REPORT_JOB_ID)).answer == "1932"
     assert {citation.address for citation in report.citations} == {"T1.1.md", "T2.1.md"}
     assert report.gaps == ("Nothing was read of its closing.",), "an agent's steps are its own"
+
+
+@pytest.mark.conformance("REP-02")
+async def test_a_last_task_that_failed_is_no_gap_of_the_documents(
+    press: ReportJob, players: ScriptedRoles
+) -> None:
+    players.parts["synthesiser"] = lambda _: written(findings=[])
+    last = final_task("T2", "T1").with_description("Answer: When was it opened?", "")
+    await press.planned(plan(T1, last))
+    await press.found(T1, "1932", OPENED)
+    press.execute(
+        "update tasks set status = 'failed', failure = %(failure)s where id = 'T2'",
+        failure=Jsonb(invalid_answer_failure(Component.REASONER, ["no JSON"]).model_dump()),
+    )
+
+    report = await press.report()
+
+    assert report.answer is None
+    assert report.gaps[0] == (
+        "The short answer could not be concluded: The reasoner gave no valid answer: no JSON"
+    )
+    assert not any(gap.startswith("Not found: ") for gap in report.gaps)
+    assert [line.partition(":")[0] for line in report.advice] == ["Ask again, or ask another model"]
 
 
 @pytest.mark.conformance("REP-01")

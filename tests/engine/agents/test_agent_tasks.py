@@ -738,6 +738,23 @@ async def test_one_agent_with_all_tools_and_a_fixed_chain_of_agents_need_no_plan
     ]
 
 
+async def test_a_conclusion_of_another_type_is_written_again_and_a_list_is_read_as_text(
+    engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    values: list[object] = [True, ["Ada", "Ida"]]
+    players.parts["reasoner"] = lambda _: {
+        "status": "completed",
+        "outputs": [{"name": "final_answer", "value": values.pop(0), "confidence": 0.9}],
+    }
+    tools.answers = lambda argument: f"[{argument}]"
+
+    job = await engine.run("Who?", preset_name="static-pipeline")
+
+    assert (job.status, job.answer) == ("done", "Ada; Ida")
+    (again,) = [asked for asked in players.asked["reasoner"] if asked.is_correction]
+    assert "'final_answer' in `outputs` must be of the type string" in again.turns[-1]["content"]
+
+
 async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_cannot_be(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
