@@ -40,8 +40,6 @@ from holdfast.tools.mcp.tool_hub import Hub
 _CONCURRENT_CALLS = 4
 """Concurrent calls to one server; calls to other servers do not wait for them."""
 _CALL_TIMEOUT = timedelta(minutes=1)
-_TOOL_ADDRESS_PREFIX = "tool:"
-"""The prefix of addresses that we gave to answers without one; no tool can read these."""
 
 
 class CitationCheck(SourceCheck):
@@ -227,7 +225,7 @@ async def _reread_call(hub: Hub, cited: _RecordedCitation) -> _RereadCall | Sour
     except HoldfastError as error:
         return _source_check(SourceDrift.UNREADABLE, str(error))
     address = cited.citation.address
-    if how.reader and not address.startswith(_TOOL_ADDRESS_PREFIX):
+    if how.reader and cited.citation.is_document:
         asked = {how.parameter: without_server_prefix(address, cited.citation.via)}
         return _RereadCall(how.reader, asked, by_address=True)
     if how.is_repeatable and cited.arguments is not None:

@@ -7,6 +7,7 @@ Then the table has the quotes, and the list of sources only says where they stan
 from typing import NamedTuple
 
 from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+from holdfast.reports.source_list import source_name
 from holdfast.reports.usual_level import usual_level
 
 _STRENGTH_WORDS = {"implied": "implied, not stated", "weak": "a weak link"}
@@ -27,7 +28,7 @@ class EvidenceRow(NamedTuple):
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of the cited documents, each once."""
-        return tuple(dict.fromkeys(each.title for each in self.citations))
+        return tuple(dict.fromkeys(map(source_name, self.citations)))
 
     @property
     def support(self) -> str:

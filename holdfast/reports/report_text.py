@@ -13,6 +13,7 @@ from holdfast.models.evidence.evidence import (
     ReportStatement,
 )
 from holdfast.reports.readable_quotes import readable_text
+from holdfast.reports.source_list import counted_sources
 
 NOT_STATED = "What the documents do not state"
 """The title of the gaps of a report with a table of evidence."""
@@ -65,18 +66,15 @@ def _folded(text: str) -> str:
 
 
 def origin_line(report: Report) -> str:
-    """The job of the report, its date, how many documents it cites of how many, and what it took.
+    """The job of the report, its date, how many sources it cites, and what it took.
 
     Empty for a report that was not loaded from the database.
     """
     if not report.job_id or report.delivered_at is None:
         return ""
-    documents = len({citation.address for citation in report.citations})
-    cited = "1 document" if documents == 1 else f"{documents} documents"
-    of_all = "" if report.documents is None else f" (the collection has {report.documents:,})"
     made = (
         f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, "
-        f"cites {cited}{of_all}."
+        f"cites {counted_sources(report)}."
     )
     return f"{made} {_spending(report)}".rstrip()
 

@@ -14,6 +14,10 @@ from holdfast.models.evidence.answer_routes import AnswerRoute
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.verification.verification_verdicts import StopCondition
 
+TOOL_ADDRESS_PREFIX = "tool:"
+"""The prefix of addresses that we give to answers without one; no tool can read these."""
+_CALCULATIONS = f"{TOOL_ADDRESS_PREFIX}python."
+
 
 class EvidenceStatus(StrEnum):
     """The status of a piece of evidence; only active evidence supports anything."""
@@ -90,6 +94,20 @@ class Citation(Frozen):
     quote: str
     sha256: str
     fetched_at: datetime | None = None
+    code: str = ""
+    """Filled in when the report is read: the code of a calculation; a long one is cut."""
+    inputs: str = ""
+    """Filled in when the report is read: the values that the code ran on; long ones are cut."""
+
+    @property
+    def is_document(self) -> bool:
+        """True if the passage is of a document; else it is the whole answer of a tool."""
+        return not self.address.startswith(TOOL_ADDRESS_PREFIX)
+
+    @property
+    def is_calculation(self) -> bool:
+        """True if the passage is the result of code that the built-in server `python` ran."""
+        return self.address.startswith(_CALCULATIONS) and not self.via
 
 
 class EvidenceLevel(StrEnum):

@@ -11,6 +11,7 @@ from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.tables.evidence_tables import entities, evidence, sources
 from holdfast.storage.core.tables.job_tables import events, reports
+from holdfast.storage.evidence.calculation_queries import load_calculations
 from holdfast.storage.evidence.source_check_rows import drift_warnings, latest_source_checks
 
 ENTITY_OF_EVIDENCE = and_(
@@ -86,7 +87,10 @@ async def supporting_evidence_ids(write: JobTransaction) -> frozenset[int]:
 
 async def keep_report(write: JobTransaction, report: Report) -> None:
     """Store the delivered report, but not its `documents`, which the log's entry has."""
-    filled_in_when_read = {"warnings", "rechecked_at", "job_id", "delivered_at", "documents"}
+    filled_in_when_read: dict[str, Any] = {
+        **dict.fromkeys(("warnings", "rechecked_at", "job_id", "delivered_at", "documents"), True),
+        "citations": {"__all__": {"code", "inputs"}},
+    }
     body = report.model_dump(mode="json", exclude=filled_in_when_read)
     await write.connection.execute(
         upsert(reports)
@@ -115,6 +119,7 @@ async def load_report(db: Database, job_id: str) -> Report | None:
     report = Report.model_validate(row.body)
     checks = await latest_source_checks(db, [each.evidence_id for each in report.citations])
     warnings = await _warnings(db, job_id, report)
+    calculations = await load_calculations(db, job_id, report.citations)
     return report.model_copy(
         update={
             "warnings": warnings + drift_warnings(report, checks),
@@ -122,6 +127,12 @@ async def load_report(db: Database, job_id: str) -> Report | None:
             "job_id": job_id,
             "delivered_at": row.created_at,
             "documents": (row.delivery or {}).get("documents", report.documents),
+            "citations": tuple(
+                each.model_copy(update=known._asdict())
+                if (known := calculations.get(each.evidence_id))
+                else each
+                for each in report.citations
+            ),
         }
     )
 

@@ -94,9 +94,8 @@ def to_bibtex(report: Report) -> str:
 
 
 def _references(report: Report) -> list[_Reference]:
-    return [
-        _reference(at, document) for at, document in enumerate(cited_documents(report), start=1)
-    ]
+    cited = [each for each in cited_documents(report) if not each.citations[0].is_calculation]
+    return [_reference(at, document) for at, document in enumerate(cited, start=1)]
 
 
 def _reference(at: int, document: CitedDocument) -> _Reference:

@@ -131,6 +131,9 @@ async def test_a_job_computes_on_references_and_its_report_shows_the_chart(
     report = await the_report(engine, job.job_id)
     (growth,) = [each for each in report.citations if each.address == "tool:python.run"]
     assert growth.quote == "result = 125.0"
+    assert growth.code == CODE
+    assert growth.inputs.startswith('rows = [{"year": 2022')
+    assert f"computed by: {CODE.splitlines()[0]} " in to_markdown(report).replace("\\[", "[")
     assert any(growth.mark in each.marks for each in report.findings)
     (figure,) = report.figures
     assert (figure.title, figure.caption) == ("Acme's revenue more than doubled", "Its filings")

@@ -1,11 +1,15 @@
 """Tests for the sources of a report: each document once, with its passages."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from holdfast.models.evidence.evidence import Citation, Report
+from holdfast.reports.exports.reference_lists import to_ris
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
-from holdfast.reports.source_list import cited_documents
+from holdfast.reports.report_text import origin_line
+from holdfast.reports.source_list import cited_documents, counted_sources
 
 
 def citation(mark: int, address: str, heading: str = "", **fields: str) -> Citation:
@@ -14,7 +18,7 @@ def citation(mark: int, address: str, heading: str = "", **fields: str) -> Citat
         evidence_id=mark,
         source_id=mark,
         address=address,
-        title=address.removesuffix(".md").title(),
+        title="" if address.startswith("tool:") else address.removesuffix(".md").title(),
         heading=heading,
         start=mark,
         end=mark + 9,
@@ -51,3 +55,36 @@ def test_each_document_stands_once_with_its_passages() -> None:
     page = to_html(REPORT)
     assert page.count("<b>Lamp</b>") == 1
     assert page.index('id="source-3"') < page.index('id="source-2"')
+
+
+CODE = "rows = sum(paid)\nrows * 2"
+COMPUTED = REPORT.model_copy(
+    update={
+        "citations": (
+            *REPORT.citations,
+            citation(4, "tool:python.run", code=CODE, inputs="paid = [1, 2]"),
+            citation(5, "tool:python.run", code="1 + 1"),
+            citation(6, "tool:kb.say", via="kb"),
+        )
+    }
+)
+
+
+@pytest.mark.conformance("REP-03")
+def test_a_calculation_is_no_document_and_shows_what_it_ran() -> None:
+    assert (
+        "- **Calculation** (python.run)\n"
+        "  - [4] computed by: rows = sum(paid) rows \\* 2, with paid = \\[1, 2]\n    > quote 4\n"
+        "  - [5] computed by: 1 + 1\n    > quote 5\n"
+        "- **Answer of a tool** (kb.say, via kb)\n"
+    ) in to_markdown(COMPUTED)
+    assert "computed by: rows = sum(paid) rows * 2, with paid = [1, 2]" in to_html(COMPUTED)
+    assert "python" not in to_ris(COMPUTED)
+
+
+def test_the_last_line_counts_documents_and_names_calculations_apart() -> None:
+    made = {"job_id": "job-1", "delivered_at": datetime(2026, 11, 25, tzinfo=UTC)}
+    origin = origin_line(COMPUTED.model_copy(update=made | {"documents": 40}))
+
+    assert "cites 2 documents (the collection has 40), 2 calculations and 1 tool answer." in origin
+    assert counted_sources(REPORT) == "2 documents"
