@@ -50,8 +50,9 @@ def locate_values(
 ) -> tuple[LocatedQuote, ...]:
     """Return the places that show the value: of its quotes, and of each element of a list.
 
-    `more` are further quotes, each of which shows a part of the value that the others leave out;
-    one that stands nowhere word for word, or that shows no further part, is left out.
+    `more` are further quotes, each of which shows a part of the value that the others leave out, or
+    stands in another document, which corroborates the value. One that stands nowhere word for word,
+    or that shows no part of the value, is left out.
 
     Models seldom quote every element of a list. Of the sentences with an element that no quote
     has, the one counts that shares most words with the quote and `about`.
@@ -74,15 +75,23 @@ def _further_places(
     passages: Sequence[SourcePassage],
     places: Sequence[LocatedQuote],
 ) -> list[LocatedQuote]:
-    """Return the places of quotes that show words of the value which no place before shows."""
-    left = words_of(json.dumps(value, ensure_ascii=False), _MIN_PART)
+    """Return the places of quotes that show words of the value which no place before shows.
+
+    In a document that no place before is in, words that are shown already count as well.
+    """
+    wanted = left = words_of(json.dumps(value, ensure_ascii=False), _MIN_PART)
     for place in places:
         left = left - words_of(place.quote, _MIN_PART)
+    documents = {place.passage.address for place in places}
     further = []
     for quote in quotes:
         found = locate_quote(entity, None, quote, passages)
-        if found is not None and (shown := left & words_of(found.quote, _MIN_PART)):
-            left = left - shown
+        if found is None:
+            continue
+        needed = left if found.passage.address in documents else wanted
+        if needed & words_of(found.quote, _MIN_PART):
+            left = left - words_of(found.quote, _MIN_PART)
+            documents.add(found.passage.address)
             further.append(found)
     return further
 

@@ -195,3 +195,22 @@ def test_each_further_quote_of_a_value_shows_a_part_that_the_quotes_before_leave
         ("a.md", "Kestrel credited £1,500."),
         ("c.md", "at most £30,000 a year"),
     ]
+
+
+@pytest.mark.conformance("REP-06")
+def test_a_further_quote_from_another_document_corroborates_the_value() -> None:
+    minutes = passage("Kestrel credited £1,500. The board noted the £1,500.")
+    contract = passage("The credit is £1,500. The notice is a month.", "c.md")
+
+    found = locate_values(
+        "credit",
+        "£1,500",
+        "Kestrel credited £1,500.",
+        [minutes, contract],
+        more=["The board noted the £1,500.", "The notice is a month.", "The credit is £1,500."],
+    )
+
+    assert [(each.passage.address, each.quote) for each in found] == [
+        ("a.md", "Kestrel credited £1,500."),
+        ("c.md", "The credit is £1,500."),
+    ]
