@@ -22,6 +22,7 @@ from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
+    about_text,
     caption_text,
     confidence_text,
     origin_line,
@@ -108,7 +109,8 @@ def _lead(lead: ShortAnswer) -> list[str]:
     parts = []
     if lead.answer is not None:
         bare = lead.answer.model_copy(update={"text": ""})
-        parts += [f"**{_escaped_line(lead.answer.text)}**{_with_marks(bare).rstrip()}", ""]
+        text = _escaped_line(readable_text(lead.answer.text))
+        parts += [f"**{text}**{_with_marks(bare).rstrip()}", ""]
     if lead.confidence:
         parts += [f"*{_escaped_line(lead.confidence)}*", ""]
     return [*parts, *([*_lines(lead.summary), ""] if lead.summary else [])]
@@ -162,8 +164,8 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _possible(possible: PossibleValue) -> str:
-    about, value = _escaped_line(possible.about), _escaped_line(possible.value)
-    return f"- {about}: {value} ({_escaped_line(possible_text(possible))})"
+    about, value = _escaped_line(about_text(possible)), _escaped_line(possible.value)
+    return f"- {about} {value} ({_escaped_line(possible_text(possible))})"
 
 
 def _nearest(passage: NearestPassage) -> str:

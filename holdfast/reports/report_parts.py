@@ -9,6 +9,7 @@ from holdfast.reports.evidence_table import evidence_rows
 from holdfast.reports.readable_quotes import quoted_rows, readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
+    about_text,
     caption_text,
     confidence_text,
     origin_line,
@@ -21,6 +22,7 @@ from holdfast.reports.source_list import cited_documents, passage_place
 from holdfast.reports.usual_level import usual_level
 
 TEXT_FUNCTIONS: Mapping[str, Any] = {
+    "about": about_text,
     "caption": caption_text,
     "confidence": confidence_text,
     "place": passage_place,

@@ -28,6 +28,11 @@ def confidence_text(conclusion: ReportConclusion) -> str:
     return link.join(part for part in (sure, conclusion.limits) if part)
 
 
+def about_text(possible: PossibleValue) -> str:
+    """What the value is of, with the sign that leads to the value: a question has its own."""
+    return possible.about if possible.about.endswith("?") else f"{possible.about}:"
+
+
 def possible_text(possible: PossibleValue) -> str:
     """How sure the value is, why it was not taken, and what it was read from."""
     sure = f"confidence {possible.confidence:.0%}, and a value needs {possible.needed:.0%}"

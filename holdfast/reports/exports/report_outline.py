@@ -11,6 +11,7 @@ from holdfast.reports.evidence_table import evidence_rows
 from holdfast.reports.readable_quotes import readable_text
 from holdfast.reports.report_text import (
     NOT_STATED,
+    about_text,
     confidence_text,
     origin_line,
     possible_text,
@@ -70,7 +71,9 @@ def report_outline(report: Report) -> ReportOutline:
         Section("Contradictions", tuple(sides)),
         Section(
             "Possible, but not proven",
-            tuple(Line(f"{e.about}: {e.value}", note=possible_text(e)) for e in report.possible),
+            tuple(
+                Line(f"{about_text(e)} {e.value}", note=possible_text(e)) for e in report.possible
+            ),
         ),
         Section(NOT_STATED if evidence_rows(report) else "Gaps", _lines(shown_gaps(report))),
         Section("What was searched", _lines(report.searches)),

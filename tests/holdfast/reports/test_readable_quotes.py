@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from holdfast.models.budget.job_stages import Stage, StageName
-from holdfast.models.evidence.evidence import Citation, Report, ReportStatement
+from holdfast.models.evidence.evidence import Citation, PossibleValue, Report, ReportStatement
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.reports.readable_quotes import quoted_rows, readable_text
@@ -92,3 +92,16 @@ def test_the_report_says_when_it_was_made_and_what_it_took(cost: Decimal | None,
     assert line.startswith("Job job-1, delivered 2026-11-25 00:00 UTC, cites 1 document. It took ")
     assert line.endswith(f"1 model call, 2 tool calls, 1,000 tokens{told.removeprefix(' tokens')}")
     assert line in to_markdown(made)
+
+
+def test_the_short_answer_has_no_markdown_signs_of_its_document() -> None:
+    assert "\n**Term. It ends.**\n" in to_markdown(report(answer="**Term.** It ends."))
+
+
+@pytest.mark.parametrize(("about", "told"), [("the end", "the end: "), ("When?", "When? ")])
+def test_a_question_about_a_possible_value_keeps_its_own_sign(about: str, told: str) -> None:
+    value = PossibleValue(about=about, value="May", confidence=0.6, needed=0.7)
+    unsure = report(answer=None, possible=(value,))
+
+    assert f"- {told}May (confidence 60%" in to_markdown(unsure)
+    assert f"<li>{told}<b>May</b>" in to_html(unsure)
