@@ -11,8 +11,9 @@ def run_child(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command to its end; its standard output is captured if asked for.
 
-    If this process is stopped by Ctrl-C or SIGTERM, the child gets SIGTERM and is waited for.
-    `subprocess.run` would kill the child after a quarter of a second, and leave its servers behind.
+    If this process is stopped by Ctrl-C, SIGTERM or a closed terminal, the child gets SIGTERM and
+    is waited for. `subprocess.run` would kill the child after a quarter of a second, and leave its
+    servers behind.
     """
     stdout = subprocess.PIPE if is_captured else None
     with (

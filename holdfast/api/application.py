@@ -68,13 +68,6 @@ _ROUTERS = (
     webhook_routes.router,
     observability_routes.router,
 )
-_SENT_BY_SCRIPTS = (
-    "Authorization",
-    "Content-Type",
-    "Idempotency-Key",
-    "If-Match",
-    "Last-Event-ID",
-)
 _READ_BY_SCRIPTS = ("ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After")
 
 
@@ -125,7 +118,7 @@ def build_application(
             CORSMiddleware,
             allow_origins=[*origins],
             allow_methods=["DELETE", "GET", "POST", "PUT"],
-            allow_headers=[*_SENT_BY_SCRIPTS],
+            allow_headers=["*"],
             expose_headers=[*_READ_BY_SCRIPTS],
         )
     if names is not None:

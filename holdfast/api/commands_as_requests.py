@@ -18,7 +18,7 @@ REQUESTS: Mapping[str, str] = {
     "export": "GET /v1/jobs/<JOB>/bundle",
     "import --as": "POST /v1/bundles` with the field `new_id",
     "keys create": 'POST /v1/keys` with `{"name": "<NAME>", "owner": "<OWNER>"}',
-    "keys create --scope": "POST /v1/keys` with `scopes",
+    "keys create --scope": "POST /v1/keys` and its field `scopes",
     "keys list": "GET /v1/keys",
     "list": "GET /v1/jobs",
     "models list": "GET /v1/configured-models",

@@ -139,7 +139,8 @@ def _note(
     unread = found.counts[SourceDrift.UNREADABLE.value]
     unknown = f"; {unread} could not be read" if unread else ""
     added = 0 if searches_again else sum(folder.added for folder in found.folders)
-    new = f"; documents that are new: {added}, which only --search looks for" if added else ""
+    only = "" if changed or named else ", which only a new search looks for"
+    new = f"; documents new since the folder was last read: {added}{only}" if added else ""
     if changed:
         lost = f"{len(changed)} of {len(found.checks)} citations changed or are gone"
         return f"{lost}{unknown}{new}"

@@ -1,6 +1,7 @@
 """Define the formats in which a report is given out."""
 
 from enum import StrEnum
+from pathlib import Path
 
 
 class ReportFormat(StrEnum):
@@ -29,6 +30,13 @@ class ReportFormat(StrEnum):
     @property
     def ending(self) -> str:
         return _MEDIA_TYPES_AND_ENDINGS[self][1]
+
+    @classmethod
+    def of_ending(cls, path: Path) -> "ReportFormat | None":
+        """Return the format that the ending of the path chooses; None for another ending."""
+        name = path.name.lower()
+        longest_first = sorted(cls, key=lambda each: len(each.ending), reverse=True)
+        return next((each for each in longest_first if name.endswith(each.ending)), None)
 
     @property
     def media_type(self) -> str:

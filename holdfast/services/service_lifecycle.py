@@ -143,8 +143,14 @@ def stop_services(settings: Settings) -> list[str]:
 
 
 async def _run_all(*steps: Coroutine[None, None, None]) -> None:
-    # Not a TaskGroup: the threads must end before the lock is released.
-    outcomes = await asyncio.gather(*steps, return_exceptions=True)
+    # Not a TaskGroup: the threads must end before the lock is released, also when the command is
+    # stopped meanwhile. A server that a thread starts later would have nobody to stop it.
+    running = asyncio.gather(*steps, return_exceptions=True)
+    try:
+        outcomes = await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await running
+        raise
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome

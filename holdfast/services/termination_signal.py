@@ -1,4 +1,4 @@
-"""Treat SIGTERM like Ctrl-C, for commands that start servers of their own."""
+"""Treat SIGTERM and a closed terminal like Ctrl-C, for commands that start servers of their own."""
 
 import signal
 from collections.abc import Iterator
@@ -8,16 +8,20 @@ from types import FrameType
 
 @contextmanager
 def termination_as_interrupt() -> Iterator[None]:
-    """Handle SIGTERM in the block as Ctrl-C is handled: stop what the block started, then end.
+    """Handle both in the block as Ctrl-C is handled: stop what the block started, then end.
 
-    The servers run detached, so `kill` would leave them behind otherwise. Only the main thread may
-    enter the block.
+    The servers run detached, so `kill` would leave them behind otherwise. A command under `nohup`
+    goes on without its terminal. Only the main thread may enter the block.
     """
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    ending = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        ending.append(signal.SIGHUP)
+    before = {each: signal.signal(each, _interrupt) for each in ending}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:

@@ -78,13 +78,15 @@ async def missing_tool_recording(
 ) -> str:
     """Return that no origin answered this call of a tool, with the nearest one.
 
-    `arguments` is the call's request as JSON. Nearest is the recorded one that agrees for longest.
+    `arguments` is the call's request as JSON. Nearest is the recorded one that agrees for longest;
+    the order of its fields does not matter.
     """
     facts: dict[str, StatementValue] = {"origins": json.dumps(origins), "tool": tool}
     found = await db.row(_STATEMENTS["requests_of_tool"], facts)
     if not found.recorded:
         return f"the record has no call of {tool} that was answered"
-    nearest = _nearest(arguments, found.recorded)
+    recorded = ((number, task, _in_order(request)) for number, task, request in found.recorded)
+    nearest = _nearest(_in_order(arguments), recorded)
     return (
         f"the record has no answer of {tool} to these arguments; the nearest is {nearest.place}, "
         f"which differs {nearest.difference}"
@@ -115,15 +117,23 @@ def _differing_field(recorded: ModelRequest, request: ModelRequest) -> str:
     """Return what differs between two requests whose messages say the same."""
     if recorded.model != request.model:
         return f"in its model: recorded {recorded.model!r}, now {request.model!r}"
-    if recorded.answer_schema != request.answer_schema:
-        return "in the form of the answer that it asks for"
-    return "in the functions that it offers"
+    if recorded.messages != request.messages:
+        return "in how its words are divided into messages"
+    return "in the form of the answer or the functions, which the record does not keep"
 
 
 def _words(request: ModelRequest) -> str:
     """Return what a request says after its instructions, then the instructions."""
     first, *others = request.messages
     return "\n".join(each.content for each in (*others, first))
+
+
+def _in_order(arguments: str) -> str:
+    """Return the arguments with their fields in the order of their names."""
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False, sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments  # An imported bundle may have any text here.
 
 
 def _agreement(one: str, other: str) -> int:

@@ -57,7 +57,7 @@ select response from settled
 select coalesce(json_agg(json_build_array(id, task_id, request)), '[]') as recorded from (
     select id, task_id, request from model_calls
     where job_id in (select jsonb_array_elements_text(%(origins)s::jsonb))
-        and role = %(role)s and status = 'done'
+        and role = %(role)s and status = 'done' and (response is not null or refusal is not null)
     order by id limit 500) as answered
 
 -- name: requests_of_tool

@@ -67,7 +67,7 @@ def add_webhook_command(
             owner=whose,
             events=events,
             job_id=job,
-            key=await key_of_owner(holdfast.db, key, whose) if key else None,
+            key=None if key is None else await key_of_owner(holdfast.db, key, whose),
         )
 
     _print_secret(run_with_client(add), json_output=json_output)

@@ -40,9 +40,12 @@ def status(job: JobArgument, json_output: JsonOption = False) -> None:
 def report(
     job: JobArgument,
     form: Annotated[
-        str,
-        typer.Option("--format", help="md, json, html, docx, pdf, csl, ris, bibtex or obsidian."),
-    ] = "md",
+        str | None,
+        typer.Option(
+            "--format",
+            help="md (the default), json, html, docx, pdf, csl, ris, bibtex or obsidian.",
+        ),
+    ] = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="First write a report of what a stopped job found.")
     ] = False,
@@ -51,7 +54,7 @@ def report(
         typer.Option(
             "--out",
             "-o",
-            help="Write to this folder, or to this file if it ends as the format does.",
+            help="Write to this folder, or to this file; its ending chooses the format.",
         ),
     ] = None,
     json_output: JsonOption = False,
@@ -59,7 +62,7 @@ def report(
     """Print the report of a finished job."""
     from holdfast.cli.options.report_options import checked_report_format
 
-    chosen = checked_report_format("json" if json_output else form)
+    chosen = checked_report_format("json" if json_output else form, out)
     if partial:
         from holdfast.cli.commands.jobs.job_control_commands import partial_report_command
 

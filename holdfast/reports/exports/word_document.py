@@ -204,7 +204,7 @@ class _DocumentWriting:
         for figure in outline.figures:
             picture = word_picture(figure, images)
             if picture is not None:
-                self._document.add_picture(picture.data, width=picture.width)
+                self._document.add_picture(picture.data, picture.width, picture.height)
                 self._document.paragraphs[-1].paragraph_format.keep_with_next = True
             caption = figure_caption(figure, is_shown=picture is not None)
             self._note(self._document.add_paragraph(), caption)

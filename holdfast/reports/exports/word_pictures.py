@@ -1,4 +1,4 @@
-"""Choose the image of a figure that a Word document can show, and its width on the page."""
+"""Choose the image of a figure that a Word document can show, and its size on the page."""
 
 import io
 from collections.abc import Mapping
@@ -21,6 +21,7 @@ class WordPicture(NamedTuple):
 
     data: io.BytesIO
     width: "Length"
+    height: "Length"
 
 
 def word_picture(figure: ReportFigure, images: Mapping[str, StoredFigure]) -> WordPicture | None:
@@ -28,21 +29,27 @@ def word_picture(figure: ReportFigure, images: Mapping[str, StoredFigure]) -> Wo
     for form in figure.forms:
         image = images.get(form.sha256)
         if image is not None and image.media_type in _PICTURES:
-            width = _width(image.data)
-            if width is not None:
-                return WordPicture(io.BytesIO(image.data), width)
+            size = _size(image.data)
+            if size is not None:
+                return WordPicture(io.BytesIO(image.data), *size)
     return None
 
 
-def _width(data: bytes) -> "Length | None":
-    """Return the width at which the image fits the page; None if it cannot be read."""
+def _size(data: bytes) -> "tuple[Length, Length] | None":
+    """Return width and height at which the image fits the page; None if it cannot be read.
+
+    Only its pixels count: an image may claim any number of them per inch, or none.
+    """
     from docx.image.image import Image
     from docx.shared import Inches
 
     try:
         image = Image.from_blob(data)
-        tallest = _MOST_HEIGHT_INCHES * image.px_width / image.px_height
+        high_for_wide = image.px_height / image.px_width
     except Exception:
         # A tool sent the image, and the reader of its header raises errors of many types.
         return None
-    return Inches(min(_WIDTH_INCHES, tallest)) if tallest > 0 else None
+    if high_for_wide <= 0:
+        return None
+    width = min(_WIDTH_INCHES, _MOST_HEIGHT_INCHES / high_for_wide)
+    return Inches(width), Inches(width * high_for_wide)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import Field
+from sqlalchemy import update
 
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.tool_call import ToolCaller
@@ -19,8 +20,10 @@ from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
+from holdfast.storage.core.tables.call_tables import tool_calls
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.inherited_answers import missing_tool_recording
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import planner_answer
@@ -292,6 +295,21 @@ async def test_an_error_of_a_tool_stays_its_error_under_other_arguments(
             await bench.call("lab.lookup", argument)
 
     assert tools.called == [("lookup", "Ada")]
+
+
+@pytest.mark.conformance("REC-03")
+async def test_the_order_of_arguments_does_not_matter_to_the_nearest_recorded_call(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    await bench.call("lab.lookup", "Zoe")
+    db = bench.engine.db
+    async with db.writing() as connection:
+        await connection.execute(update(tool_calls).values(request='{"to": 2, "at": 1}'))
+
+    missing = await missing_tool_recording(db, (bench.job_id,), "lab.lookup", '{"at": 1, "to": 3}')
+
+    assert missing.endswith("differs from character 16: recorded '2}', now '3}'")
 
 
 @pytest.mark.conformance("REC-03")

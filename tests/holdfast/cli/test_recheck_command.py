@@ -74,7 +74,7 @@ def test_a_document_that_changed_is_found_out() -> None:
         assert f"holdfast retract {job_id} {cited['evidence_id']}" in drifted.out
         (docs / "later.md").write_text("# Later\n\nThis document is new as well.\n")
         updated = here.holdfast("update", job_id, "--dry-run")
-        assert "gone; documents that are new: 1, which only --search looks for" in updated.out
+        assert "gone; documents new since the folder was last read: 1\n" in updated.out
         docs.rename(here.folder / "moved")
         unmounted = here.holdfast("update", job_id, "--dry-run")
         assert f"warning: {docs.resolve()} has no document of the collection" in unmounted.out

@@ -240,8 +240,8 @@ def test_right_to_left_lines_of_a_pdf_begin_at_the_right_margin() -> None:
     assert found == [("מתי", True), ("•", True), *[("•", False)] * 4]
 
 
-def png(width: int, height: int) -> bytes:
-    """A picture of one colour."""
+def png(width: int, height: int, density: tuple[int, int] = (3937, 3937)) -> bytes:
+    """A picture of one colour, with its pixels a metre."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return (
@@ -250,7 +250,12 @@ def png(width: int, height: int) -> bytes:
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     pixels = zlib.compress(b"".join(b"\0" + b"\x60" * width for _ in range(height)))
-    parts = (chunk(b"IHDR", header), chunk(b"IDAT", pixels), chunk(b"IEND", b""))
+    parts = (
+        chunk(b"IHDR", header),
+        chunk(b"pHYs", struct.pack(">IIB", *density, 1)),
+        chunk(b"IDAT", pixels),
+        chunk(b"IEND", b""),
+    )
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
@@ -277,8 +282,9 @@ def with_figures(**pictures: bytes) -> tuple[Report, dict[str, StoredFigure]]:
 
 
 @pytest.mark.conformance("REC-05")
-def test_figures_are_images_that_fit_their_page_in_each_format() -> None:
-    drawn, images = with_figures(Wide=png(400, 100), Tall=png(40, 1600))
+@pytest.mark.parametrize("density", [(3937, 3937), (3937, 39), (1, 1)])
+def test_figures_are_images_that_fit_their_page_in_each_format(density: tuple[int, int]) -> None:
+    drawn, images = with_figures(Wide=png(400, 100, density), Tall=png(40, 1600, density))
 
     word = Document(io.BytesIO(report_file(drawn, images, ReportFormat.DOCX)))
     pages = PdfReader(io.BytesIO(report_file(drawn, images, ReportFormat.PDF))).pages

@@ -25,12 +25,12 @@ def report_command(job: str, form: ReportFormat, out: Path | None) -> None:
     A path that ends as a file of a report does, such as `report.html`, is one file; another path is
     a folder for all formats, with the figures.
     """
-    file_form = None if out is None else _form_of_file(out)
-    is_folder = out is not None and file_form is None
+    is_file = out is not None and not out.is_dir() and ReportFormat.of_ending(out) is not None
+    is_folder = out is not None and not is_file
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
         report = await report_of(holdfast, job_id)
-        if not is_folder and (file_form or form) is not ReportFormat.HTML:
+        if not is_folder and form is not ReportFormat.HTML:
             return report, {}
         return report, await load_figure_images(holdfast, job_id, report, all_forms=is_folder)
 
@@ -38,19 +38,12 @@ def report_command(job: str, form: ReportFormat, out: Path | None) -> None:
     if out is None:
         _print(report, images, form)
         return
-    if file_form is None:
+    if is_folder:
         paths = write_report_folder(out, report, images)
     else:
-        paths = write_files({out: _file(report, images, file_form)})
+        paths = write_files({out: _file(report, images, form)})
     for path in paths:
         print_text(str(path))
-
-
-def _form_of_file(out: Path) -> ReportFormat | None:
-    """Return the format that the ending of the path chooses; None for a folder."""
-    forms = (ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JSON)
-    chosen = (each for each in forms if out.suffix.lower() == each.ending)
-    return None if out.is_dir() else next(chosen, None)
 
 
 def _print(report: Report, images: FigureImages, form: ReportFormat) -> None:
