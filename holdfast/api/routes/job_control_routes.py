@@ -60,7 +60,11 @@ class AnswerBody(Frozen):
     """An answer: a choice, a text, or both."""
 
     choice: str = Field(default="", description="One of the question's choices.")
-    text: str = Field(default="", description="Words of your own, or the edited plan in YAML.")
+    text: str = Field(
+        default="",
+        description="Words of your own; the edited plan in YAML; with the choice `raise`, the new "
+        "cap: `2.50`, or `max_tokens=200000` where both caps are set.",
+    )
 
 
 @router.post("/pause", status_code=202)

@@ -40,7 +40,14 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
         choice: Annotated[
             str, Field(description="One of the question's choices.", max_length=40)
         ] = "",
-        text: Annotated[str, Field(description="The user's own words.", max_length=20_000)] = "",
+        text: Annotated[
+            str,
+            Field(
+                description="The user's own words; with the choice `raise`, the new cap: `2.50`, "
+                "or `max_tokens=200000` where both caps are set.",
+                max_length=20_000,
+            ),
+        ] = "",
     ) -> ResearchState:
         """Answer a question of a job with what the user decided."""
         async with calls.open(ctx.request_context, "research_answer", Scope.STEER, job) as known:

@@ -15,9 +15,11 @@ from starlette.requests import Request
 from holdfast.api.access.callers import Caller
 
 POLL_HEADER = "Holdfast-Poll"
-"""The page's script sends it. A caller that lies gets no more than another limit."""
+"""The page's script sends it. A caller that lies gets another limit, and an entry an hour."""
 _FOLLOWING = frozenset({"follow_job", "show_newest_entries"})
 """Routes that only the page's script asks for; a stream of events cannot send a header."""
+_JOB_PAGE = _FOLLOWING | {"show_progress"}
+"""What the page of a job asks for: one entry is enough for all of them."""
 _AGAIN_AFTER_S = timedelta(hours=1).total_seconds()
 
 
@@ -30,6 +32,13 @@ def is_poll(request: Request) -> bool:
 def limited_name(request: Request, key_id: str) -> str:
     """The name under which the request counts against the limit of requests in a minute."""
     return f"{key_id} polls" if is_poll(request) else key_id
+
+
+def _page(request: Request) -> str:
+    """The page that the request belongs to: a report is another one than the page of its job."""
+    if request.scope["route"].name in _JOB_PAGE:
+        return f"job {request.path_params['job']}"
+    return request.url.path
 
 
 @dataclass
@@ -46,7 +55,7 @@ class PollAudit:
 
         `append` decides whether the request belongs into the audit at all.
         """
-        page = (caller.key_id or caller.name, request.path_params.get("job") or request.url.path)
+        page = (caller.key_id or caller.name, _page(request))
         now = self.clock()
         if is_poll(request) and now - self._entered.get(page, -_AGAIN_AFTER_S) < _AGAIN_AFTER_S:
             return

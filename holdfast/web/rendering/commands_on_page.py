@@ -12,9 +12,13 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(sign), words)
     for sign, words in (
         (r"wait for it with `holdfast wait\b" + _ANY, f"{_JOB_PAGE} shows its end"),
-        (r"look(?: at it)? with `holdfast (?:show|status)\b" + _ANY, f"look at {_JOB_PAGE}"),
+        (r"look at it with `holdfast (?:show|status)\b" + _ANY, f"look at {_JOB_PAGE}"),
+        (r"look with `holdfast (?:show|status)\b" + _ANY, f"look on {_JOB_PAGE}"),
         (r"`holdfast (?:show|status|questions|answer|plan)\b" + _ANY, _JOB_PAGE),
-        (r"run `holdfast corpus add` again, which says so", "add its documents again, and look"),
+        (
+            r"run `holdfast corpus add` again, which says so",
+            "add its documents again, which says so",
+        ),
         (r"`holdfast corpus list\b" + _ANY, "the page of the collection"),
         (r"`holdfast models list`", "the page “Models and tools”"),
         (r"`holdfast schedules list`", "the page “Schedules”"),

@@ -1,5 +1,6 @@
 """Say states, amounts and times in the words of the page."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -127,8 +128,9 @@ def percent(share: float | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital at its beginning; the rest stays, such as the ids of tasks."""
-    return text[:1].upper() + text[1:]
+    """The text with a capital at its beginning, unless a name such as `max_cost` begins it."""
+    is_word = re.match(r"[^\W\d_]+(?=[ ,:;]|$)", text)
+    return text[:1].upper() + text[1:] if is_word else text
 
 
 def clipped(text: str, length: int) -> str:

@@ -99,7 +99,7 @@ def test_a_command_stays_in_a_message_only_where_the_page_has_nothing_for_it() -
         ),
         (
             "start a worker with `holdfast up`, then look with `holdfast status job-1` whether",
-            "start a worker with `holdfast up`, then look at the page of the job whether",
+            "start a worker with `holdfast up`, then look on the page of the job whether",
         ),
     ],
 )

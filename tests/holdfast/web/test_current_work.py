@@ -65,5 +65,6 @@ def test_work_on_the_jobs_own_records_has_words() -> None:
         (stored_keys.page_activity(161), "Keeping its records"),
         (stored_keys.replan_activity("T1"), "Replacing a failed task"),
         (stored_keys.verification_activity(2), "Checking the results"),
+        (stored_keys.gap_filling_activity(1), "Planning for what is missing"),
     ):
         assert _activity_words(activity) == words

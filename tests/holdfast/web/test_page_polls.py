@@ -104,9 +104,14 @@ async def test_an_open_page_uses_up_no_requests_of_its_user_and_is_audited_once(
             last = await browser.get(f"/jobs/{job}", headers=POLL)
         again = await browser.get("/models")
 
+        for _ in range(2):
+            await browser.get(f"/jobs/{job}/log", headers=POLL)
+
     actions = [action for _, action, _ in await entries(serving, resource=f"/jobs/{job}")]
     assert actions.count("show_progress") == 1
     assert "show_newest_entries" not in actions
+    # Another page is recorded, whatever the request says of itself.
+    assert actions.count("show_log") == 1
     # A new minute may begin in between, and the counts with it.
     assert left(again) in (left(opened) - 1, 1199)
     assert left(last) <= 1194 or left(again) == 1199
