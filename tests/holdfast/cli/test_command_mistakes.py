@@ -39,7 +39,7 @@ def running() -> Iterator[CommandShell]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        pytest.param(["run", ""], ["the question is empty", "holdfast run"], id="empty"),
+        pytest.param(["run", ""], ["the question is empty", "Who built the pier?"], id="empty"),
         pytest.param(["submit", " \n\t"], ["the question is empty"], id="blank"),
         pytest.param(
             ["run", "x" * 100_000], ["100,000 characters", "20,000", "a collection"], id="huge"
