@@ -32,8 +32,13 @@ class ReportFormat(StrEnum):
         return _MEDIA_TYPES_AND_ENDINGS[self][1]
 
     @classmethod
-    def of_ending(cls, path: Path) -> "ReportFormat | None":
-        """Return the format that the ending of the path chooses; None for another ending."""
+    def of_file(cls, path: Path | None) -> "ReportFormat | None":
+        """Return the format that the path of a file chooses by its ending.
+
+        None for no path, for a folder that is there, and for an ending of no format.
+        """
+        if path is None or path.is_dir():
+            return None
         name = path.name.lower()
         longest_first = sorted(cls, key=lambda each: len(each.ending), reverse=True)
         return next((each for each in longest_first if name.endswith(each.ending)), None)

@@ -31,13 +31,14 @@ _OUTBOX = """
 
 def upgrade() -> None:
     # An owner's request may store an event, and its role reads no key: the function reads them as
-    # the user that made it. A name that another schema takes must not change what it reads.
+    # the user that made it. So it looks for tables in this schema first, and in that of temporary
+    # tables, which every role can make, last.
     op.execute("""
         alter table webhooks add column key_id text;
         comment on column webhooks.key_id is
             'null: every job of the owner; else those of this key and of keys that replaced it';
         create function replaces_key(newer text, older text) returns boolean
-            language sql stable security definer set search_path from current as $$
+            language sql stable security definer as $$
             with recursive line as (
                 select newer as id
                 union
@@ -45,6 +46,12 @@ def upgrade() -> None:
             )
             select exists (select from line where id = older);
         $$;
+        do $$ begin
+            execute format(
+                'alter function replaces_key(text, text) set search_path = %I, pg_temp',
+                current_schema()
+            );
+        end $$;
     """)
     op.execute(
         _OUTBOX.format(

@@ -263,8 +263,7 @@ class CallLedger:
 
     async def missing_tool_recording(self, tool: str, arguments: dict[str, Any]) -> str:
         """Return that no origin of the fork answered such a call, with the nearest recorded one."""
-        request = json.dumps(arguments, ensure_ascii=False)
-        return await missing_tool_recording(self.db, self.origins, tool, request)
+        return await missing_tool_recording(self.db, self.origins, tool, arguments)
 
     async def close_tool_call(
         self, row_id: int, answer: ToolAnswer, *, repeated_call_id: int | None = None

@@ -74,19 +74,19 @@ async def missing_recording(
 
 
 async def missing_tool_recording(
-    db: Database, origins: tuple[str, ...], tool: str, arguments: str
+    db: Database, origins: tuple[str, ...], tool: str, arguments: dict[str, Any]
 ) -> str:
     """Return that no origin answered this call of a tool, with the nearest one.
 
-    `arguments` is the call's request as JSON. Nearest is the recorded one that agrees for longest;
-    the order of its fields does not matter.
+    Nearest is the recorded call whose arguments, as JSON in the order of their names, agree for
+    longest.
     """
     facts: dict[str, StatementValue] = {"origins": json.dumps(origins), "tool": tool}
     found = await db.row(_STATEMENTS["requests_of_tool"], facts)
     if not found.recorded:
         return f"the record has no call of {tool} that was answered"
     recorded = ((number, task, _in_order(request)) for number, task, request in found.recorded)
-    nearest = _nearest(_in_order(arguments), recorded)
+    nearest = _nearest(_as_json(arguments), recorded)
     return (
         f"the record has no answer of {tool} to these arguments; the nearest is {nearest.place}, "
         f"which differs {nearest.difference}"
@@ -128,12 +128,16 @@ def _words(request: ModelRequest) -> str:
     return "\n".join(each.content for each in (*others, first))
 
 
-def _in_order(arguments: str) -> str:
-    """Return the arguments with their fields in the order of their names."""
+def _as_json(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False, sort_keys=True)
+
+
+def _in_order(recorded: str) -> str:
+    """Return recorded arguments with their fields in the order of their names."""
     try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, sort_keys=True)
+        return _as_json(json.loads(recorded))
     except (ValueError, RecursionError):
-        return arguments  # An imported bundle may have any text here.
+        return recorded  # An imported bundle may have any text here.
 
 
 def _agreement(one: str, other: str) -> int:

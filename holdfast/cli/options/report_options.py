@@ -12,7 +12,7 @@ def checked_report_format(name: str | None, out: Path | None) -> ReportFormat:
     Raises:
         BadInput: there is no such format, or name and ending choose different ones.
     """
-    by_ending = None if out is None or out.is_dir() else ReportFormat.of_ending(out)
+    by_ending = ReportFormat.of_file(out)
     if name is None:
         return by_ending or ReportFormat.MARKDOWN
     if name not in list(ReportFormat):

@@ -109,8 +109,8 @@ class SyncInstallation(SyncSession):
     ) -> JsonObject:
         """Have events sent to an address; the answer is the only one that has the secret.
 
-        Without `events` every kind is sent, and without `job` those of every job; `key`, the id of
-        an API key, leaves only the jobs of this key and of keys that replaced it.
+        Without `events` every kind is sent, and without `job` those of every job. With `key`, the
+        id of an API key, only those of jobs of this key and of keys that replaced it are sent.
         """
         body: JsonObject = {"url": url}
         if events is not None:

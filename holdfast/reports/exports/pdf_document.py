@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
@@ -103,18 +102,25 @@ def _is_right_to_left(line: Line) -> bool:
 def _figure(
     figure: ReportFigure, images: Mapping[str, StoredFigure], folder: Path
 ) -> dict[str, Any]:
-    known = (images.get(form.sha256) for form in figure.forms)
-    files = (_file(each, folder) for each in known if each and each.media_type in _PICTURES)
+    known = ((form.sha256, images.get(form.sha256)) for form in figure.forms)
+    files = (
+        _file(name, image, folder)
+        for name, image in known
+        if image is not None and image.media_type in _PICTURES
+    )
     file = next(filter(None, files), "")
     caption = figure_caption(figure, is_shown=bool(file))
     return {"caption": _directed(caption), "file": file}
 
 
-def _file(image: StoredFigure, folder: Path) -> str:
-    """Return the name of the image's file in the folder; empty if Typst cannot draw the image."""
+def _file(name: str, image: StoredFigure, folder: Path) -> str:
+    """Return the name of the image's file in the folder; empty if Typst cannot draw the image.
+
+    `name` is the file's name without its ending.
+    """
     import typst
 
-    file = f"{sha256(image.data).hexdigest()}{FIGURE_EXTENSIONS[image.media_type]}"
+    file = f"{name}{FIGURE_EXTENSIONS[image.media_type]}"
     (folder / file).write_bytes(image.data)
     if image.is_built_in:
         return file

@@ -3,7 +3,7 @@
 
 const SETTLE_MS = 50;
 const EVENT_PAUSE_MS = 250;
-// Each reading is a request of its own, and its page of entries is small but not free.
+// Each reading asks the server for a page of entries: two a second are enough for a reader.
 const LOG_PAUSE_MS = 500;
 const FILES_MS = 1000;
 const LONGEST_PAUSE_MS = 3000;

@@ -25,7 +25,6 @@ _ACTIVITIES = (
     (re.compile(r"loop"), "Searching and answering"),
     (re.compile(r"report"), "Writing the report"),
     (re.compile(r"begin|end"), "Between two steps"),
-    (re.compile(r""), "Keeping its records"),
 )
 _WITHOUT_ANSWER = {
     "done": "No answer was found; the report says what was searched",
@@ -164,7 +163,8 @@ def _on_the_page(predicted: str) -> str:
 
 
 def _activity_words(what: str) -> str:
-    return next(words for sign, words in _ACTIVITIES if sign.search(what))
+    found = (words for sign, words in _ACTIVITIES if sign.search(what))
+    return next(found, "Keeping its records")
 
 
 def _work_name(what: str, labels: Mapping[str, str]) -> str:

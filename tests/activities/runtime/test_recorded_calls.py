@@ -307,7 +307,7 @@ async def test_the_order_of_arguments_does_not_matter_to_the_nearest_recorded_ca
     async with db.writing() as connection:
         await connection.execute(update(tool_calls).values(request='{"to": 2, "at": 1}'))
 
-    missing = await missing_tool_recording(db, (bench.job_id,), "lab.lookup", '{"at": 1, "to": 3}')
+    missing = await missing_tool_recording(db, (bench.job_id,), "lab.lookup", {"to": 3, "at": 1})
 
     assert missing.endswith("differs from character 16: recorded '2}', now '3}'")
 

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, Request, Route, expect
 
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.job_queries import events_after
+from holdfast.web.access.page_polls import POLL_HEADER
 from tests.support.endpoints.scripted_model import ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
@@ -55,9 +56,11 @@ async def test_the_page_follows_a_job_over_a_restart_of_the_server(
     engine: RunningEngine, browser: Browser
 ) -> None:
     job_id = await waiting_job(engine)
+    requests: list[Request] = []
     with ExitStack() as servers:
         before = servers.enter_context(HttpService(engine.holdfast, writes=True))
         async with signed_in(browser, before) as reader:
+            reader.page.on("request", lambda request: requests.append(request))
             await reader.goto(f"/jobs/{job_id}")
             main, note = reader.page.locator("main"), reader.page.locator("#connection")
             await expect(main).to_contain_text("Run the plan", timeout=WITHIN_MS)
@@ -73,6 +76,11 @@ async def test_the_page_follows_a_job_over_a_restart_of_the_server(
             await expect(main).to_contain_text("Read the report", timeout=WITHIN_MS)
             await expect(main).to_contain_text("2 of 2 tasks")
             await expect(reader.page.locator("#questions section")).to_have_count(0)
+    # Only what the page asks for by itself has the limit of polls.
+    by_itself = [each.resource_type == "fetch" for each in requests]
+    assert any(by_itself)
+    said = [POLL_HEADER.lower() in each.headers for each in requests]
+    assert said == by_itself
 
 
 @pytest.mark.conformance("WEB-02")

@@ -25,8 +25,7 @@ def report_command(job: str, form: ReportFormat, out: Path | None) -> None:
     A path that ends as a file of a report does, such as `report.html`, is one file; another path is
     a folder for all formats, with the figures.
     """
-    is_file = out is not None and not out.is_dir() and ReportFormat.of_ending(out) is not None
-    is_folder = out is not None and not is_file
+    is_folder = out is not None and ReportFormat.of_file(out) is None
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
         report = await report_of(holdfast, job_id)
