@@ -14,14 +14,17 @@ from holdfast.reports.report_format import ReportFormat
 
 
 def report_file_command(job: str, form: ReportFormat, out: Path | None) -> None:
-    """Write the file, or print it if it is a text and no file is named."""
+    """Write the file, or print it if it is a text and no file is named.
+
+    Notes for Obsidian are a folder, unless the path ends as their archive does.
+    """
 
     async def read(holdfast: Holdfast, job_id: str) -> tuple[Report, FigureImages]:
         report = await report_of(holdfast, job_id)
         return report, await load_figure_images(holdfast, job_id, report, all_forms=True)
 
     report, images = run_with_job(job, read)
-    if form is ReportFormat.OBSIDIAN:
+    if form is ReportFormat.OBSIDIAN and ReportFormat.of_file(out) is not form:
         folder = out or Path(report.job_id)
         notes = obsidian_notes(report, images)
         files = {folder / path: content for path, content in notes.items()}

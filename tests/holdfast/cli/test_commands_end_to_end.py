@@ -4,6 +4,7 @@ signals."""
 import json
 import os
 import signal
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -272,11 +273,12 @@ def test_a_report_is_written_into_a_folder_and_says_that_it_has_no_figures(
 def test_a_path_with_the_ending_of_a_format_is_a_file_of_that_format(home: CommandShell) -> None:
     job = newest(home)
 
-    paths = ("one.html", "one.md", "one.json")
+    paths = ("one.html", "one.md", "one.json", "one.obsidian.zip")
     written = [home.holdfast("report", job, "--out", path).out.strip() for path in paths]
 
     assert written == [*paths]
-    page, text, data = [(home.folder / path).read_text() for path in paths]
+    page, text, data = [(home.folder / path).read_text() for path in paths[:3]]
+    assert zipfile.is_zipfile(home.folder / paths[3])
     assert page.startswith("<!doctype html>")
     assert "## Sources" in text
     assert json.loads(data)["job_id"] == job
