@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo crash test cover check lint chaos chaos-long partitions fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock bundles clean
+.PHONY: help demo crash test long cover check lint chaos chaos-long partitions fuzz bench eval peers cluster cluster-build cluster-test gameday helm client licences frozen released packages sbom audit lock bundles clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -19,10 +19,13 @@ demo: $(VENV)/.runs  ## run a question over the documents that come with Holdfas
 crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a receipt of what that cost
 	@$(BIN)/holdfast demo --crash
 
-test: $(VENV)/.tests lint  ## everything: linters, types, contracts, all tests
+test: $(VENV)/.tests lint  ## linters, types, contracts, and all tests but the long ones
 	$(BIN)/pytest $(SIDE_BY_SIDE) -q || $(BIN)/python -m tests.support.second_run
 
-cover: $(VENV)/.tests  ## all tests, and which lines none of them runs
+long: $(VENV)/.tests  ## the tests that `test` leaves out: whole benchmarks and evaluations, faults at every place
+	$(BIN)/pytest $(SIDE_BY_SIDE) -q -m long
+
+cover: $(VENV)/.tests  ## the tests of `test`, and which lines none of them runs
 	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered -q
 
 check: $(VENV)/.tests lint  ## the fast part, under two minutes

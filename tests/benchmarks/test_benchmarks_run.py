@@ -78,6 +78,7 @@ async def test_critical_path_compares_both_arms() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_memory_is_sampled_at_rest_and_at_work() -> None:
     figures = named(await worker_memory.measure(2, layered_graph(2, 2, 3), 2))
 
@@ -86,6 +87,7 @@ async def test_memory_is_sampled_at_rest_and_at_work() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_throughput_names_what_a_task_takes_from_each_process() -> None:
     figures = named(await throughput.measure([2], [0.0], [2], at_once=1))
@@ -97,11 +99,13 @@ async def test_throughput_names_what_a_task_takes_from_each_process() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_first_report_runs_the_command_line() -> None:
     assert len(await first_report_time.measure(1)) == 3
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_recovery_counts_what_a_kill_has_called_again() -> None:
     figures = named(await kill_recovery.measure(1, layered_graph(2, 4, 2), 0.5))
 
@@ -120,6 +124,7 @@ async def test_a_fork_makes_only_the_calls_that_the_change_touches() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.conformance("WAVE-09")
 async def test_bundles_are_measured_at_export_and_import() -> None:
     figures = named(await bundle_time.measure(1, [10, 20]))
@@ -130,6 +135,7 @@ async def test_bundles_are_measured_at_export_and_import() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_growth_looks_at_chains_at_a_replay_and_at_many_jobs() -> None:
     figures = named(await job_growth.measure([10], 10, layered_graph(1, 1, 1)))
 
@@ -204,6 +210,7 @@ async def test_the_hub_is_compared_with_a_bare_client_over_each_transport() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_the_page_is_measured_in_a_browser() -> None:
     figures = named(await page_load.measure((10,), 1, 2, timedelta(seconds=5)))

@@ -31,7 +31,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
 
 QUESTION = "What is the twelfth link?"
 TURNS = 12
-KILLED_AT = ((1, 5, 9), (2, 6, 10), (3, 7, 11), (4, 8, 12))
+KILLED_AT = (
+    (1, 5, 9),
+    (4, 8, 12),
+    pytest.param((2, 6, 10), marks=pytest.mark.long),
+    pytest.param((3, 7, 11), marks=pytest.mark.long),
+)
 """Each turn, in four jobs: after more kills in a row the supervisor waits before each start."""
 
 
@@ -80,7 +85,9 @@ AGENT_TURNS = 6
 
 
 @pytest.mark.conformance("LOOP-02")
-@pytest.mark.parametrize("killed_at", [(1, 3, 5), (2, 4, 6)], ids=str)
+@pytest.mark.parametrize(
+    "killed_at", [(1, 3, 5), pytest.param((2, 4, 6), marks=pytest.mark.long)], ids=str
+)
 async def test_a_worker_killed_in_a_turn_of_an_agent_repeats_no_finished_turn(
     client_side: RunningEngine,
     workers: WorkerLauncher,

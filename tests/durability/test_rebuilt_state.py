@@ -268,7 +268,7 @@ def _tool(tools: ScriptedTools) -> None:
 
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes_to_the_same(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, shape: str, seed: int
@@ -289,7 +289,9 @@ async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes
 
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
-@pytest.mark.parametrize("worker", [run_twice, run_side_by_side])
+@pytest.mark.parametrize(
+    "worker", [pytest.param(run_twice, marks=pytest.mark.long), run_side_by_side]
+)
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_an_activity_that_is_worked_twice_changes_nothing(
     engine: RunningEngine,

@@ -231,6 +231,7 @@ def test_a_report_over_much_evidence_has_as_many_findings_as_it_must():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.conformance("TDP-08")
 def test_one_command_says_what_faults_cost_under_each_preset(data: Path):
     command = [

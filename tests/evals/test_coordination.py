@@ -78,6 +78,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.conformance("WAVE-12", "EVA-06")
 def test_one_command_runs_the_seven_patterns_under_three_matched_arms():
