@@ -1,6 +1,9 @@
 """Tests of research by an MCP host over HTTP: from the question to the cited passage."""
 
+import os
+import signal
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from holdfast.mcp_server.tools import start_and_wait_tools
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 from tests.support.services.mcp_host import answer_of, mcp_host, refusal_of, text_answer_of
+from tests.support.services.server_process import free_port, server_process
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +66,29 @@ async def test_a_server_is_replaced_between_two_calls_of_one_host(
         state = await ended(client, started["job"])
         serving.restart()
         report = await text_answer_of(client, "research_report", job=started["job"])
+
+    assert same["job"] == started["job"]
+    assert state["status"] == "done"
+    assert "found a" in report
+
+
+@pytest.mark.conformance("MCP-01")
+@pytest.mark.timeout(600)
+async def test_a_server_that_is_killed_between_two_calls_loses_nothing(
+    engine: RunningEngine, serving: HttpService
+) -> None:
+    port = free_port()
+    async with AsyncExitStack() as host:
+        with server_process(engine, port) as killed:
+            connecting = mcp_host(serving, url=f"http://127.0.0.1:{port}")
+            client = await host.enter_async_context(connecting)
+            started = await answer_of(client, "research_start", request_id="monday", **QUESTION)
+            os.kill(killed.pid, signal.SIGKILL)
+            killed.wait(10)
+        with server_process(engine, port):
+            same = await answer_of(client, "research_start", request_id="monday", **QUESTION)
+            state = await ended(client, started["job"])
+            report = await text_answer_of(client, "research_report", job=started["job"])
 
     assert same["job"] == started["job"]
     assert state["status"] == "done"

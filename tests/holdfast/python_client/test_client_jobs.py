@@ -3,11 +3,7 @@
 import asyncio
 import os
 import signal
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,8 +25,8 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
-from tests.support.services.bare_environment import bare_environment
 from tests.support.services.http_service import HttpService
+from tests.support.services.server_process import free_port, server_process
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -44,33 +40,6 @@ def serving(
     players.plan = plan(lookup_task("T1", query="a"), final_task("T2", "T1"))
     with HttpService(engine.holdfast, writes=True) as serving:
         yield serving
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@contextmanager
-def server_process(engine: RunningEngine, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """`holdfast serve` over the installation of the engine, once it listens."""
-    environment = bare_environment() | {
-        "HOLDFAST_HOME": str(engine.holdfast.settings.home),
-        "HOLDFAST_DATABASE_URL": engine.holdfast.endpoints.database_url,
-        "TEMPORAL_ADDRESS": engine.holdfast.endpoints.temporal_address,
-    }
-    command = [sys.executable, "-P", "-m", "holdfast", "serve", "--port", str(port)]
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    try:
-        assert process.stdout
-        assert process.stdout.readline()
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.mark.conformance("API-06")
