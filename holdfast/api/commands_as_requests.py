@@ -1,13 +1,13 @@
 """Say in the words of the API what a message says in those of the command line.
 
-The use cases are shared, and their errors name the command that helps. A program that sent a
-request cannot run a command, so its problem document names the request. What only the operator can
-do, such as `holdfast up`, stays a command.
+A program that sent a request cannot run a command, so an answer names the request. What only the
+operator can do, such as `holdfast up`, stays a command.
 """
 
-import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+
+from holdfast.api.commands_in_messages import replace_commands
+from holdfast.models.views.status_views import StatusDocument, WaitingQuestion
 
 REQUESTS: Mapping[str, str] = {
     "answer": "GET /v1/jobs/<JOB>/questions/open",
@@ -41,31 +41,30 @@ REQUESTS: Mapping[str, str] = {
     "webhooks list": "GET /v1/webhooks",
 }
 """The request that does what the command does; `NAME --OPTION` is the command with the option."""
-_COMMAND = re.compile(r"`holdfast ([^`]+)`")
-_PLACEHOLDER = re.compile(r"<([A-Z]+)>")
+_IN_BACKTICKS = {command: f"`{request}`" for command, request in REQUESTS.items()}
 
 
 def in_requests(message: str) -> str:
     """Return the message with requests in the place of commands, where a request does the same."""
-    return _COMMAND.sub(lambda found: _request_for(found[1]) or found[0], message)
+    return replace_commands(message, _IN_BACKTICKS)
 
 
-def _request_for(command: str) -> str:
-    """Return the request in backticks; empty if only a person at the command line can do it."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return ""
-    options = [word for word in words if word.startswith("--")]
-    for length in (2, 1):
-        name = " ".join(words[:length])
-        keys = [f"{name} {option}" for option in options] + [name]
-        if template := next((REQUESTS[key] for key in keys if key in REQUESTS), ""):
-            return f"`{_filled(template, words[length:])}`"
-    return ""
+def status_in_requests(status: StatusDocument) -> StatusDocument:
+    """Return the status with requests in the place of commands."""
+    asked = [question_in_requests(status.job_id, each) for each in status.questions]
+    blockers = list(status.blocked_by)
+    for before, after in zip(status.questions, asked, strict=True):
+        blockers = [each.replace(before.answer_with, after.answer_with) for each in blockers]
+    changes = {
+        "message": in_requests(status.message),
+        "blocked_by": tuple(map(in_requests, blockers)),
+        "questions": tuple(asked),
+    }
+    return status.model_copy(update=changes)
 
 
-def _filled(template: str, values: Sequence[str]) -> str:
-    """Put the values into the template in their order; a place without a value keeps its name."""
-    following = iter(values)
-    return _PLACEHOLDER.sub(lambda place: next(following, place[1]), template)
+def question_in_requests(job_id: str, question: WaitingQuestion) -> WaitingQuestion:
+    """Return the question with the request that answers it."""
+    request = f"POST /v1/jobs/{job_id}/questions/{question.id}"
+    changes = {"answer_with": request, "text": in_requests(question.text)}
+    return question.model_copy(update=changes)

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from holdfast.jobs.written_texts import checked_answer
 from holdfast.mcp_server.caller_access import KnownCaller
+from holdfast.mcp_server.commands_as_tools import in_tools
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import BadInput, HoldfastError, NotFound
 from holdfast.models.frozen_model import Frozen
@@ -123,7 +124,7 @@ def question_form(question: WaitingQuestion) -> ElicitRequest:
         properties["text"] = {"type": "string", "title": title}
     required = ["choice"] if choices and not takes_text else []
     schema = {"type": "object", "properties": properties, "required": required}
-    message = shorten_text(question.text, _MAX_MESSAGE)
+    message = shorten_text(in_tools(question.text), _MAX_MESSAGE)
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
@@ -152,7 +153,9 @@ async def take_answers(known: KnownCaller, job_id: str, responses: Mapping[str, 
             # Another job's question, or none; nothing is said of it.
             continue
         except (BadInput, ValidationError) as error:
-            faults.append(f"question {number} was not answered: {shorten_text(str(error), 400)}")
+            faults.append(
+                f"question {number} was not answered: {shorten_text(in_tools(str(error)), 400)}"
+            )
     return "; ".join(faults)
 
 

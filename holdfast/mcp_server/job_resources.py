@@ -10,6 +10,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from holdfast.jobs.job_lookup import plan_of, report_of
 from holdfast.mcp_server.caller_access import ToolCalls
 from holdfast.mcp_server.cited_passages import cited_passage
+from holdfast.mcp_server.commands_as_tools import in_tools
 from holdfast.mcp_server.research_server import ResearchServer
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import HoldfastError, NotFound
@@ -52,6 +53,6 @@ def _resource_errors() -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        raise ResourceNotFoundError(str(error)) from error
+        raise ResourceNotFoundError(in_tools(str(error))) from error
     except HoldfastError as error:
-        raise ResourceError(str(error)) from error
+        raise ResourceError(in_tools(str(error))) from error

@@ -11,6 +11,7 @@ from holdfast.jobs.dry_run_estimate import dry_run_of
 from holdfast.jobs.job_lookup import plan_of, report_of
 from holdfast.jobs.open_questions import open_questions_of
 from holdfast.mcp_server.caller_access import KnownCaller
+from holdfast.mcp_server.commands_as_tools import in_tools
 from holdfast.mcp_server.text_parts import text_parts
 from holdfast.mcp_server.tool_answers import (
     AskedQuestion,
@@ -49,11 +50,11 @@ async def state_of(known: KnownCaller, job_id: str, note: str = "") -> ResearchS
         status=job.status.value,
         asked=shorten_text(job.request.question, _MAX_TEXT),
         answer=shorten_text(job.answer, _MAX_TEXT) if job.answer else None,
-        message=shorten_text(job.message, _MAX_TEXT),
+        message=shorten_text(in_tools(job.message), _MAX_TEXT),
         page=known.page_of(job_id),
         tasks=dict(Counter(task.status.value for task in Plan(tasks=plan.tasks).live)),
         doing=_doing(document),
-        blocked_by=document.blocked_by[:_MAX_LINES],
+        blocked_by=tuple(map(in_tools, document.blocked_by[:_MAX_LINES])),
         questions=tuple(map(_asked, document.questions)),
         estimate=await _estimate(holdfast, job_id, document.questions),
         used=tuple(
@@ -111,7 +112,7 @@ def _asked(question: WaitingQuestion) -> AskedQuestion:
     return AskedQuestion(
         question=question.id,
         kind=question.kind,
-        text=shorten_text(question.text, _MAX_TEXT),
+        text=shorten_text(in_tools(question.text), _MAX_TEXT),
         choices=question.choices,
         default=question.default,
         deadline=question.deadline,
@@ -140,9 +141,9 @@ def _next_call(job: Job, document: StatusDocument, parts: int) -> str:
         count = "" if parts == 1 else f"; it has {parts} parts"
         return f"read the report with research_report{count}"
     if job.stop_reason is StopReason.PLANNED:
-        return f"the job has only planned; `holdfast resume {job.id}` runs its plan"
+        return "the job has only planned; research_resume runs its plan"
     if job.status.is_final:
         return "the job ended without a report; research_stop has it report what it found"
     if job.status is JobStatus.PAUSED:
-        return f"the job is paused; `holdfast resume {job.id}` continues it"
+        return "the job is paused; research_resume continues it"
     return "call research_wait"

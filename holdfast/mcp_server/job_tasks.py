@@ -26,6 +26,7 @@ from pydantic import Field
 
 from holdfast.jobs.open_questions import open_questions_of
 from holdfast.mcp_server.caller_access import KnownCaller, ToolCalls
+from holdfast.mcp_server.commands_as_tools import in_tools
 from holdfast.mcp_server.host_questions import (
     INPUT_REQUESTS_SINCE,
     can_ask,
@@ -99,9 +100,9 @@ class JobTasks(Extension):
                 task = await _task(known, params.task_id)
                 task |= await _payload(known, params.task_id, asks=can_ask(ctx, known))
         except NotFound as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
+            raise MCPError(INVALID_PARAMS, in_tools(str(error))) from error
         except HoldfastError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
+            raise MCPError(INTERNAL_ERROR, in_tools(str(error))) from error
         return {"resultType": "complete", **task}
 
     async def _update(self, ctx: Request, params: TaskUpdateParams) -> HandlerResult:
@@ -113,7 +114,7 @@ class JobTasks(Extension):
             # The extension wants an acknowledgement for unknown tasks too.
             return {"resultType": "complete"}
         except HoldfastError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
+            raise MCPError(INTERNAL_ERROR, in_tools(str(error))) from error
         if fault:
             raise MCPError(INVALID_PARAMS, fault)
         return {"resultType": "complete"}
@@ -128,7 +129,7 @@ class JobTasks(Extension):
         except NotFound:
             return {"resultType": "complete"}
         except HoldfastError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
+            raise MCPError(INTERNAL_ERROR, in_tools(str(error))) from error
         return {"resultType": "complete"}
 
 
@@ -188,7 +189,7 @@ async def _result(known: KnownCaller, job: Job) -> dict[str, Any]:
 
 
 def _message(job: Job) -> str:
-    reason = f", {job.message}" if job.message else ""
+    reason = f", {in_tools(job.message)}" if job.message else ""
     return f"job {job.id} is {job.status.value}{reason}"[:500]
 
 

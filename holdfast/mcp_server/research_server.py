@@ -8,6 +8,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
+from holdfast.mcp_server.commands_as_tools import in_tools
+from holdfast.models.errors import HoldfastError
 from holdfast.tools.mcp.error_reporting import ErrorReportingServer
 
 ANSWER_WITHIN_S = 19.0
@@ -29,12 +31,16 @@ class ResearchServer(ErrorReportingServer):
         except TimeoutError:
             raise ToolError(
                 f"{name} did not answer within {ANSWER_WITHIN_S:.0f} s; jobs go on meanwhile. Call "
-                "it again, and if that does not help, see `holdfast doctor`"
+                "it again, and if that does not help, the user can ask `holdfast doctor` why"
             ) from None
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(_faults(name, error.__cause__)) from error.__cause__
             raise
+
+    def message_of(self, error: HoldfastError) -> str:
+        """Return the error's message with tools in the place of commands."""
+        return in_tools(str(error))
 
     async def _check_names(self, name: str, arguments: dict[str, Any]) -> None:
         """Refuse misspelled arguments, which the SDK would leave out without a word.

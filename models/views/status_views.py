@@ -57,7 +57,7 @@ class WaitingQuestion(Frozen):
     default: str | None = None
     deadline: datetime | None = Field(default=None, description="none: it waits for an answer")
     answer_with: str
-    """The command that answers the question."""
+    """The command that answers the question; in an answer of the API, the request."""
 
 
 class LimitUsage(Frozen):

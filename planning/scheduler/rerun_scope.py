@@ -76,7 +76,7 @@ def tasks_to_resume(state: JobState) -> tuple[str, ...]:
     if stop is None:
         return rerun
     is_limit = stop.reason is StopReason.TOOL_CALL_LIMIT
-    hint = "give it more with `--set max_tool_calls=N`" if is_limit else "retry one of its tasks"
+    hint = "resume it with a higher max_tool_calls" if is_limit else "retry one of its tasks"
     raise BadInput(f"the job would end again at once: {stop.message}; {hint}")
 
 

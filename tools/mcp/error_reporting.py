@@ -7,7 +7,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 
-from holdfast.models.errors import DocumentGone, Lasting, Passing
+from holdfast.models.errors import DocumentGone, HoldfastError, Lasting, Passing
 from holdfast.tools.mcp.answers.error_results import gone_error, passing_error
 
 OPEN_WORLD_HINTS = ToolAnnotations(
@@ -27,9 +27,13 @@ class ErrorReportingServer(MCPServer):
         except UnexpectedToolError as broken:
             match broken.__cause__:
                 case Passing() as error:
-                    return passing_error(str(error))
+                    return passing_error(self.message_of(error))
                 case DocumentGone() as error:
-                    return gone_error(str(error))
+                    return gone_error(self.message_of(error))
                 case Lasting() as error:
-                    raise ToolError(str(error)) from error
+                    raise ToolError(self.message_of(error)) from error
             raise
+
+    def message_of(self, error: HoldfastError) -> str:
+        """Return what callers read of the error."""
+        return str(error)

@@ -6,6 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.api_context import ReadJob
+from holdfast.api.commands_as_requests import (
+    in_requests,
+    question_in_requests,
+    status_in_requests,
+)
 from holdfast.api.described_streams import RESUMING_PARAMETERS, job_stream
 from holdfast.api.server_sent_events import event_stream_response
 from holdfast.configuration.price_settings import read_prices
@@ -38,13 +43,13 @@ router = APIRouter(prefix="/jobs/{job}", tags=["jobs"])
 @router.get("")
 async def show_job(job: ReadJob) -> JobView:
     """The job with its tasks and its spending."""
-    return await job.holdfast.show(job.id)
+    return await _shown(job)
 
 
 @router.get("/status")
 async def show_status(job: ReadJob) -> StatusDocument:
     """What the job does, what blocks it, and what comes next; asks Temporal at each request."""
-    return await status_of(job.holdfast, job.id)
+    return status_in_requests(await status_of(job.holdfast, job.id))
 
 
 @router.get("/estimate")
@@ -102,7 +107,7 @@ async def wait_for_job(
 ) -> JobView:
     """The job once it has ended, or as it is after these seconds."""
     await job.context.following.wait_for_end(job.id, timedelta(seconds=seconds))
-    return await job.holdfast.show(job.id)
+    return await _shown(job)
 
 
 @router.get("/log")
@@ -142,4 +147,10 @@ async def list_questions(job: ReadJob) -> list[UserQuestion]:
 @router.get("/questions/open")
 async def list_open_questions(job: ReadJob) -> tuple[WaitingQuestion, ...]:
     """The questions that wait for an answer, oldest first."""
-    return await open_questions_of(job.holdfast.db, job.id)
+    questions = await open_questions_of(job.holdfast.db, job.id)
+    return tuple(question_in_requests(job.id, question) for question in questions)
+
+
+async def _shown(job: ReadJob) -> JobView:
+    view = await job.holdfast.show(job.id)
+    return view.model_copy(update={"message": in_requests(view.message)})

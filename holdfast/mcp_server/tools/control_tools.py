@@ -10,6 +10,7 @@ from pydantic import Field
 from holdfast.jobs.open_questions import find_open_question
 from holdfast.jobs.written_texts import checked_answer, checked_guidance
 from holdfast.mcp_server.caller_access import KnownCaller, ToolCalls
+from holdfast.mcp_server.commands_as_tools import in_tools
 from holdfast.mcp_server.job_states import state_of
 from holdfast.mcp_server.research_server import ResearchServer
 from holdfast.mcp_server.tool_answers import ResearchState
@@ -29,7 +30,7 @@ _WRITES = "the job writes a report of what it found; call research_wait"
 
 
 def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
-    """Add `research_answer`, `research_steer` and `research_stop`."""
+    """Add `research_answer`, `research_steer`, `research_resume` and `research_stop`."""
 
     async def research_answer(
         job: JobId,
@@ -68,6 +69,12 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
             await known.controller.steer(job, checked_guidance(guidance))
             return await state_of(known, job)
 
+    async def research_resume(job: JobId, ctx: Context[Any, Any]) -> ResearchState:
+        """Continue a paused, failed or cancelled job with all it found, or run a plan only made."""
+        async with calls.open(ctx.request_context, "research_resume", Scope.STEER, job) as known:
+            await known.controller.resume(job)
+            return await state_of(known, job)
+
     async def research_stop(job: JobId, ctx: Context[Any, Any]) -> ResearchState:
         """Stop a job now, and have it report what it found so far; the findings are kept."""
         async with calls.open(ctx.request_context, "research_stop", Scope.STEER, job) as known:
@@ -75,6 +82,7 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
 
     server.add_tool(research_answer, annotations=_CHANGES)
     server.add_tool(research_steer, annotations=_CHANGES)
+    server.add_tool(research_resume, annotations=_CHANGES)
     server.add_tool(research_stop, annotations=_STOPS)
 
 
@@ -92,5 +100,5 @@ async def _stop(known: KnownCaller, job_id: str) -> str:
     try:
         is_new = await known.controller.write_partial_report(job_id)
     except BadInput as error:
-        return str(error)
+        return in_tools(str(error))
     return _WRITES if is_new else ""

@@ -1,33 +1,23 @@
 """Tests that problem documents name requests where the command line names commands."""
 
-import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from holdfast.api.application import build_application
 from holdfast.api.commands_as_requests import REQUESTS, in_requests
+from holdfast.models.questions.user_questions import QuestionKind
+from tests.support.endpoints.scripted_roles import ScriptedRoles
+from tests.support.jobs.plan_builders import final_task, plan
+from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.named_commands import named_commands
 from tests.support.services.http_service import HttpService
 
-ROOT = Path(__file__).parents[3]
-SHARED = ("holdfast/*", "planning", "storage", "tools", "activities", "workflows", "models")
-OTHER_FACES = {"cli", "web", "mcp_server", "python_client", "temporal_ui", "services"}
-"""They answer people and hosts, who run commands and call tools."""
 OF_THE_OPERATOR = {
     f"`holdfast {name}`" for name in ("corpus", "corpus add", "down", "open", "serve", "up")
 }
 """Commands that no request can replace: they start, stop and fill the installation itself."""
-NO_ERRORS = {
-    "holdfast/jobs/current_status.py",
-    "holdfast/reports/exports/word_document.py",
-    "holdfast/bundles/bundle_reader.py",
-    "holdfast/records/bundle_replay.py",
-}
-"""They say it in the status of a job, or only to the command line."""
-COMMAND = re.compile(r"`holdfast [a-z][^`]*`")
 
 
 def test_a_command_with_its_values_becomes_the_request_with_them() -> None:
@@ -60,7 +50,7 @@ def test_each_request_is_one_of_the_api() -> None:
 
 
 def test_each_command_that_an_error_names_has_its_request() -> None:
-    named = {command for source in _shared_sources() for command in _commands(source)}
+    named = named_commands()
 
     assert named, "the search finds no command"
     unanswered = {command for command in named if in_requests(command) == command}
@@ -96,30 +86,30 @@ async def test_a_refusal_names_the_request_that_helps(idle_engine: RunningEngine
     assert "POST /v1/keys" in without
 
 
+@pytest.mark.slow
+async def test_the_status_of_a_job_names_the_request_that_helps(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    players.plan = plan(final_task("T1"))
+    job = await engine.submit("Who?", review=True)
+    question = await wait_for_question(engine, job, QuestionKind.APPROVAL)
+    planned = (await engine.run("Who?", plan_only=True)).job_id
+    with HttpService(engine.holdfast) as serving:
+        status = (await serving.get(f"/jobs/{job}/status")).json()
+        (waiting,) = (await serving.get(f"/jobs/{job}/questions/open")).json()
+        ended = [
+            (await serving.get(f"/jobs/{planned}{part}")).json()["message"]
+            for part in ("", "/status", "/wait")
+        ]
+
+    request = f"POST /v1/jobs/{job}/questions/{question.id}"
+    assert status["questions"][0]["answer_with"] == waiting["answer_with"] == request
+    assert f"give it with `{request}`" in status["blocked_by"][0]
+    assert all("`POST /v1/jobs/JOB/resume` runs the plan" in message for message in ended), ended
+
+
 async def client_without_key(serving: HttpService) -> str:
     async with serving.client() as client:
         answer = await client.get("/jobs", headers={"Authorization": ""})
     assert answer.status_code == 401
     return str(answer.json()["detail"])
-
-
-def _shared_sources() -> Iterator[Path]:
-    for pattern in SHARED:
-        for folder in ROOT.glob(pattern):
-            if folder.name in OTHER_FACES or (folder.is_symlink() and folder.parent != ROOT):
-                continue
-            sources = folder.rglob("*.py") if folder.is_dir() else [folder]
-            for source in sources:
-                if str(source.relative_to(ROOT)) not in NO_ERRORS:
-                    yield source
-
-
-def _commands(source: Path) -> Iterator[str]:
-    """Yield the commands that texts of the module name, other than its docstrings."""
-    tree = ast.parse(source.read_text()) if source.suffix == ".py" else ast.Module([], [])
-    spoken = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    for part in ast.walk(tree):
-        is_text = isinstance(part, ast.Constant) and isinstance(part.value, str)
-        if id(part) in spoken or not (is_text or isinstance(part, ast.JoinedStr)):
-            continue
-        yield from COMMAND.findall(ast.unparse(part))

@@ -19,6 +19,7 @@ JOB_TOOLS: dict[str, dict[str, Any]] = {
     "research_status": {},
     "research_answer": {"question": 1, "choice": "approve"},
     "research_steer": {"guidance": "x"},
+    "research_resume": {},
     "research_stop": {},
     "research_report": {},
     "research_source": {"mark": 1},

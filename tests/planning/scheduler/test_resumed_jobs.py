@@ -50,7 +50,7 @@ def test_a_verified_job_without_tool_calls_left_is_not_resumed() -> None:
         TaskStatus.DONE, TaskStatus.CANCELLED, kind=TaskKind.TOOL, verify=True, max_tool_calls=1
     )
 
-    with pytest.raises(BadInput, match="--set max_tool_calls=N"):
+    with pytest.raises(BadInput, match="resume it with a higher max_tool_calls"):
         tasks_to_resume(replace(state, tool_calls=1))
 
 
