@@ -42,13 +42,14 @@ _FORM: dict[str, Any] = {
                         },
                         "language": {
                             "type": "string",
-                            "enum": [*SearchLanguage],
-                            "description": "The language of the words of the whole collection.",
+                            "enum": [*SearchLanguage, ""],
+                            "description": "The language of the words of the whole collection; "
+                            "empty: as it is.",
                         },
                         "replace": {
                             "type": "string",
-                            "enum": ["true", "false"],
-                            "description": "Whether every other document is removed.",
+                            "enum": [*_WORDS],
+                            "description": "Whether every other document is removed; empty: no.",
                         },
                     },
                 }
