@@ -155,9 +155,16 @@ class Lasting(HoldfastError):
 
 
 class BadInput(Lasting):
-    """The user's input cannot be used; the message names the input and the remedy."""
+    """The user's input cannot be used; the message names the input and the remedy.
+
+    `field` is the place in a form or a body, such as `settings.max_cost`; empty if none is meant.
+    """
 
     failure_class = FailureClass.POLICY
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class NotFound(BadInput):

@@ -97,7 +97,10 @@ def problem_response(error: HoldfastError, status: int | None = None) -> Respons
         headers["Retry-After"] = str(error.after_s)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = "5"
-    return _problem(status, type(error).__name__, in_requests(str(error)), headers)
+    detail = in_requests(str(error))
+    field = error.field if isinstance(error, BadInput) else ""
+    faults = [FieldFault(f"body.{field}", detail)] if field else []
+    return _problem(status, type(error).__name__, detail, headers, faults=faults)
 
 
 def status_of_error(error: HoldfastError) -> int:

@@ -16,6 +16,7 @@ from holdfast.jobs.model_checks import (
     with_role_models,
 )
 from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_question
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.follow_up import (
@@ -93,13 +94,19 @@ def check_submission(
         NotFound: there is no such preset.
         BadConfiguration: `holdfast.toml` cannot be used.
     """
-    question = checked_question(submission.question)
-    _check_follows(submission)
+    with error_field("question"):
+        question = checked_question(submission.question)
+    with error_field("follows"):
+        _check_follows(submission)
     follows = submission.follows is not None
     name = submission.preset or _default_preset(settings, follows=follows)
     changes = _changes(submission)
-    strategy = with_settings(preset(name).strategy, changes)
-    model = checked_model_name(submission.model or settings.model)
+    with error_field("preset"):
+        chosen = preset(name).strategy
+    with error_field("settings"):
+        strategy = with_settings(chosen, changes)
+    with error_field("model"):
+        model = checked_model_name(submission.model or settings.model)
     if submission.model is None:
         # A model that is named for one job plays all its roles.
         strategy = with_role_models(strategy, name, settings)
@@ -109,13 +116,15 @@ def check_submission(
         check_models([model, *sorted(strategy.named_models())], settings)
         is_chosen = "transcript_tokens" in changes
         note = transcript_note(strategy, model, settings, is_chosen=is_chosen)
+    with error_field("servers"):
+        servers = _checked_servers(submission.servers)
     request = JobRequest(
         question=question,
         preset=name,
         model=model,
         strategy=strategy,
         collection=submission.collection or "",
-        servers=_checked_servers(submission.servers),
+        servers=servers,
         owner=owner,
         follow_up=FollowUp(earlier=submission.earlier[-MOST_EARLIER:])
         if submission.earlier

@@ -4,6 +4,7 @@ from holdfast.client import Holdfast
 from holdfast.corpus.collection_names import check_collection
 from holdfast.jobs.follow_up_request import follow_up_request
 from holdfast.jobs.job_submission import CheckedSubmission
+from holdfast.models.error_fields import error_field
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
@@ -16,8 +17,10 @@ async def completed_request(holdfast: Holdfast, checked: CheckedSubmission) -> J
         BadInput: the preset cannot follow a job.
     """
     if checked.follows:
-        return await follow_up_request(holdfast, checked.follows, checked.request)
+        with error_field("follows"):
+            return await follow_up_request(holdfast, checked.follows, checked.request)
     if checked.request.collection:
         collections = await CorpusStore(holdfast.db).collections()
-        check_collection(checked.request.collection, collections)
+        with error_field("collection"):
+            check_collection(checked.request.collection, collections)
     return checked.request

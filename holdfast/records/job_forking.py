@@ -11,6 +11,7 @@ from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.model_checks import check_models, checked_model_name, with_role_models
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.budget.token_prices import PriceList
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.jobs.job_fork import Fork, ForkCause
 from holdfast.models.jobs.job_record import Job, JobRequest
@@ -255,9 +256,12 @@ def _request(holdfast: Holdfast, forked: Job, submission: ForkSubmission, owner:
     settings, name = holdfast.settings, submission.preset or forked.request.preset
     strategy = forked.request.strategy.model_copy(update={"plan_only": False})
     if submission.preset is not None:
-        strategy = preset(submission.preset).strategy
-    strategy = with_settings(strategy, submission.settings)
-    model = checked_model_name(submission.model or forked.request.model)
+        with error_field("preset"):
+            strategy = preset(submission.preset).strategy
+    with error_field("settings"):
+        strategy = with_settings(strategy, submission.settings)
+    with error_field("model"):
+        model = checked_model_name(submission.model or forked.request.model)
     if submission.model is not None:
         # A model that is named for one job plays all its roles.
         strategy = strategy.model_copy(update={"role_models": {}})

@@ -60,14 +60,14 @@ def with_settings(strategy: Strategy, changes: Mapping[str, JsonValue]) -> Strat
     """Return the strategy with some settings changed; the error names every fault.
 
     Raises:
-        BadInput: a setting does not exist or does not take the value.
+        BadInput: a setting does not exist or does not take the value; `field` is its name.
     """
     for name in changes:
         if name not in Strategy.model_fields:
             near = nearest_names(name, tuple(Strategy.model_fields), 1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
             names = ", ".join(sorted(Strategy.model_fields))
-            raise BadInput(f"there is no setting {name!r}{hint} Settings: {names}")
+            raise BadInput(f"there is no setting {name!r}{hint} Settings: {names}", field=name)
     content = strategy.model_dump() | {
         name: _setting_value(name, value) for name, value in changes.items()
     }
@@ -75,7 +75,8 @@ def with_settings(strategy: Strategy, changes: Mapping[str, JsonValue]) -> Strat
         return Strategy.model_validate(content)
     except ValidationError as error:
         faults = [f"setting {e['loc'][0]!r}: {e['msg'].lower()}" for e in error.errors()]
-        raise BadInput("; ".join(faults)) from None
+        field = str(error.errors()[0]["loc"][0])
+        raise BadInput("; ".join(faults), field=field) from None
 
 
 def _setting_value(name: str, value: JsonValue) -> JsonValue:

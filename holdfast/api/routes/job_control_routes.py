@@ -11,6 +11,7 @@ from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.jobs.open_questions import find_open_question
 from holdfast.jobs.written_texts import WRITTEN_TEXT, checked_guidance, checked_words
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, PlanMoved
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.questions.control_requests import RerunScope
@@ -80,7 +81,8 @@ async def resume_job(job: SteeredJob, body: ResumeBody | None = None) -> Accepte
     strategy = None
     if body is not None and body.settings:
         stored = await job_rows.load_job(job.holdfast.db, job.id)
-        strategy = with_settings(stored.request.strategy, body.settings)
+        with error_field("settings"):
+            strategy = with_settings(stored.request.strategy, body.settings)
     await job.controller.resume(job.id, strategy)
     return AcceptedChange(job_id=job.id, did="resumed")
 

@@ -18,6 +18,7 @@ from holdfast.jobs.job_submission import (
 from holdfast.jobs.request_completion import completed_request
 from holdfast.jobs.server_checks import check_server_names
 from holdfast.models.budget.job_expectation import JobExpectation
+from holdfast.models.error_fields import error_field
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_filter import MAX_LISTED_JOBS, JobFilter
 from holdfast.models.jobs.job_record import JobRequest
@@ -115,13 +116,16 @@ async def estimate_submission(submission: JobSubmission, session: Asker) -> Subm
 async def _checked(session: CallerView, submission: JobSubmission) -> CheckedSubmission:
     holdfast, caller = session.holdfast, session.caller
     if submission.follows is not None:
-        await check_visible_job(session, submission.follows)
+        with error_field("follows"):
+            await check_visible_job(session, submission.follows)
     if submission.collection is not None:
         owned = OwnedCollections(caller)
-        name = await owned.existing_name(holdfast.db, submission.collection)
+        with error_field("collection"):
+            name = await owned.existing_name(holdfast.db, submission.collection)
         submission = submission.model_copy(update={"collection": name})
     checked = check_submission(submission, holdfast.settings, caller.owner)
-    await check_server_names(checked.request.servers, holdfast.settings)
+    with error_field("servers"):
+        await check_server_names(checked.request.servers, holdfast.settings)
     return checked
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from holdfast.api.api_context import Asker, CallerView, Reader, check_visible_job
 from holdfast.api.routes.job_submission_routes import checked_job_request
 from holdfast.jobs.job_submission import JobSubmission
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_age import parse_age
@@ -97,7 +98,8 @@ async def created_schedule(session: CallerView, body: NewScheduleBody) -> Schedu
         raise BadInput("`search` belongs to `update`; a question searches at each run anyway")
     caller, holdfast = session.caller, session.holdfast
     if body.ask is not None:
-        request = await checked_job_request(session, body.ask)
+        with error_field("ask"):
+            request = await checked_job_request(session, body.ask)
         return await schedule_question(holdfast, request, terms, key_id=caller.key_id)
     job_id = body.update or ""
     await check_visible_job(session, job_id)

@@ -1,6 +1,7 @@
 """Tests for refused HTTP requests, and for the host names that the service answers to."""
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,40 @@ async def test_what_was_asked_wrongly_is_named(
 
     assert (answer.status_code, answer.json()["error"]) == (status, error)
     assert words in answer.json()["message"]
+
+
+_ASKED = {"question": "Who?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/jobs", {"question": " "}, "question"),
+        ("/jobs", {**_ASKED, "preset": "odd"}, "preset"),
+        ("/jobs", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
+        ("/jobs", {**_ASKED, "settings": {"odd": 1}}, "settings.odd"),
+        ("/jobs", {**_ASKED, "model": "a b"}, "model"),
+        ("/jobs", {**_ASKED, "servers": [" "]}, "servers"),
+        ("/jobs", {**_ASKED, "servers": ["odd"]}, "servers"),
+        ("/jobs", {**_ASKED, "collection": "odd"}, "collection"),
+        ("/jobs", {**_ASKED, "follows": "job-x"}, "follows"),
+        ("/estimates", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
+        (
+            "/schedules",
+            {"times": "daily 08:00", "ask": {**_ASKED, "settings": {"max_cost": -1}}},
+            "ask.settings.max_cost",
+        ),
+    ],
+)
+async def test_a_refused_value_is_named_by_its_field(
+    path: str, body: dict[str, Any], field: str, idle_engine: RunningEngine
+) -> None:
+    with HttpService(idle_engine.holdfast, writes=True) as serving:
+        async with serving.client() as client:
+            problem = (await client.post(path, json=body)).json()
+
+    assert problem["status"] in (400, 404)
+    assert problem["errors"] == [{"field": f"body.{field}", "message": problem["detail"]}]
 
 
 @pytest.mark.parametrize(
