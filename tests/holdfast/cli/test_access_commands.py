@@ -1,4 +1,4 @@
-"""Tests for `holdfast keys` and `holdfast audit`."""
+"""Tests for `holdfast keys` and `holdfast audit`, and for webhooks of a key."""
 
 import json
 
@@ -43,3 +43,18 @@ def test_a_key_is_made_rotated_revoked_and_every_step_is_in_the_audit() -> None:
     assert "cannot be an owner" in refused[1]
     assert "is revoked; create a new one" in refused[2]
     assert "there is no key 'none'" in refused[3]
+
+
+def test_a_webhook_is_added_for_a_key_that_the_owner_has_and_for_no_other() -> None:
+    with command_shell() as here:
+        here.holdfast("up")
+        here.holdfast("keys", "create", "laptop", "--owner", "maria")
+        (key,) = json.loads(here.holdfast("keys", "list", "--json").out)
+        add = ("webhooks", "add", "https://example.org/hook", "--owner", "maria", "--key")
+        refused = [here.holdfast(*add, name).refused() for name in ("", "none")]
+        here.holdfast(*add, key["id"])
+        (hook,) = json.loads(here.holdfast("webhooks", "list", "--json").out)
+
+    assert "maria has no key ''" in refused[0]
+    assert "maria has no key 'none'" in refused[1]
+    assert hook["key_id"] == key["id"]
