@@ -6,7 +6,7 @@ from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.job_record import Job, StopReason
-from holdfast.models.plans.research_plan import Plan
+from holdfast.models.plans.research_plan import Plan, TaskStatus
 from holdfast.models.views.job_views import JobLine
 from holdfast.storage.core.database import Database
 from holdfast.storage.evidence.evidence_rows import load_report
@@ -73,19 +73,24 @@ async def report_of(holdfast: Holdfast, job_id: str) -> Report:
     job = await job_rows.load_job(holdfast.db, job_id)
     report = await load_report(holdfast.db, job_id)
     if report is None:
-        raise NotFound(_missing_report_message(job))
+        tasks = await task_queries.load_tasks(holdfast.db, job_id)
+        has_findings = any(each.task.status is TaskStatus.DONE for each in tasks)
+        raise NotFound(_missing_report_message(job, has_findings=has_findings))
     return report.with_stages(await load_job_stages(holdfast.db, job))
 
 
-def _missing_report_message(job: Job) -> str:
+def _missing_report_message(job: Job, *, has_findings: bool) -> str:
     if not job.status.is_final:
         return (
             f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
             f"with `holdfast wait {job.id}`"
         )
-    reason = job.stop_reason.value if job.stop_reason else job.status.value
+    reason = (job.stop_reason or job.status).value.replace("_", " ")
     message = f": {job.message}" if job.message else ""
-    way_out = f"`holdfast report {job.id} --partial` writes one from what the job found"
     if job.stop_reason is StopReason.PLANNED:
         way_out = f"`holdfast resume {job.id}` runs its plan"
+    elif has_findings:
+        way_out = f"`holdfast report {job.id} --partial` writes one from what the job found"
+    else:
+        way_out = f"the job found nothing to report, and `holdfast resume {job.id}` tries again"
     return f"job {job.id!r} delivered no report ({reason}){message}; {way_out}"

@@ -55,9 +55,17 @@ class PageRoute(APIRoute):
 
 
 def error_page(
-    request: Request, message: str, status: int, *, is_passing: bool = False
+    request: Request,
+    message: str,
+    status: int,
+    *,
+    is_passing: bool = False,
+    has_job: bool = False,
 ) -> Response:
-    """The page about a request that failed; of a passing fault it asks again by itself."""
+    """The page about a request that failed; of a passing fault it asks again by itself.
+
+    `has_job` is for a status of 404 of which the job is there.
+    """
     # A form must not be sent twice without its user.
     asks_again = is_passing and request.method == "GET"
     response = page(
@@ -65,17 +73,18 @@ def error_page(
         asks_again_s=_RETRY_S if asks_again else 0,
         is_missing=status == HTTPStatus.NOT_FOUND,
         is_defect=status == HTTPStatus.INTERNAL_SERVER_ERROR,
-        job_address=_job_address(request, status),
+        job_address=_job_address(request, status, has_job=has_job),
     )  # fmt: skip
     if asks_again:
         response.headers["Retry-After"] = str(_RETRY_S)
     return response
 
 
-def _job_address(request: Request, status: int) -> str:
+def _job_address(request: Request, status: int, *, has_job: bool) -> str:
     """The page of the job that the request was about; empty if it was about none that is there."""
     job = request.path_params.get("job", "")
-    is_there = job and status not in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN)
+    is_unknown = status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN) and not has_job
+    is_there = job and not is_unknown
     path = f"/jobs/{quote(job, safe='')}" if is_there else ""
     return path if path != request.url.path else ""
 

@@ -42,7 +42,7 @@ def check_reservation(
         raise BudgetReached(
             f"the price of model {request.model!r} is unknown, so max_cost cannot be kept; name it "
             f'in holdfast.toml under [prices."{request.model}"] and restart the worker, or '
-            f"`holdfast resume {key.job_id} --set max_cost=none`"
+            f"take the limit away with `holdfast resume {key.job_id} --set max_cost=none`"
         )
     message = (
         f"the next call ({request.role}) may take {row.asked_tokens:,} tokens, and the budget has "

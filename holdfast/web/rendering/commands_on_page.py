@@ -25,11 +25,12 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"`holdfast (?:list|jobs)`", "the page “Jobs”"),
         (r"`holdfast report [^`]*--partial`", f"“Write the report now” on {_JOB_PAGE}"),
         (r"`holdfast (?:report|trace)\b" + _ANY, "the page of its report"),
+        (r"`holdfast resume [^`]*--set\b" + _ANY, f"“Another limit…” on {_JOB_PAGE}"),
         (
-            r"`holdfast resume(?! [^`]*--set)\b" + _ANY + r"(?= runs (?:its|the) plan)",
+            r"`holdfast resume\b" + _ANY + r"(?= runs (?:its|the) plan)",
             "“Run the plan”",
         ),
-        (r"`holdfast resume(?! [^`]*--set)\b" + _ANY, f"“Resume” on {_JOB_PAGE}"),
+        (r"`holdfast resume\b" + _ANY, f"“Resume” on {_JOB_PAGE}"),
         (r"`holdfast retry\b" + _ANY, f"“Run again” on {_JOB_PAGE}"),
     )
 )

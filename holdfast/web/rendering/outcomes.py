@@ -64,7 +64,8 @@ def outcome(job: OutcomeFacts) -> Outcome:
     if status is JobStatus.FAILED:
         return Outcome(_FAILURES.get(job.stop_reason or "", "failed"), "bad")
     if job.open_questions and not status.is_final:
-        return Outcome("waits for you", "weak")
+        is_paused = status is JobStatus.PAUSED
+        return Outcome("paused, waits for you" if is_paused else "waits for you", "weak")
     tone = {JobStatus.RUNNING: "live", JobStatus.PAUSED: "weak"}.get(status, "plain")
     return Outcome(status.value, tone)
 

@@ -1,7 +1,7 @@
 """Define the forms that change a job; each goes back to the job's page, whose log shows it."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request, Response
@@ -36,6 +36,7 @@ _MAX_TASKS = 200
 
 router = APIRouter(route_class=PageRoute, prefix="/jobs/{job}")
 Text = Annotated[str, Form()]
+LimitName = Literal["max_cost", "max_tokens"]
 
 
 @router.post("/pause")
@@ -54,16 +55,20 @@ async def resume_from_page(job: SteeredPageJob) -> Response:
 
 @router.post("/limit")
 async def change_limit_from_page(
-    job: SteeredPageJob, max_cost: Text = "", max_tokens: Text = ""
+    job: SteeredPageJob,
+    max_cost: Text = "",
+    max_tokens: Text = "",
+    unlimited: Annotated[tuple[LimitName, ...], Form()] = (),
 ) -> Response:
-    """Continue the job under another limit; a job that runs is paused for the change."""
+    """Continue the job under another limit, or without; a job that runs is paused for it."""
     stored = await job_rows.load_job(job.holdfast.db, job.id)
     before, is_running = stored.request.strategy, stored.status is JobStatus.RUNNING
-    changes = changed_limits(limit_settings(max_cost, max_tokens), before)
+    limits = limit_settings(max_cost, max_tokens) | dict.fromkeys(unlimited)
+    changes = changed_limits(limits, before)
     if not changes:
         raise BadInput(
             "no limit was changed: an empty field keeps its limit; give another limit in money "
-            "or in tokens"
+            "or in tokens, or take one away"
         )
     strategy = with_settings(before, changes)
     if is_running:

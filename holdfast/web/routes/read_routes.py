@@ -11,10 +11,11 @@ from holdfast.api.routes.job_submission_routes import submit_job
 from holdfast.evidence.source_recheck import recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.jobs.job_submission import JobSubmission
+from holdfast.models.errors import NotFound
 from holdfast.reports.report_format import ReportFormat
 from holdfast.reports.report_parts import TEXT_FUNCTIONS, report_parts
 from holdfast.web.access.page_session import PageAsker, PageJob, SteeredPageJob
-from holdfast.web.page_route import PageRoute
+from holdfast.web.page_route import PageRoute, error_page
 from holdfast.web.read.cited_passage import citations_line, load_cited_passage, sentences_line
 from holdfast.web.rendering.page_templates import page
 from holdfast.web.watch.job_head import load_job_head
@@ -42,7 +43,10 @@ async def read_report(
     did: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
     """The report; with `mark`, the passage of that citation next to it."""
-    report = await report_of(job.holdfast, job.id)
+    try:
+        report = await report_of(job.holdfast, job.id)
+    except NotFound as error:
+        return error_page(request, str(error), 404, has_job=True)
     passage = None
     if mark is not None:
         passage = await load_cited_passage(job.holdfast, job.id, report, mark)

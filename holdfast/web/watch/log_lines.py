@@ -11,6 +11,7 @@ from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.web.rendering.methods import method
+from holdfast.web.rendering.outcomes import ending_words
 from holdfast.web.rendering.plain_words import cause, plain_words
 from holdfast.web.rendering.words import percent
 
@@ -60,10 +61,9 @@ _INTERNAL = frozenset({"epoch", "number", "question", "status"})
 _SHOWN: Mapping[str, frozenset[str]] = {
     EventKind.PLAN_CHANGED: frozenset({"number"}),
     EventKind.TASK_VERIFIED: frozenset({"status"}),
-    EventKind.JOB_ENDED: frozenset({"status"}),
 }
 """Facts that are internal elsewhere, by the kinds of entries that say nothing without them."""
-_USUAL = (("attempt", 1), ("cause", "planned"))
+_USUAL = (("attempt", 1), ("cause", "planned"), ("to", "report"))
 """Facts that say only what their entry says already."""
 _OTHER_MEANING = {(EventKind.TASK_VERIFIED.value, "kept"): "kept_attempt"}
 """Names of facts that mean something else in one kind of entry."""
@@ -123,14 +123,22 @@ def log_line(entry: EventView) -> LogLine:
     """The entry in words, with its facts."""
     # The log of an imported job may have kinds of a later release.
     what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
+    stored = _with_one_ending(entry) if entry.kind == EventKind.JOB_ENDED else entry.facts
     facts = " · ".join(
         _said(_OTHER_MEANING.get((entry.kind, name), name), value)
-        for name, value in entry.facts.items()
+        for name, value in stored.items()
         if value not in (None, "", [], {}, False)
         and (name not in _INTERNAL or name in _SHOWN.get(entry.kind, ()))
         and (name, value) not in _USUAL
     )
     return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)
+
+
+def _with_one_ending(entry: EventView) -> Mapping[str, object]:
+    """The facts with one phrase in the place of the status and the reason."""
+    status, reason = (str(entry.facts.get(name) or "") for name in ("status", "reason"))
+    others = {name: value for name, value in entry.facts.items() if name != "status"}
+    return {**others, "reason": ending_words(status, reason)}
 
 
 def _said(name: str, value: object) -> str:

@@ -12,7 +12,11 @@ from holdfast.planning.questions.answer_choices import AnswerChoice
 from holdfast.storage.jobs import job_rows
 from holdfast.web.rendering.amounts import limit_settings, plain_number
 from holdfast.web.routes import control_routes
-from holdfast.web.routes.control_routes import answer_from_page, change_limit_from_page
+from holdfast.web.routes.control_routes import (
+    LimitName,
+    answer_from_page,
+    change_limit_from_page,
+)
 
 
 class ControlledJob:
@@ -55,9 +59,11 @@ class ControlledJob:
     async def answer(self, job_id: str, question: int, choice: str, words: str) -> None:
         self.did.append(words)
 
-    async def limit(self, max_cost: str = "", max_tokens: str = "") -> str:
+    async def limit(
+        self, max_cost: str = "", max_tokens: str = "", *, unlimited: tuple[LimitName, ...] = ()
+    ) -> str:
         job: Any = self
-        answer = await change_limit_from_page(job, max_cost, max_tokens)
+        answer = await change_limit_from_page(job, max_cost, max_tokens, unlimited)
         return answer.headers["location"].partition("did=")[2]
 
     async def raised(self, max_cost: str = "", max_tokens: str = "") -> str:
@@ -79,6 +85,13 @@ async def test_a_limit_that_was_not_changed_is_refused_before_the_job_is_paused(
     assert job.did == []
     assert await job.limit("0.00005", "5000") == "limited"
     assert job.did == ["pause", (0.00005, 5000)]
+
+
+async def test_a_limit_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = ControlledJob(monkeypatch, JobStatus.PAUSED, max_cost=0.5, max_tokens=4000)
+
+    assert await job.limit("0.5", unlimited=("max_cost",)) == "limited"
+    assert job.did == [(None, 4000)]
 
 
 def test_a_small_limit_is_shown_as_the_form_takes_it() -> None:

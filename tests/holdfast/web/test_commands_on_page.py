@@ -22,8 +22,6 @@ _OF_THE_INSTALLATION = {
     *("quotas", "quotas list", "webhooks list"),
     # Bundles that come from elsewhere; and a removal, which only the command line and HTTP have.
     *("import", "export", "cancel"),
-    # Only the command takes a limit away.
-    "resume",
     # What an embedding or a reranking model needs.
     "corpus",
     # A replay and a rederivation, which the page has not.
@@ -90,8 +88,8 @@ def test_a_command_stays_in_a_message_only_where_the_page_has_nothing_for_it() -
             "delivered no report (planned); “Run the plan” runs its plan",
         ),
         (
-            "or `holdfast resume job-1 --set max_cost=none`",
-            "or `holdfast resume job-1 --set max_cost=none`",
+            "or take the limit away with `holdfast resume job-1 --set max_cost=none`",
+            "or take the limit away with “Another limit…” on the page of the job",
         ),
         (
             "its report is not written yet; wait for it with `holdfast wait job-1`",

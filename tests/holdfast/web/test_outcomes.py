@@ -30,7 +30,7 @@ def line(**fields: object) -> JobLine:
         ({"status": "running"}, "running", "live"),
         ({"status": "running", "open_questions": 1}, "waits for you", "weak"),
         ({"status": "paused"}, "paused", "weak"),
-        ({"status": "paused", "open_questions": 1}, "waits for you", "weak"),
+        ({"status": "paused", "open_questions": 1}, "paused, waits for you", "weak"),
         ({"status": "cancelled", "stop_reason": "cancelled"}, "cancelled", "plain"),
         ({"status": "done", "stop_reason": "planned"}, "planned, not run", "plain"),
         ({"status": "done", "stop_reason": "answered_with_gaps"}, "no answer found", "plain"),

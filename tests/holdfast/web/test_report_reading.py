@@ -13,6 +13,7 @@ from holdfast.models.evidence.evidence import Report
 from holdfast.models.evidence.source_checks import SourceDrift, StoredSourceCheck
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.web.read.cited_passage import _source_words, citations_line
+from tests.support.documentation.internal_names import internal_names_in
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -97,11 +98,23 @@ async def test_a_follow_up_begins_with_this_report(engine: RunningEngine, reader
     await expect(reader.page.locator("h1")).to_have_text("And when?")
 
 
-async def test_a_job_without_a_report_says_why(engine: RunningEngine, reader: Reader) -> None:
+async def test_a_job_without_a_report_says_why(
+    engine: RunningEngine, reader: Reader, players: ScriptedRoles
+) -> None:
     job_id = await engine.submit("Who?", review=True)
     await reader.goto(f"/jobs/{job_id}/report")
-
     await expect(reader.page.get_by_role("alert")).to_contain_text("its report is not written yet")
+    back = reader.page.get_by_role("link", name="Back to the job")
+    assert await back.get_attribute("href") == f"/jobs/{job_id}"
+
+    players.plan = plan()
+    failed = await engine.run("Who?")
+    await reader.goto(f"/jobs/{failed.job_id}/report")
+
+    said = await reader.page.get_by_role("alert").inner_text()
+    assert "found nothing to report, and “Resume” on the page of the job tries again" in said
+    assert "Write the report now" not in said
+    assert internal_names_in(said) == set()
     reader.complaints.clear()  # the browser reports the status 404
 
 

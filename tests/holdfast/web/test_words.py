@@ -44,6 +44,24 @@ def test_facts_of_the_log_are_words(name: str) -> None:
     assert internal_names_in(f"because of {name}") == {name}
 
 
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"status": "failed", "reason": "planning_failed"}, "no plan could be made"),
+        ({"status": "cancelled", "reason": "cancelled"}, "cancelled"),
+        ({"status": "done", "reason": "answered"}, "answered"),
+        (
+            {"status": "failed", "reason": "budget", "message": "no room"},
+            "spending limit reached · no room",
+        ),
+    ],
+)
+def test_the_end_of_a_job_is_said_once(facts: dict[str, Any], said: str) -> None:
+    line = log_line(EventView(seq=1, at=datetime.now(UTC), kind="job.ended", task="", facts=facts))
+
+    assert line.facts == said
+
+
 def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
     facts = {
         "attempt": 1,
@@ -72,7 +90,7 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
             {"kept": 4, "documents": 37},
             "sentences kept: 4 · documents: 37",
         ),
-        (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "failed · budget"),
+        (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "spending limit reached"),
         (EventKind.TASK_DONE, {"status": "done"}, ""),
         (EventKind.JOB_SUBMITTED, {"model": "m", "preset": "kpi-chain"}, "m · Exact values"),
         (EventKind.PLAN_CHANGED, {"number": 2, "added": ["T3"]}, "change 2 · T3 added"),
