@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from holdfast.activities.reports.report_inputs import ReportInputs, unfinished_task_gaps
-from holdfast.models.calls.tool_signatures import SourcePassage
 from holdfast.models.evidence.evidence import (
     LocatedQuote,
     NearestPassage,
@@ -26,7 +25,7 @@ from holdfast.planning.reports.possible_values import possible_values
 from holdfast.planning.reports.report_gaps import is_unconcluded
 from holdfast.planning.reports.shown_searches import shown_searches
 from holdfast.planning.text.quote_location import best_sentences
-from holdfast.roles.extractive.questions.declined_questions import why_declined
+from holdfast.roles.extractive.questions.declined_questions import unanswered_part, why_declined
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.collection_description import document_count
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -36,6 +35,8 @@ _NEAREST = 3
 _NEAREST_DECLINED = 6
 """For a question that nobody tried to answer: there is no finding besides."""
 _MAX_QUOTE_CHARS = 300
+_WORTH_A_THRESHOLD = 0.5
+"""A value that is less sure than that is rather wrong than right: no threshold should take it."""
 
 
 def has_results(inputs: ReportInputs) -> bool:
@@ -54,40 +55,48 @@ def has_results(inputs: ReportInputs) -> bool:
 async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
     """Return the report of a job without results."""
     request = inputs.job.request
-    nearest: list[LocatedQuote] = []
     count = await _documents(db, request)
-    if request.collection:
-        most = _NEAREST_DECLINED if _declined(request) else _NEAREST
-        passages = await CorpusStore(db).search(request.collection, request.question, most)
-        nearest = best_sentences("", request.question, _passages(passages), most)
     return Report(
         question=request.question,
         answer=None,
         summary=tuple(ReportStatement(text=each) for each in _summary(request, count or 0)),
-        gaps=unfinished_task_gaps(inputs.tasks),
-        nearest=tuple(map(_nearest_passage, nearest)),
+        gaps=(*unfinished_task_gaps(inputs.tasks), *_second_question(request)),
         documents=count,
     )
 
 
 async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> Report:
-    """Add how many documents there were, and possible values; what would help without an answer."""
+    """Add how many documents there were, and possible values.
+
+    Without an answer also what was searched, what would help, and, if the report quotes nothing,
+    the passages that are nearest to the question.
+    """
     request = inputs.job.request
     if report.documents is None:
         report = report.model_copy(update={"documents": await _documents(db, request)})
     threshold = request.strategy.confidence_threshold
-    is_answered = report.answer is not None
-    possible = possible_values(inputs.tasks, threshold, is_answered=is_answered)
-    if is_answered:
+    possible = possible_values(inputs.tasks, threshold, answer=report.answer)
+    if report.answer is not None:
         return report.model_copy(update={"possible": possible})
     searches = await report_input_queries.searches_of(db, inputs.job.id)
+    nearest = () if report.citations else await _nearest_passages(db, request)
     return report.model_copy(
         update={
             "possible": possible,
             "searches": shown_searches(searches),
+            "nearest": nearest,
             "advice": tuple(_advice(inputs, possible)),
         }
     )
+
+
+async def _nearest_passages(db: Database, request: JobRequest) -> tuple[NearestPassage, ...]:
+    if not request.collection:
+        return ()
+    most = _NEAREST_DECLINED if _declined(request) else _NEAREST
+    hits = await CorpusStore(db).search(request.collection, request.question, most)
+    passages = [passage for passage, _ in hits]
+    return tuple(map(_nearest_passage, best_sentences("", request.question, passages, most)))
 
 
 async def _documents(db: Database, request: JobRequest) -> int | None:
@@ -107,10 +116,9 @@ def _advice(inputs: ReportInputs, possible: Sequence[PossibleValue]) -> Iterator
         return
     if possible:
         surest = possible[0].confidence
-        yield (
-            "Check the possible values: with a confidence threshold of "
-            f"{math.floor(surest * 10) / 10:g} the job takes the surest of them."
-        )
+        takes = f": with a confidence threshold of {math.floor(surest * 10) / 10:g} the job takes "
+        helps = f"{takes}the surest of them" if surest >= _WORTH_A_THRESHOLD else ""
+        yield f"Check the possible values{helps}."
     if request.collection:
         yield "Add documents that state what was not found, and ask again."
     else:
@@ -134,8 +142,12 @@ def _declined(request: JobRequest) -> str:
     return why_declined(without_context(request.question))
 
 
-def _passages(hits: Sequence[tuple[SourcePassage, float]]) -> list[SourcePassage]:
-    return [passage for passage, _ in hits]
+def _second_question(request: JobRequest) -> Iterator[str]:
+    """The gap for the second of two questions, which the built-in model does not look into."""
+    if request.model == EXTRACTIVE_MODEL and not _declined(request):
+        gap = unanswered_part(without_context(request.question))
+        if gap:
+            yield gap
 
 
 def _nearest_passage(found: LocatedQuote) -> NearestPassage:

@@ -95,7 +95,7 @@ class TaskActivities:
                     question,
                     begun.task,
                     explained_inputs(begun.task, inputs, known),
-                    explained_context(context, known),
+                    explained_context(begun.task, context, known),
                 )
             if begun.task.parent:
                 await self._refuse_repeated_tool(order, begun, request)

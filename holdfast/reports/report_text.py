@@ -71,17 +71,23 @@ def _folded(text: str) -> str:
 
 
 def origin_line(report: Report) -> str:
-    """The job of the report, its date, how many sources it cites, and what it took.
+    """The job of the report, its date, the sources that it cites, if any, and what it took.
 
     Empty for a report that was not loaded from the database.
     """
     if not report.job_id or report.delivered_at is None:
         return ""
-    made = (
-        f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}, "
-        f"cites {counted_sources(report)}."
-    )
-    return f"{made} {_spending(report)}".rstrip()
+    made = f"Job {report.job_id}, delivered {report.delivered_at:%Y-%m-%d %H:%M %Z}"
+    return f"{made}{_basis(report)}. {_spending(report)}".rstrip()
+
+
+def _basis(report: Report) -> str:
+    """What the report cites; if it cites nothing, how many documents could be read."""
+    if report.citations:
+        return f", cites {counted_sources(report)}"
+    if not report.documents:
+        return ""
+    return f", from a collection of {_counted(report.documents, 'document')}"
 
 
 def _spending(report: Report) -> str:

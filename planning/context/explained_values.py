@@ -1,13 +1,14 @@
 """Say with a value that a deduction takes what the value means, and how sure it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from holdfast.models.plans.research_plan import Task
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.named_value import NamedValue
-from holdfast.planning.plans.entity_references import references_in
+from holdfast.models.text.reference_marks import whole_reference
+from holdfast.planning.plans.entity_references import Reference, parse_reference, references_in
 
 KnownValues = Mapping[str, Mapping[str, EntityValue]]
 """The entities of tasks by task and name."""
@@ -23,9 +24,21 @@ def explained_inputs(
     )
 
 
-def explained_context(context: Sequence[NamedValue], known: KnownValues) -> tuple[NamedValue, ...]:
-    """The results of dependencies, named `T1.name`, with what they are."""
-    return tuple(_explained(each, _named(each.name, known)) for each in context)
+def explained_context(
+    task: Task, context: Sequence[NamedValue], known: KnownValues
+) -> tuple[NamedValue, ...]:
+    """The results of dependencies, named `T1.name`, with what they are, but for whole inputs."""
+    given = {f"{each.task_id}.{each.entity}" for item in task.inputs for each in _whole(item.value)}
+    return tuple(
+        _explained(each, _named(each.name, known)) for each in context if each.name not in given
+    )
+
+
+def _whole(written: JsonValue) -> Iterator[Reference]:
+    """The reference to a whole entity that the input is, and nothing else."""
+    path = whole_reference(written) if isinstance(written, str) else None
+    if path is not None and parse_reference(path).is_plain:
+        yield parse_reference(path)
 
 
 def _sources(written: JsonValue, known: KnownValues) -> list[EntityValue]:

@@ -16,13 +16,13 @@ _MAX_QUOTE_CHARS = 300
 
 
 def possible_values(
-    tasks: Sequence[StoredTask], threshold: float | None, *, is_answered: bool
+    tasks: Sequence[StoredTask], threshold: float | None, *, answer: str | None
 ) -> tuple[PossibleValue, ...]:
     """Return the surest weak value of each entity that no task found, the surest first.
 
     An entity of two tasks is the same if one replaced the other or is a step of it, or if both
     say the same of the entity. A report with an answer needs only those of tasks that stayed in
-    the plan: a replan found the others in another way.
+    the plan: a replan found the others in another way; and none that is the answer.
     """
     roots = {each.task.id: each.root for each in tasks}
     known = {
@@ -33,21 +33,26 @@ def possible_values(
         if entity.name in each.task.result
         for key in _keys(entity.name, entity.description, each, roots)
     }
+    known |= {_value_key(answer)} if answer is not None else set()
     weak = [
         (value, each)
         for each in tasks
         if each.failure is not None
-        and not (is_answered and each.task.status is TaskStatus.SUPERSEDED)
+        and not (answer is not None and each.task.status is TaskStatus.SUPERSEDED)
         for value in each.failure.weak_values
     ]
     possible: list[PossibleValue] = []
     for value, each in sorted(weak, key=lambda pair: -pair[0].confidence):
         keys = _keys(value.name, value.description, each, roots)
-        keys |= {("value", " ".join(value_as_text(value.value).casefold().split()))}
+        keys |= {_value_key(value_as_text(value.value))}
         if known.isdisjoint(keys):
             possible.append(_possible(value, each, threshold or 0.0))
             known.update(keys)
     return tuple(possible[:_MOST_VALUES])
+
+
+def _value_key(text: str) -> tuple[str, ...]:
+    return ("value", " ".join(text.casefold().split()))
 
 
 def _keys(
@@ -59,9 +64,11 @@ def _keys(
 
 
 def _without_label(about: str) -> str:
-    """What the value is of, without a label that the words after it repeat."""
+    """What the value is of, without a label that the words after it repeat or that says nothing."""
     label, _, rest = about.partition(": ")
-    return rest if rest.casefold().startswith(label.casefold()) else about
+    said = label.casefold()
+    is_idle = rest.endswith("?") or said == "passage" or rest.casefold().startswith(said)
+    return rest if rest and is_idle else about
 
 
 def _possible(weak: WeakValue, stored: StoredTask, needed: float) -> PossibleValue:

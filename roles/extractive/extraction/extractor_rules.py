@@ -13,6 +13,7 @@ from holdfast.roles.extractive.extraction.candidate_scoring import (
     confidence,
     score,
 )
+from holdfast.roles.extractive.extraction.changed_values import asked_candidates
 from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
 from holdfast.roles.extractive.extraction.extraction_summary import extraction_summary
 from holdfast.roles.extractive.extraction.plain_statements import PLAIN_CONFIDENCE, plain_value
@@ -39,7 +40,7 @@ from holdfast.roles.extractive.extraction.value_doubts import (
 from holdfast.roles.extractive.text.dates_and_amounts import first_amount
 from holdfast.roles.extractive.text.measure_units import is_amount_of_money, is_money
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
-from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer, ExtractorTask
 
@@ -235,7 +236,7 @@ def scored_candidates(
     """Score every candidate that the question does not name itself."""
     titled: set[str] = set()
     for place in places:
-        for each in find_candidates(place.sentence.text):
+        for each in asked_candidates(place.sentence.text, wanted.lower_text):
             if not is_known(each, wanted.known):
                 yield score(each, place, wanted, reading, is_title=False)
         if place.passage.title not in titled:

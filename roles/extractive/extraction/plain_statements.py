@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.roles.extractive.extraction.candidate_scoring import ScoredCandidate
+from holdfast.roles.extractive.extraction.changed_values import asked_candidates
 from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
 from holdfast.roles.extractive.extraction.response_passages import (
     ParsedResponse,
@@ -20,7 +21,7 @@ from holdfast.roles.extractive.extraction.type_matching import type_fit
 from holdfast.roles.extractive.extraction.value_doubts import SAID_PLAINLY
 from holdfast.roles.extractive.text.measure_units import is_amount_of_money, is_money
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
-from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 from holdfast.roles.extractive.text.words_and_sentences import stem, stems
 
 PLAIN_CONFIDENCE = 0.85
@@ -128,7 +129,8 @@ def _says_itself(sentence: ResponseSentence, relation: Set[str], wanted: EntityQ
 
 def _value_of(text: str, wanted: EntityQuery) -> str | None:
     """The one value in the sentence that can be meant."""
-    fitting = [each for each in find_candidates(text) if _fits(each, wanted)]
+    every = asked_candidates(text, wanted.lower_text)
+    fitting = [each for each in every if _fits(each, wanted)]
     if wanted.kind is ValueKind.PERSON:
         # Elsewhere a name may stand in any part of a sentence that says what is asked.
         fitting = [each for each in fitting if _LABELLED_BY.search(text[: each.start])]

@@ -5,7 +5,7 @@ tables write as `column: value; column: value`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from holdfast.roles.extractive.extraction.candidate_scoring import ScoredCandidate
@@ -16,7 +16,7 @@ from holdfast.roles.extractive.extraction.response_passages import (
     ResponseSentence,
 )
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
-from holdfast.roles.extractive.text.value_candidates import find_candidates
+from holdfast.roles.extractive.text.value_candidates import find_candidates, proper_names
 from holdfast.roles.extractive.text.words_and_sentences import stems
 
 CELL_CONFIDENCE = 0.9
@@ -33,6 +33,7 @@ _KINDS = {
     ValueKind.DATE: (ValueKind.DATE, ValueKind.YEAR),
     ValueKind.YEAR: (ValueKind.YEAR, ValueKind.DATE),
     ValueKind.PERSON: (ValueKind.NAME, ValueKind.PLACE),
+    ValueKind.PLACE: (ValueKind.NAME, ValueKind.PLACE),
 }
 """What a cell must hold to answer a question for the kind; other kinds take any cell."""
 
@@ -90,14 +91,35 @@ def _fitting_cells(reading: ParsedResponse, wanted: EntityQuery) -> Iterator[_Ce
         for row in table_rows(passage.text):
             if len(row.cells) < _LEAST_CELLS:
                 continue
-            (_, key), *others = row.cells.items()
-            named = frozenset(stems(key))
-            if not named or not named <= asked:
+            names = _naming_cell(row, asked)
+            if names is None:
                 continue
-            for label, value in others:
+            named = frozenset(stems(row.cells[names]))
+            rows_are = frozenset(stems(next(iter(row.cells))))
+            for label, value in row.cells.items():
                 column = frozenset(stems(_UNIT_OF_COLUMN.sub("", label)))
-                if column and column <= asked | wanted.noun and _is_of_kind(value, wanted.kind):
-                    yield _Cell(len(column) + len(named), value, row, passage)
+                # Of a table of sites `manager` asks for the column `site manager`.
+                told = column & (asked | wanted.noun)
+                is_asked = told and column <= told | rows_are
+                if is_asked and label != names and _is_of_kind(value, wanted.kind):
+                    yield _Cell(len(told) + len(named), value, row, passage)
+
+
+def _naming_cell(row: TableRow, asked: Set[str]) -> str | None:
+    """The column whose cell the question names: the first one, or else one with a name."""
+    (first, _), *others = row.cells.items()
+    names = [first, *(label for label, value in others if _is_name(value))]
+    return next((label for label in names if _is_said(row.cells[label], asked)), None)
+
+
+def _is_said(value: str, asked: Set[str]) -> bool:
+    said = frozenset(stems(value))
+    return bool(said) and said <= asked
+
+
+def _is_name(value: str) -> bool:
+    """True if the cell is a name of two words or more, as a person's is, and nothing else."""
+    return " " in value and value in {each.value for each in proper_names(value)}
 
 
 def _is_of_kind(value: str, kind: ValueKind) -> bool:

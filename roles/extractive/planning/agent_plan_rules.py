@@ -9,6 +9,7 @@ from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.models.strategies.job_strategy import GENERALIST
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.roles.extractive.planning.planner_rules import (
+    FIND_PREFIX,
     TELLING_PASSAGE,
     closing_task,
     plan_by_rules,
@@ -100,10 +101,10 @@ def _stand_alone(search: DraftTask, question: ParsedQuestion) -> str:
     """The task's description in words that stand alone."""
     about = search.description.removeprefix(SEARCH_PREFIX)
     if question.pair is not None and about in question.pair:
-        return f"Find the {search.expects[0].description}"
+        return f"{FIND_PREFIX}{search.expects[0].description}"
     if about == question.text[: len(about)]:
         return question.text
-    return f"Find the {about}"
+    return f"{FIND_PREFIX}{about}"
 
 
 def _criteria(wanted: DraftExpected) -> str:

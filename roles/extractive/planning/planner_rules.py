@@ -21,6 +21,8 @@ from holdfast.roles.planning.planner import PlannerTask
 
 _LONGEST_QUERY = 40
 _LONGEST_ABOUT = 500
+FIND_PREFIX = "Find the "
+"""The beginning of a sub-question that is no question."""
 SUPPORTING_PASSAGE = "supporting_passage"
 TELLING_PASSAGE = "telling_passage"
 
@@ -186,12 +188,23 @@ _REFERRED = re.compile(r"<JSON_PATH>(T\d+)\.(?!\d)")
 
 
 def search_inputs(tool: SearchTool, query: str, hits: int = 0) -> list[DraftInput]:
-    """The search tool's parameters; without `hits` the tool's own limit holds."""
-    given = [DraftInput(name=tool.parameter, value=query)]
+    """The search tool's parameters, each word of the query once.
+
+    Without `hits` the tool's own limit holds.
+    """
+    given = [DraftInput(name=tool.parameter, value=_each_word_once(query))]
     if hits and tool.limit:
         most = min(hits, tool.most or hits)
         given.append(DraftInput(name=tool.limit, type=EntityType.INTEGER, value=most))
     return given
+
+
+def _each_word_once(query: str) -> str:
+    """The query without words that it repeats: a report names it as it was searched."""
+    distinct: dict[str, str] = {}
+    for word in query.split():
+        distinct.setdefault(word.casefold(), word)
+    return " ".join(distinct.values())
 
 
 def closing_task(
@@ -219,6 +232,7 @@ def closing_task(
 
 def keywords(text: str) -> str:
     """The text's content words, as a query."""
+    text = text.removeprefix(FIND_PREFIX)
     asking = HOW_MUCH.search(text)
     if asking:
         text = f"{text[: asking.start()]} {text[asking.end() :]}"

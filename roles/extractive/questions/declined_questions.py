@@ -26,9 +26,20 @@ _CALCULATES = re.compile(
 )
 _PLURAL_ONLY = "hours|costs|terms|headquarters|premises|damages|odds|proceeds|earnings|savings"
 """Plurals that often name one value: `the opening hours`, `the costs of the repair`."""
-_MANY = rf"(?!(?:{_PLURAL_ONLY})\b)[a-z][a-z-]+(?<![si])s"
+_MANY = rf"(?!(?:{_PLURAL_ONLY})\b)[a-z][a-z-]+(?<![siu])s"
+_VERBS_OF_MANY = (
+    "do|did|can|must|may|will|use|cost|end|expire|begin|start|need|require|include|belong|exceed|"
+    "apply|remain|happen|happened|occur|occurred|run|hold|store|supply|provide|pay|owe|work|lie|"
+    "attend|attended|report|reported|sign|signed"
+)
+"""Verbs in the form that follows a plural."""
 _LIST = re.compile(
     rf"^(?:[Ww]hich|[Ww]hat)\s+(?:[a-z-]+\s+){{0,3}}?{_MANY}\s+(?:are|were|have)\b(?!.*\bor\b)"
+    rf"|^[Ww]hich\s+(?:[a-z-]+\s+){{0,2}}?{_MANY}\s+(?:(?:of|in|at|from|for|with)\s+(?:the\s+)?"
+    rf"[\w-]+\s+){{0,2}}(?:{_VERBS_OF_MANY})\b(?!.*\bor\b)"
+    rf"|^[Ww]ho\s+(?:attended|took part|was present|were present)\b"
+    rf"|^(?:[Nn]ame|[Ss]tate|[Gg]ive)\s+(?:me\s+)?(?:all|each|every|the)\s+(?:[a-z-]+\s+){{0,2}}?"
+    rf"{_MANY}\b"
     rf"|^(?:[Ww]hich|[Ww]hat|[Ww]ho)\s+(?:are|were)\s+(?:all\s+)?the\s+(?:(?!of\b)[a-z-]+\s+){{0,3}}?"
     rf"{_MANY}\b(?!.*\bor\b)"
 )

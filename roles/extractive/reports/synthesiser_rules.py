@@ -26,7 +26,6 @@ NO_ANSWER = "No answer was found in what was read."
 _LIMITS = "Quoted from the documents that were read; others may say otherwise."
 _LONGEST_QUOTE = 600
 _LONGEST_VALUE = 12
-_MOST_TITLES = 3
 
 
 def synthesise(task: SynthesiserTask) -> SynthesiserAnswer:
@@ -42,7 +41,7 @@ def synthesise(task: SynthesiserTask) -> SynthesiserAnswer:
     why = [Statement(text=declined)] if declined and not answer else []
     quotes = _quotes(task)
     return SynthesiserAnswer(
-        summary=[Statement(text=told, evidence=bearing), *why, *_basis(bearing, task)],
+        summary=[Statement(text=told, evidence=bearing), *why],
         findings=quotes[:MOST_FINDINGS],
         analysis=quotes[MOST_FINDINGS:],
         conclusions=_conclusions(told, bearing, task) if bearing else [],
@@ -91,15 +90,6 @@ def _conclusions(told: str, bearing: list[str], task: SynthesiserTask) -> list[C
     return [
         ConclusionDraft(text=told, evidence=bearing, confidence=task.confidence, limits=_LIMITS)
     ]
-
-
-def _basis(bearing: list[str], task: SynthesiserTask) -> list[Statement]:
-    """A sentence that names the sources of the answer."""
-    titles = dict.fromkeys(
-        each.title.partition(" > ")[0] for each in task.evidence if each.id in set(bearing)
-    )
-    named = " and ".join(f"“{title}”" for title in list(titles)[:_MOST_TITLES] if title)
-    return [Statement(text=f"Source: {named}.", evidence=bearing)] if named else []
 
 
 def _left_open(task: SynthesiserTask) -> list[str]:

@@ -47,7 +47,7 @@ _NOUNS = {
     "suburb resort ridge",
     ValueKind.GROUP: "company band team club organization organisation university college school "
     "agency institute association group party label studio channel network brand manufacturer "
-    "publisher airline league army ministry newspaper magazine firm vendor supplier "
+    "publisher airline insurer league army ministry newspaper magazine firm vendor supplier "
     "institution brewery committee council commission court bureau union conglomerate "
     "orchestra corporation church bank hospital order dynasty family",
     ValueKind.WORK: "film movie album song book novel series show play musical opera poem story "

@@ -67,6 +67,32 @@ async def test_the_report_names_the_documents_and_the_nearest_passages(
 
 
 @pytest.mark.conformance("REP-05")
+async def test_a_loop_without_an_answer_shows_the_nearest_passages_and_no_word_twice_in_a_search(
+    temporal: Client, database_url: str, tmp_path: Path
+) -> None:
+    documents = {"heron.md": "# Heron\n\nThe Heron project has its own football team.\n"}
+
+    async with engine_over(temporal, database_url, tmp_path, documents) as engine:
+        job = await engine.run(
+            "Who won the football championship of 2019?",
+            preset_name="loop",
+            model="extractive",
+            collection="notes",
+        )
+        report = await report_of(engine.holdfast, job.job_id)
+
+    assert report.answer is None
+    assert [each.quote for each in report.nearest] == [
+        "The Heron project has its own football team."
+    ]
+    assert len(report.searches) > 1
+    for search in report.searches:
+        words = search.casefold().split()
+        assert len(words) == len(set(words)), search
+    assert "cites" not in to_markdown(report)
+
+
+@pytest.mark.conformance("REP-05")
 @pytest.mark.parametrize("preset_name", ["research", "kpi-chain"])
 async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str

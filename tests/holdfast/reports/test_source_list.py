@@ -88,3 +88,21 @@ def test_the_last_line_counts_documents_and_names_calculations_apart() -> None:
 
     assert "cites 2 documents (the collection has 40), 2 calculations and 1 tool answer." in origin
     assert counted_sources(REPORT) == "2 documents"
+
+
+@pytest.mark.conformance("REP-05")
+@pytest.mark.parametrize(
+    ("documents", "told"),
+    [
+        (40, "00:00 UTC, from a collection of 40 documents."),
+        (1, "00:00 UTC, from a collection of 1 document."),
+        (None, "00:00 UTC."),
+    ],
+)
+def test_a_report_that_cites_nothing_says_from_how_many_documents(
+    documents: int | None, told: str
+) -> None:
+    made = {"job_id": "job-1", "delivered_at": datetime(2026, 11, 25, tzinfo=UTC)}
+    nothing = REPORT.model_copy(update=made | {"citations": (), "documents": documents})
+
+    assert origin_line(nothing).endswith(told)

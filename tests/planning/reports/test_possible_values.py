@@ -37,7 +37,7 @@ def failed(
 def test_the_surest_weak_value_is_named_with_what_it_lacks() -> None:
     tasks = [failed("T1", "1931", 0.41), failed("T2", "1932 [3]", 0.59)]
 
-    (one,) = possible_values(tasks, 0.7, is_answered=False)
+    (one,) = possible_values(tasks, 0.7, answer=None)
 
     assert (one.about, one.value) == ("the year of the opening", "1932")
     assert (one.confidence, one.needed) == (0.59, 0.7)
@@ -53,7 +53,7 @@ def test_a_possible_value_has_the_quote_that_it_was_read_from_in_every_format() 
     bare = failed("T1", "1931", 0.5)
 
     failure = kpi_failure(verdict.with_quotes(quotes), Component.EXTRACTOR, "", 0.7)
-    (one,) = possible_values([bare.model_copy(update={"failure": failure})], 0.7, is_answered=False)
+    (one,) = possible_values([bare.model_copy(update={"failure": failure})], 0.7, answer=None)
     unquoted = verdict.with_quotes({}).weak_values[0]
 
     assert failure.message.endswith(
@@ -78,9 +78,9 @@ def test_a_value_that_was_found_in_another_way_is_not_possible_any_more() -> Non
         added_by_change=2,
     )
 
-    assert possible_values([weak, stored], 0.7, is_answered=False) == ()
-    assert possible_values([weak], 0.7, is_answered=True) == ()
-    assert len(possible_values([weak], 0.7, is_answered=False)) == 1
+    assert possible_values([weak, stored], 0.7, answer=None) == ()
+    assert possible_values([weak], 0.7, answer="Ada Marsh") == ()
+    assert len(possible_values([weak], 0.7, answer=None)) == 1
 
 
 def test_another_value_of_the_same_name_does_not_hide_a_possible_one() -> None:
@@ -90,7 +90,7 @@ def test_another_value_of_the_same_name_does_not_hide_a_possible_one() -> None:
         task=other.with_status(TaskStatus.DONE), position=1, attempt=1, root="T2", added_by_change=1
     )
 
-    (one,) = possible_values([failed("T1", "1931", 0.5), stored], 0.7, is_answered=True)
+    (one,) = possible_values([failed("T1", "1931", 0.5), stored], 0.7, answer="Ada Marsh")
 
     assert one.value == "1931"
 
@@ -104,20 +104,34 @@ def test_a_value_of_an_agent_and_of_its_step_is_one() -> None:
     failure = bare.failure.model_copy(update={"weak_values": (weak,)})
     step = bare.model_copy(update={"task": task, "failure": failure})
 
-    assert len(possible_values([agent, step], 0.7, is_answered=True)) == 1
+    assert len(possible_values([agent, step], 0.7, answer="Ada Marsh")) == 1
 
 
 @pytest.mark.conformance("REP-07")
-def test_a_possible_value_is_named_once_and_without_a_repeated_label() -> None:
+@pytest.mark.parametrize(
+    ("label", "about"),
+    [
+        ("agreement", "agreement with Verity"),
+        ("passage", "agreement with Verity"),
+        ("insurer (group)", "Who insured it?"),
+    ],
+)
+def test_a_possible_value_is_named_once_and_without_a_label_that_adds_nothing(
+    label: str, about: str
+) -> None:
     one, two = failed("T1", "1931", 0.5), failed("T2", " 1931", 0.4)
     assert one.failure is not None
-    weak = one.failure.weak_values[0].model_copy(
-        update={"description": "agreement: agreement with Verity"}
-    )
+    weak = one.failure.weak_values[0].model_copy(update={"description": f"{label}: {about}"})
     one = one.model_copy(
         update={"failure": one.failure.model_copy(update={"weak_values": (weak,)})}
     )
 
-    (shown,) = possible_values([one, two], 0.7, is_answered=False)
+    (shown,) = possible_values([one, two], 0.7, answer=None)
 
-    assert (shown.about, shown.value) == ("agreement with Verity", "1931")
+    assert (shown.about, shown.value) == (about, "1931")
+
+
+@pytest.mark.conformance("REP-07")
+def test_a_weak_value_that_is_the_answer_is_not_possible_besides() -> None:
+    assert possible_values([failed("T1", "1931", 0.5)], 0.7, answer=" 1931") == ()
+    assert len(possible_values([failed("T1", "1931", 0.5)], 0.7, answer="1932")) == 1

@@ -403,7 +403,7 @@ def test_a_failed_sub_question_is_put_in_other_words() -> None:
 def test_words_that_were_worth_a_query_are_searched_with() -> None:
     (only,) = plan_steps(node("Find the landlord (near: Harbour Street)", WOMAN)).tasks
 
-    assert only.inputs[0].value == "Find landlord Harbour Street"
+    assert only.inputs[0].value == "landlord Harbour Street"
 
 
 def test_a_value_is_read_out_of_what_a_tool_gave_as_a_whole() -> None:

@@ -36,20 +36,12 @@ def task(**fields: object) -> SynthesiserTask:
     return SynthesiserTask.model_validate(given | fields)
 
 
-def test_the_summary_is_the_answer_and_where_it_stands() -> None:
+def test_the_summary_is_the_answer_and_the_findings_name_its_document() -> None:
     report = synthesise(task())
 
-    assert [(each.text, each.evidence) for each in report.summary] == [
-        ("Ada Marsh.", ["E1"]),
-        ("Source: “Selby Bridge”.", ["E1"]),
-    ]
+    assert [(each.text, each.evidence) for each in report.summary] == [("Ada Marsh.", ["E1"])]
+    assert [each.text for each in report.findings] == [f"Selby Bridge: “{OPENED}”"]
     assert report.conclusion is None
-
-
-def test_the_answer_stands_in_a_document_and_not_in_its_headings() -> None:
-    report = synthesise(task(evidence=(item(1, title="Selby Bridge > History"),)))
-
-    assert report.summary[-1].text == "Source: “Selby Bridge”."
 
 
 def test_there_are_eight_findings_and_the_rest_is_analysis() -> None:

@@ -41,6 +41,30 @@ def test_a_cell_is_read_where_its_row_and_its_column_are_asked_for(asked: str, v
     assert (found.confidence or 0) >= 0.9
 
 
+KEEPERS = Fragment(
+    title="lighthouses",
+    text="lighthouse: Farne Point; lighthouse keeper: Idris Holt; keeper since: 12 March 2011\n"
+    "lighthouse: Gull Rock; lighthouse keeper: Marta Quill; keeper since: 3 June 2018\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        ("keeper (person): Who is the keeper of Gull Rock?", "Marta Quill"),
+        ("date: Since when has Idris Holt been keeper?", "12 March 2011"),
+        ("date: Since when has Gull Rock had its keeper?", "3 June 2018"),
+        ("lighthouse (place): At which lighthouse is Marta Quill keeper?", "Gull Rock"),
+    ],
+)
+def test_a_row_is_named_by_a_person_and_its_column_may_name_what_the_rows_are(
+    asked: str, value: str
+) -> None:
+    found = extracted_entity(asked, KEEPERS, GARDEN)
+
+    assert (found.value, found.confidence) == (value, 0.9)
+
+
 def test_the_quote_of_a_cell_is_its_row() -> None:
     asked = "pallet places (number): How many pallet places does Corran have?"
 
