@@ -19,6 +19,7 @@ from holdfast.models.text.terminal_text import single_line
 from holdfast.reports.check_summary import author_line, check_lines, stage_lines
 from holdfast.reports.evidence_table import EvidenceRow, evidence_rows
 from holdfast.reports.readable_quotes import readable_text
+from holdfast.reports.report_document import report_document
 from holdfast.reports.report_text import (
     NOT_STATED,
     FigureAddress,
@@ -78,30 +79,8 @@ def to_markdown(report: Report, address: FigureAddress = _figure_id_address) -> 
 
 
 def to_json(report: Report) -> dict[str, JsonValue]:
-    """Return the report as JSON with the additional fields `key_findings` and `sources`.
-
-    `key_findings` are the findings with their marks; `sources` has each cited source once. With
-    answer, confidence and gaps they are the report's fields in VMAO.
-    """
-    content: dict[str, JsonValue] = report.model_dump(mode="json")
-    marks: dict[int, list[int]] = {}
-    for citation in report.citations:
-        marks.setdefault(citation.source_id, []).append(citation.mark)
-    by_source = {citation.source_id: citation for citation in reversed(report.citations)}
-    sources: list[JsonValue] = [
-        {
-            "source_id": citation.source_id,
-            "title": citation.title,
-            "heading": citation.heading,
-            "date": citation.date,
-            "address": citation.address,
-            "via": citation.via,
-            "sha256": citation.sha256,
-            "marks": list(marks[citation.source_id]),
-        }
-        for citation in sorted(by_source.values(), key=lambda citation: citation.mark)
-    ]
-    return content | {"key_findings": content["findings"], "sources": sources}
+    """Return the report as JSON, with the additional fields of a `ReportDocument`."""
+    return report_document(report).model_dump(mode="json")
 
 
 def _lead(lead: ShortAnswer) -> list[str]:

@@ -13,6 +13,7 @@ from starlette.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.api.api_context import Asker, Reader, ReadJob
+from holdfast.api.described_files import BINARY
 from holdfast.api.owned_collections import OwnedCollections
 from holdfast.bundles.bundle_check import BundleCheck, check_bundle
 from holdfast.bundles.bundle_import import ImportedJob, import_bundle
@@ -62,7 +63,9 @@ class FileSentOnce(FileResponse):
 router = APIRouter(tags=["bundles"])
 
 
-@router.get("/jobs/{job}/bundle", response_class=Response, responses={200: {"content": {_ZIP: {}}}})
+@router.get(
+    "/jobs/{job}/bundle", response_class=Response, responses={200: {"content": {_ZIP: BINARY}}}
+)
 async def export_job(
     job: ReadJob,
     redact: Annotated[list[Redaction] | None, Query(description="What is left out.")] = None,

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field, JsonValue
+from pydantic import Field
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from holdfast.api.api_context import JobSession, ReadJob, SteeredJob
+from holdfast.api.described_files import BINARY, TEXT
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import RecheckResult, recheck_job
@@ -28,12 +29,12 @@ from holdfast.reports.figure_export import (
     to_standalone_html,
 )
 from holdfast.reports.markdown_and_json_rendering import to_json, to_markdown
+from holdfast.reports.report_document import ReportDocument
 from holdfast.reports.report_format import ReportFormat
 from holdfast.storage.evidence.source_queries import load_source_view
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-_TEXT = {"schema": {"type": "string"}}
 _Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 router = APIRouter(prefix="/jobs/{job}", tags=["evidence"])
@@ -51,7 +52,7 @@ class RetractionBody(Frozen):
 _REPORT_FORMS: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
-            each.media_type: _TEXT if each in (ReportFormat.MARKDOWN, ReportFormat.HTML) else {}
+            each.media_type: TEXT if each in (ReportFormat.MARKDOWN, ReportFormat.HTML) else BINARY
             for each in ReportFormat
             # The answer's model describes the JSON.
             if each is not ReportFormat.JSON
@@ -59,11 +60,11 @@ _REPORT_FORMS: dict[int | str, dict[str, Any]] = {
     }
 }
 _FIGURE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {media_type: {} for media_type in FIGURE_EXTENSIONS}}
+    200: {"content": dict.fromkeys(FIGURE_EXTENSIONS, BINARY)}
 }
 
 
-@router.get("/report", response_model=dict[str, JsonValue], responses=_REPORT_FORMS)
+@router.get("/report", response_model=ReportDocument, responses=_REPORT_FORMS)
 async def show_report(
     job: ReadJob,
     form: Annotated[ReportFormat, Query(alias="format")] = ReportFormat.JSON,
