@@ -2,9 +2,9 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import typer
 from pydantic import BaseModel
@@ -63,18 +63,40 @@ def _sample_key(build: Callable[..., Any]) -> Iterator[str]:
 
 
 def workflow_names() -> Iterator[str]:
-    """The workflow, its handlers, and each activity with the fields that its history keeps."""
+    """The workflow, its handlers, the activities, and every field that a history keeps of these."""
     definition = workflow._Definition.must_from_class(ResearchJob)
     yield f"workflow {definition.name}"
+    kept: set[type[BaseModel]] = set(_models_of(get_type_hints(ResearchJob.run)))
     for kind in ("signals", "queries", "updates"):
-        yield from (f"{kind[:-1]} {name}" for name in getattr(definition, kind) if name)
-    shown: set[type[BaseModel]] = set()
+        for name, handler in getattr(definition, kind).items():
+            if name:
+                yield f"{kind[:-1]} {name}"
+                kept |= set(_models_of(get_type_hints(handler.fn)))
     for name, stub in vars(interfaces).items():
         if hasattr(stub, "__temporal_activity_definition"):
             yield f"activity {name}"
-            shown |= {each for each in get_type_hints(stub).values() if _is_model(each)}
-    for model in shown:
+            kept |= set(_models_of(get_type_hints(stub)))
+    for model in _with_nested(kept):
         yield from (f"{model.__name__}.{each}" for each in model.model_fields)
+
+
+def _models_of(hints: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
+    """The models in type hints, also those in unions and containers."""
+    for hint in hints.values():
+        if isinstance(hint, type) and issubclass(hint, BaseModel):
+            yield hint
+        yield from _models_of({str(at): each for at, each in enumerate(get_args(hint))})
+
+
+def _with_nested(models: set[type[BaseModel]]) -> set[type[BaseModel]]:
+    """The models, and those that their fields have."""
+    known: set[type[BaseModel]] = set()
+    left = [*models]
+    while left:
+        if (model := left.pop()) not in known:
+            known.add(model)
+            left += _models_of({n: f.annotation for n, f in model.model_fields.items()})
+    return known
 
 
 def bundle_format() -> Iterator[str]:
@@ -162,10 +184,6 @@ def _minor(version: str) -> tuple[int, int]:
 
 def _type_name(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint)
-
-
-def _is_model(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, BaseModel)
 
 
 def record() -> None:
