@@ -22,6 +22,7 @@ from holdfast.bundles.row_redaction import RowRedaction, texts_in
 from holdfast.bundles.temporal_histories import exported_histories
 from holdfast.client import Holdfast
 from holdfast.configuration.known_secrets import known_secrets
+from holdfast.configuration.price_settings import read_prices
 from holdfast.models.bundles.bundle_manifest import (
     CRATE,
     MANIFEST,
@@ -221,7 +222,9 @@ async def _write_documents(
     job = _redacted(job, redaction)
     report = await load_report(db, job.id)
     if report is not None:
-        report = _redacted(report.with_stages(await load_job_stages(db, job)), redaction)
+        currency = read_prices(holdfast.settings.config_file).currency
+        report = report.with_stages(await load_job_stages(db, job), currency)
+        report = _redacted(report, redaction)
         await writing.add("report.json", _json(to_json(report)))
         await writing.add("report.md", to_markdown(report).encode())
     stored = [_redacted(each, redaction) for each in await task_queries.load_tasks(db, job.id)]

@@ -85,6 +85,17 @@ async def status_of_job(
     )
 
 
+async def pending_activities(holdfast: Holdfast, job_id: str) -> tuple[PendingActivity, ...]:
+    """What Temporal runs of the job now; empty if Temporal does not answer.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    async with holdfast.db.shared_reading() as db:
+        job = await job_rows.load_job(db, job_id)
+    return (await _workflow_activity(holdfast, job)).pending
+
+
 async def _workflow_activity(holdfast: Holdfast, job: Job) -> WorkflowActivity:
     # A connection that was open may have lost a server that answers a new one.
     attempts = 2 if holdfast.has_reading_connection else 1

@@ -1,6 +1,7 @@
 """Look up jobs, plans and reports, with errors that say why a report is missing."""
 
 from holdfast.client import Holdfast
+from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_filter_check import check_job_filters
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.evidence.evidence import Report
@@ -76,7 +77,8 @@ async def report_of(holdfast: Holdfast, job_id: str) -> Report:
         tasks = await task_queries.load_tasks(holdfast.db, job_id)
         has_findings = any(each.task.status is TaskStatus.DONE for each in tasks)
         raise NotFound(_missing_report_message(job, has_findings=has_findings))
-    return report.with_stages(await load_job_stages(holdfast.db, job))
+    currency = read_prices(holdfast.settings.config_file).currency
+    return report.with_stages(await load_job_stages(holdfast.db, job), currency)
 
 
 def _missing_report_message(job: Job, *, has_findings: bool) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.calls.tool_figures import ReportFigure
 from holdfast.models.evidence.evidence import (
     EvidenceLevel,
@@ -101,7 +102,7 @@ def _spending(report: Report) -> str:
     amounts += [f"{tokens:,} tokens"] if tokens else []
     costs = [each.cost for each in report.stages]
     priced = sum((each for each in costs if each is not None), start=Decimal(0))
-    amounts += [f"{priced:.2f} USD"] if priced and None not in costs else []
+    amounts += [format_money(priced, report.currency)] if priced and None not in costs else []
     return f"It took {', '.join(amounts)}."
 
 

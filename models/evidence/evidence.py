@@ -258,10 +258,13 @@ class Report(Frozen):
     stages: tuple[Stage, ...] = ()
     """Filled in when the report is read: what the job's stages spent, and why they were needed."""
 
-    def with_stages(self, stages: tuple[Stage, ...]) -> Self:
+    currency: str = ""
+    """The currency of the stages' costs; filled in with them."""
+
+    def with_stages(self, stages: tuple[Stage, ...], currency: str) -> Self:
         """Return the report with what the job spent; comparisons come after it, and are no part."""
         own = tuple(each for each in stages if each.name is not StageName.COMPARE)
-        return self.model_copy(update={"stages": own})
+        return self.model_copy(update={"stages": own, "currency": currency})
 
     @property
     def sentences(self) -> tuple[ReportStatement, ...]:

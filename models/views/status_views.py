@@ -22,6 +22,11 @@ class PendingActivity(Frozen):
     last_failure: str = ""
     next_try_at: datetime | None = None
 
+    @property
+    def waits_for_next_try(self) -> bool:
+        """True if the last try failed, and the next one has not begun."""
+        return self.state == "waiting" and bool(self.last_failure)
+
 
 class WaitingTask(Frozen):
     """A task that has not begun, and its unfinished dependencies."""

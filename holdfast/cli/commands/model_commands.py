@@ -13,12 +13,12 @@ from holdfast.capabilities.model_checks import (
 )
 from holdfast.capabilities.model_lines import ModelLine, model_lines
 from holdfast.cli.options.command_settings import load_command_settings
-from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.plain_table import plain_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
 from holdfast.configuration.json_logs import configure_quiet_logs
 from holdfast.configuration.known_models import known_models
 from holdfast.configuration.price_settings import read_prices
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.budget.token_prices import PriceList
 
 

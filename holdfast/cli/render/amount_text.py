@@ -1,23 +1,10 @@
-"""Format money, numbers, durations and estimates; print an unknown amount as `unknown`."""
-
-from decimal import Decimal
+"""Format numbers, durations and estimates; print an unknown amount as `unknown`."""
 
 from holdfast.cli.render.terminal_output import count_with_noun
 from holdfast.models.budget.cost_estimates import EstimateComparison, UsageAmounts
+from holdfast.models.budget.money_text import format_money
 
 _UNKNOWN = "unknown"
-_MIN_SHOWN = 0.000_001
-
-
-def format_money(amount: Decimal | float | None, currency: str) -> str:
-    """`0.0123 USD`: two decimals from 1 on, up to six below."""
-    if amount is None:
-        return _UNKNOWN
-    value = float(amount)
-    if 0 < value < _MIN_SHOWN:
-        return f"under {_MIN_SHOWN:.6f} {currency}"
-    shown = f"{value:,.2f}" if value == 0 or value >= 1 else f"{value:.6f}".rstrip("0")
-    return f"{shown} {currency}"
 
 
 def format_number(value: int | None) -> str:

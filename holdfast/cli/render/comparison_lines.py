@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from holdfast.cli.render.amount_text import format_money, format_seconds
+from holdfast.cli.render.amount_text import format_seconds
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
+from holdfast.models.budget.money_text import format_money
 from holdfast.planning.reports.claim_matching import ClaimChange, ClaimPair
 from holdfast.records.job_comparison import (
     JobAmounts,

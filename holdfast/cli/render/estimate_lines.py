@@ -1,8 +1,9 @@
 """Format the estimate of a plan as lines of text."""
 
-from holdfast.cli.render.amount_text import format_money, format_seconds
+from holdfast.cli.render.amount_text import format_seconds
 from holdfast.cli.render.terminal_output import count_with_noun
 from holdfast.models.budget.cost_estimates import PlanEstimate, RoleEstimate
+from holdfast.models.budget.money_text import format_money
 
 
 def estimate_lines(estimate: PlanEstimate, currency: str) -> list[str]:

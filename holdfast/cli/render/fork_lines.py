@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
+from holdfast.models.budget.money_text import format_money
 from holdfast.records.fork_submission import ForkPlan
 
 _MAX_DESCRIPTION = 70

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.cli.render.amount_text import comparison_lines, format_money, format_seconds
+from holdfast.cli.render.amount_text import comparison_lines, format_seconds
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
 from holdfast.models.budget.job_stages import Stage
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.views.job_views import JobView
 
 _MAX_WHY = 200

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from holdfast.cli.render.amount_text import format_money
 from holdfast.cli.render.terminal_output import count_with_noun
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.views.job_views import Stats
 

@@ -14,6 +14,7 @@ from holdfast.models.views.status_views import (
 )
 
 _MAX_WAITING = 20
+_MAX_FAILURE = 300
 _COUNT_LIMITS = ("tool calls", "replans")
 """Limits that are not budgets; what is left of them is not shown."""
 
@@ -31,6 +32,12 @@ def status_lines(document: StatusDocument) -> Iterator[str]:
     yield from _waiting_lines(document)
     yield "used:     " + ", ".join(_limit_text(usage) for usage in document.allowances)
     yield from stage_lines(document.stages, document.currency)
+
+
+def repeated_try_line(activity: PendingActivity) -> str:
+    """A line of progress for an activity whose last try failed."""
+    failure = shortened_line(activity.last_failure, _MAX_FAILURE)
+    return f"  {activity.what:<5} waits    {failure}; it is tried again"
 
 
 def _blocker_lines(document: StatusDocument) -> Iterator[str]:
@@ -64,7 +71,7 @@ def _activity_text(activity: PendingActivity) -> str:
     if activity.next_try_at is not None and activity.attempt > 1:
         parts.append(f"next try at {_time_of_day(activity.next_try_at)}")
     if activity.last_failure:
-        parts.append(f"last failure: {shortened_line(activity.last_failure, 120)}")
+        parts.append(f"last failure: {shortened_line(activity.last_failure, _MAX_FAILURE)}")
     return ", ".join(parts)
 
 

@@ -97,6 +97,25 @@ def test_a_job_is_paused_steered_and_resumed(installation: CommandInstallation) 
     assert "log books" not in log
 
 
+def test_run_says_why_a_call_is_tried_again(installation: CommandInstallation) -> None:
+    away: list[float] = []
+
+    def part(asked: ReceivedRequest) -> ScriptedReply:
+        away.append(time.monotonic())
+        is_back = away[-1] - away[0] > 10
+        return extractor_script("found", 0.9)(asked) if is_back else ScriptedReply(drop=True)
+
+    installation.players.parts["extractor"] = part
+
+    ran = installation.holdfast("run", "Who?", "--model", "scripted")
+
+    assert ran.code == 0, ran.err
+    (line,) = (line for line in ran.err.splitlines() if " waits  " in line)
+    assert line.startswith("  T1 ")
+    assert installation.model.url in line
+    assert line.endswith("it is tried again")
+
+
 def test_a_job_is_cancelled_written_up_and_resumed(installation: CommandInstallation) -> None:
     installation.slow(0)
 

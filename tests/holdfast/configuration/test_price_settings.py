@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.render.amount_text import format_money
 from holdfast.configuration.price_settings import read_prices
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.budget.token_prices import FREE_PRICE, Price, PriceList
 from holdfast.models.errors import BadConfiguration
 

@@ -80,12 +80,16 @@ def test_a_gap_that_only_repeats_the_question_is_not_shown() -> None:
     assert "Not found: Is it closed?" not in to_markdown(report(answer=None, gaps=gaps))
 
 
-@pytest.mark.parametrize(("cost", "told"), [(Decimal("0.5"), ", 0.50 USD."), (None, " tokens.")])
+@pytest.mark.parametrize(
+    ("cost", "told"), [(Decimal("0.000429"), ", 0.000429 EUR."), (None, " tokens.")]
+)
 def test_the_report_says_when_it_was_made_and_what_it_took(cost: Decimal | None, told: str) -> None:
     stage = Stage(
         name=StageName.LOOP, why="w", model_calls=1, tool_calls=2, input_tokens=1000, cost=cost
     )
-    made = report(job_id="job-1", delivered_at=datetime(2026, 11, 25, tzinfo=UTC), stages=(stage,))
+    made = report(job_id="job-1", delivered_at=datetime(2026, 11, 25, tzinfo=UTC)).with_stages(
+        (stage,), "EUR"
+    )
 
     line = origin_line(made)
 

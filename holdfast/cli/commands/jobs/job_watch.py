@@ -8,6 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from holdfast.cli.commands.jobs.job_preparation import EXIT_INTERRUPTED
+from holdfast.cli.commands.jobs.repeated_tries import RepeatedTries
 from holdfast.cli.render.event_lines import progress_line
 from holdfast.cli.render.job_lines import job_lines
 from holdfast.cli.render.question_lines import open_question_lines
@@ -68,12 +69,14 @@ def print_that_job_goes_on(job_id: str) -> int:
 
 async def _watch_on_terminal(holdfast: Holdfast, job_id: str) -> JobView:
     """Show the table of tasks, redrawn when it changes."""
+    tries = RepeatedTries(holdfast, job_id)
     with Live(console=console(), refresh_per_second=8) as live:
         while True:
             view = await holdfast.show(job_id)
             questions = await open_questions_of(holdfast.db, job_id)
-            waiting = (line for question in questions for line in open_question_lines(question))
-            lines = Text("\n".join(printable(line) for line in (*job_lines(view), *waiting)))
+            asked = (line for question in questions for line in open_question_lines(question))
+            shown = (*job_lines(view), *asked, *(await tries.lines()))
+            lines = Text("\n".join(map(printable, shown)))
             live.update(Group(lines, Text(), task_table(view)))
             if _is_over(view):
                 return view
@@ -86,7 +89,7 @@ async def _watch_as_lines(holdfast: Holdfast, job_id: str) -> JobView:
     print_progress(f"job {job_id}")
     if view.temporal.url:
         print_progress(f"temporal: {view.temporal.url}")
-    after = 0
+    after, tries = 0, RepeatedTries(holdfast, job_id)
     while True:
         # The status is read before the events, so that no event at the end is missed.
         view = await holdfast.show(job_id)
@@ -97,6 +100,8 @@ async def _watch_as_lines(holdfast: Holdfast, job_id: str) -> JobView:
         for event in events:
             if line := progress_line(event, view):
                 print_progress(line)
+        for line in await tries.new_lines():
+            print_progress(line)
         after = events[-1].seq if events else after
         if not events and _is_over(view):
             return view
@@ -112,7 +117,7 @@ async def _print_outcome(holdfast: Holdfast, view: JobView) -> None:
     report = await load_report(holdfast.db, view.job_id)
     if report is not None:
         print_text("")
-        print_text(to_markdown(report.with_stages(view.stages)))
+        print_text(to_markdown(report.with_stages(view.stages, view.currency)))
     if view.status != JobStatus.DONE:
         print_progress(f"job {view.job_id} {view.status} ({view.stop_reason}): {view.message}")
         print_progress(f"see what happened with `holdfast show {view.job_id}`")
