@@ -20,6 +20,7 @@ from holdfast.models.wire import stored_keys
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.workflows.research_job import ResearchJob
+from holdfast.workflows.scheduled_run import ScheduledRunWorkflow
 
 FOLDER = Path(__file__).parents[2] / "frozen"
 ROOT = FOLDER.parents[1]
@@ -63,15 +64,17 @@ def _sample_key(build: Callable[..., Any]) -> Iterator[str]:
 
 
 def workflow_names() -> Iterator[str]:
-    """The workflow, its handlers, the activities, and every field that a history keeps of these."""
-    definition = workflow._Definition.must_from_class(ResearchJob)
-    yield f"workflow {definition.name}"
-    kept: set[type[BaseModel]] = set(_models_of(get_type_hints(ResearchJob.run)))
-    for kind in ("signals", "queries", "updates"):
-        for name, handler in getattr(definition, kind).items():
-            if name:
-                yield f"{kind[:-1]} {name}"
-                kept |= set(_models_of(get_type_hints(handler.fn)))
+    """The workflows, their handlers, the activities, and every field that histories keep."""
+    kept: set[type[BaseModel]] = set()
+    for each in (ResearchJob, ScheduledRunWorkflow):
+        definition = workflow._Definition.must_from_class(each)
+        yield f"workflow {definition.name}"
+        kept |= set(_models_of(get_type_hints(each.run)))
+        for kind in ("signals", "queries", "updates"):
+            for name, handler in getattr(definition, kind).items():
+                if name:
+                    yield f"{kind[:-1]} {name}"
+                    kept |= set(_models_of(get_type_hints(handler.fn)))
     for name, stub in vars(interfaces).items():
         if hasattr(stub, "__temporal_activity_definition"):
             yield f"activity {name}"
