@@ -119,7 +119,8 @@ async def check_visible_job(session: CallerView, job_id: str) -> str:
     is_id = job_id.isprintable() and len(job_id) <= _MAX_ID_LENGTH
     owner = await job_rows.find_job_owner(session.holdfast.db, job_id) if is_id else None
     if owner is None or session.caller.visible_owner not in (None, owner):
-        raise NotFound(f"there is no job {job_id[:_MAX_ID_LENGTH]!r}; /v1/jobs lists the jobs")
+        name = job_id[:_MAX_ID_LENGTH]
+        raise NotFound(f"there is no job {name!r}; `holdfast list` lists the jobs")
     return owner
 
 
