@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from holdfast.jobs.record_in_words import (
+    call_state,
+    cause,
+    model_name,
+    task_kind,
+    task_of_call,
+    task_state,
+)
 from holdfast.jobs.waterfall import waterfall
+from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.bundles.bundle_manifest import Redaction
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.evidence.evidence import Report
@@ -62,6 +71,10 @@ def bundle_page(report: Report, facts: PageFacts, address: FigureAddress) -> str
         "changes": _changes(facts),
         "waterfall": shown,
         "calls": facts.calls,
+        "call_state": call_state,
+        "model_name": model_name,
+        "task_of_call": task_of_call,
+        "work": work_of_role,
         "most_calls": _MOST_CALLS,
         "job": job,
         "release": facts.release,
@@ -98,7 +111,7 @@ def _changes(facts: PageFacts) -> list[dict[str, object]]:
     return [
         {
             **{name: getattr(change, name) for name in type(change).model_fields},
-            "cause": change.cause.value,
+            "cause": cause(change.cause),
             "tasks": [_task(by_id[name]) for name in change.added if name in by_id],
         }
         for change in facts.changes
@@ -108,8 +121,8 @@ def _changes(facts: PageFacts) -> list[dict[str, object]]:
 def _task(task: Task) -> dict[str, object]:
     return {
         "id": task.id,
-        "kind": task.kind.value,
+        "kind": task_kind(task.kind),
         "depends_on": task.depends_on,
         "description": task.description[:_MOST_DESCRIPTION],
-        "status": task.status.value,
+        "status": task_state(task.status),
     }

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
+from holdfast.jobs.record_in_words import model_name
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.planning.plans.plan_edits import MAX_PLAN_CHARS
@@ -12,7 +13,6 @@ from holdfast.records.fork_submission import ForkSubmission
 from holdfast.web.rendering.amounts import short_number
 from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
-from holdfast.web.rendering.words import model_name
 
 _MAX_TASKS = 200
 _MAX_CHARS = 20_000

@@ -1,4 +1,4 @@
-"""Say in plain words what the engine writes in its own: failures, causes, phases and keys."""
+"""Say in plain words what the engine writes in its own: failures, phases and keys."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,7 +6,6 @@ from re import Match
 
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
-from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.web.rendering.commands_on_page import in_words_of_page
 
 _PHASES: Mapping[str, str] = {
@@ -16,17 +15,6 @@ _PHASES: Mapping[str, str] = {
     Phase.REPLANNING: "planning again",
     Phase.SYNTHESIS: "writing the report",
     Phase.COMPARISON: "comparing reports",
-}
-_CAUSES: Mapping[str, str] = {
-    PlanChangeCause.PLANNED: "the plan was made",
-    PlanChangeCause.STEPPED: "a next step was added",
-    PlanChangeCause.EXTENDED: "steps were added",
-    PlanChangeCause.REPLANNED: "planned again",
-    PlanChangeCause.REVISED: "revised",
-    PlanChangeCause.GAPS: "planned for what was missing",
-    PlanChangeCause.QUESTION: "a question became a task",
-    PlanChangeCause.EDITED: "edited by hand",
-    PlanChangeCause.SET_ASIDE: "set aside, and made again",
 }
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 
@@ -86,22 +74,6 @@ def references(text: str) -> str:
     )
 
 
-def cause(name: str) -> str:
-    """Why a plan changed."""
-    return _CAUSES.get(name, name.replace("_", " "))
-
-
 def work(name: str) -> str:
     """The work of a role, or of a phase of the job, of which statistics keep the name."""
     return _PHASES.get(name) or work_of_role(name)
-
-
-def task_of_call(key: str) -> str:
-    """The task that a call was for; empty for a call of the whole job."""
-    head, separator, rest = key.partition(":")
-    if not separator:
-        return "" if head.partition("#")[0] in _WHOLE_JOB else key
-    return rest.partition("#")[0] if head == "replan" else ""
-
-
-_WHOLE_JOB = frozenset({"plan", "loop", "report", "end"})

@@ -6,8 +6,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from holdfast.models.calls.call_status import CallStatus
-from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+from holdfast.jobs.record_in_words import (
+    call_state,
+    cause,
+    model_name,
+    task_kind,
+    task_of_call,
+    task_state,
+)
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
 from holdfast.web.rendering import plain_words
 from holdfast.web.rendering.amounts import plain_number
@@ -25,33 +31,12 @@ _TONES = {
     "superseded": "plain",
     "pending": "plain",
 }
-_CALL_WORDS: Mapping[str, str] = {
-    CallStatus.STARTED: "under way",
-    CallStatus.DONE: "answered",
-    CallStatus.UNKNOWN: "ended without an answer",
-}
-_TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
 def tone(status: str) -> str:
     """The colour of a status, which never stands without its word."""
     return _TONES.get(status, "plain")
-
-
-def task_state(status: str) -> str:
-    """The state of a task, in words."""
-    return _TASK_WORDS.get(status, status)
-
-
-def call_state(status: str) -> str:
-    """The state of a call, in words."""
-    return _CALL_WORDS.get(status, status)
-
-
-def model_name(model: str) -> str:
-    """The name of a model as a reader knows it."""
-    return "the built-in model" if model == EXTRACTIVE_MODEL else model
 
 
 def model_title(model: str) -> str:
@@ -140,6 +125,7 @@ def clipped(text: str, length: int) -> str:
 
 FILTERS: Mapping[str, Callable[..., object]] = {
     "tone": tone,
+    "task_kind": task_kind,
     "task_state": task_state,
     "call_state": call_state,
     "model_name": model_name,
@@ -160,10 +146,10 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "references": plain_words.references,
     "plain": plain_words.plain_words,
     "value_name": plain_words.value_name,
-    "cause": plain_words.cause,
+    "cause": cause,
     "work": plain_words.work,
     "role_use": role_use,
-    "task_of_call": plain_words.task_of_call,
+    "task_of_call": task_of_call,
     "value": value_as_text,
     "answer": stored_text_in_words,
 }

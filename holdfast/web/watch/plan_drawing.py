@@ -4,13 +4,13 @@ import textwrap
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.jobs.record_in_words import task_state
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
 from holdfast.web.rendering.plain_words import plain_words
-from holdfast.web.rendering.words import task_state
 from holdfast.web.watch.plan_layout import (
     BOX_HEIGHT,
     BOX_WIDTH,

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from holdfast.jobs.record_in_words import cause, task_of_call
 from holdfast.jobs.waterfall import waterfall
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
@@ -14,13 +15,7 @@ from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
-from holdfast.web.rendering.plain_words import (
-    cause,
-    plain_words,
-    references,
-    task_of_call,
-    work,
-)
+from holdfast.web.rendering.plain_words import plain_words, references, work
 
 
 def test_the_failure_of_a_task_names_its_values_in_words() -> None:

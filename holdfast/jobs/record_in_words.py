@@ -1,0 +1,65 @@
+"""Say in words what a job's record keeps as single words: causes, kinds, states and models."""
+
+from collections.abc import Mapping
+
+from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
+from holdfast.models.plans.research_plan import TaskKind
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
+
+_CAUSES: Mapping[str, str] = {
+    PlanChangeCause.PLANNED: "the plan was made",
+    PlanChangeCause.STEPPED: "a next step was added",
+    PlanChangeCause.EXTENDED: "steps were added",
+    PlanChangeCause.REPLANNED: "planned again",
+    PlanChangeCause.REVISED: "revised",
+    PlanChangeCause.GAPS: "planned for what was missing",
+    PlanChangeCause.QUESTION: "a question became a task",
+    PlanChangeCause.EDITED: "edited by hand",
+    PlanChangeCause.SET_ASIDE: "set aside, and made again",
+}
+_KINDS: Mapping[str, str] = {
+    TaskKind.TOOL: "a call of a tool",
+    TaskKind.REASONING: "reasoning",
+    TaskKind.AGENT: "an agent",
+}
+_CALL_WORDS: Mapping[str, str] = {
+    CallStatus.STARTED: "under way",
+    CallStatus.DONE: "answered",
+    CallStatus.UNKNOWN: "ended without an answer",
+}
+_WHOLE_JOB = frozenset({"plan", "loop", "report", "end"})
+_TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
+
+
+def cause(name: str) -> str:
+    """Why a plan changed."""
+    return _CAUSES.get(name, name.replace("_", " "))
+
+
+def task_kind(kind: str) -> str:
+    """How a task gets its result, in words."""
+    return _KINDS.get(kind, kind)
+
+
+def task_state(status: str) -> str:
+    """The state of a task, in words."""
+    return _TASK_WORDS.get(status, status)
+
+
+def call_state(status: str) -> str:
+    """The state of a call, in words."""
+    return _CALL_WORDS.get(status, status)
+
+
+def task_of_call(key: str) -> str:
+    """The task that a call was for; empty for a call of the whole job."""
+    head, separator, rest = key.partition(":")
+    if not separator:
+        return "" if head.partition("#")[0] in _WHOLE_JOB else key
+    return rest.partition("#")[0] if head == "replan" else ""
+
+
+def model_name(model: str) -> str:
+    """The name of a model as a reader knows it."""
+    return "the built-in model" if model == EXTRACTIVE_MODEL else model
