@@ -159,10 +159,11 @@ class Holdfast:
         """The view of the job whose records were loaded."""
         job_id = records.job.id
         run_id = await job_queries.load_workflow_run_id(self.db, job_id)
+        ran_here = run_id is not None or not records.job.status.is_final
         temporal = TemporalView(
             workflow_id=job_id,
             run_id=run_id,
-            url=ui_url(self.settings, self.endpoints, job_id, run_id),
+            url=ui_url(self.settings, self.endpoints, job_id, run_id) if ran_here else None,
         )
         return job_view(records, temporal, read_prices(self.settings.config_file).currency)
 

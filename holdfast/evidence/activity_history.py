@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _CLOCK_SKEW = timedelta(seconds=5)
 """The largest difference between the clocks of PostgreSQL and Temporal."""
 _MAX_RUNS = 50
+_RAN_ELSEWHERE = "the job was imported: it ran in another Temporal"
 _CLOSING_EVENTS = ("completed", "failed", "timed_out", "canceled")
 
 
@@ -44,7 +45,9 @@ class JobHistories:
         ]
         if not candidates:
             missing = self._missing or (
-                f"no history that Temporal still has of {self._job_id} has an activity "
+                _RAN_ELSEWHERE
+                if run_id is None
+                else f"no history that Temporal still has of {self._job_id} has an activity "
                 f"{activity_id!r}: it is gone, or belongs to an older run"
             )
             return found.model_copy(update={"missing": missing})

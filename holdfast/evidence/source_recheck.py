@@ -18,6 +18,7 @@ from pydantic import computed_field
 from holdfast.client import Holdfast
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.corpus.folder_rereading import FolderReading, read_folders_again
+from holdfast.corpus.missing_documents import missing_documents_note
 from holdfast.evidence.report_provenance import find_fetch_call
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.calls.tool_signatures import SourcePassage
@@ -37,6 +38,8 @@ from holdfast.tools.mcp.answers.answer_passages import without_server_prefix
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
 
+_CORPUS = "corpus"
+"""The server of the documents of collections."""
 _CONCURRENT_CALLS = 4
 """Concurrent calls to one server; calls to other servers do not wait for them."""
 _CALL_TIMEOUT = timedelta(minutes=1)
@@ -196,7 +199,9 @@ def _server_name(cited: _RecordedCitation) -> str:
 async def _check_server_citations(
     db: Database, hub: Hub, job: Job, group: Sequence[_RecordedCitation]
 ) -> list[CitationCheck]:
-    server = _ServerReader(hub, job)
+    is_corpus = _server_name(group[0]) == _CORPUS
+    away = await missing_documents_note(db, job) if is_corpus else ""
+    server = _ServerReader(hub, job, away=away)
     plans = [(each, await _reread_call(hub, each)) for each in group]
     refused = [_citation_check(each, plan) for each, plan in plans if isinstance(plan, SourceCheck)]
     await keep_source_checks(db, refused)

@@ -104,6 +104,8 @@ class ForkPlan(Frozen):
     currency: str
     sends_again: bool
     """True if the calls of the named tasks are sent in spite of recorded answers."""
+    note: str = ""
+    """What the fork lacks: the documents that an imported job searched."""
 
 
 class ForkedJob(Frozen):

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
+from holdfast.corpus.missing_documents import missing_documents_note
 from holdfast.jobs.model_checks import check_models, checked_model_name, with_role_models
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.budget.token_prices import PriceList
@@ -58,6 +59,7 @@ class PreparedFork:
     change: PlanChange | None = None
     retracted: tuple[int, ...] = ()
     bills: Sequence[Bill] = field(default_factory=list)
+    note: str = ""
 
 
 async def prepare_fork(
@@ -118,6 +120,7 @@ async def prepare_fork(
         change=change,
         retracted=tuple(retracted),
         bills=await load_call_amounts(db, job_id),
+        note=await missing_documents_note(db, forked),
     )
 
 
@@ -141,6 +144,7 @@ def fork_plan(prepared: PreparedFork, prices: PriceList) -> ForkPlan:
         cost=total.cost,
         currency=prices.currency,
         sends_again=bool(fork and fork.again),
+        note=prepared.note,
     )
 
 

@@ -283,6 +283,8 @@ def _fit_job(importing: JobImporting, values: dict[str, Any]) -> None:
     collection = values.get("collection", "")
     if importing.sees is not None and not importing.sees(collection):
         values["collection"] = ""
+    # It ran in another Temporal.
+    values["run_id"] = None
     values["imported"] = importing.origin.model_dump(mode="json")
 
 

@@ -29,6 +29,8 @@ def fork_lines(fork: ForkPlan) -> Iterator[str]:
     )
     if fork.sends_again:
         yield "        the calls of the named tasks are sent again; all others are read from record"
+    if fork.note:
+        yield f"note:   {fork.note}"
 
 
 def _task_lines(fork: ForkPlan) -> Iterator[str]:

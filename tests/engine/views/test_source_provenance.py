@@ -2,6 +2,7 @@
 reading the source again."""
 
 import asyncio
+import io
 import json
 import sys
 from collections.abc import AsyncIterator
@@ -13,6 +14,8 @@ import pytest
 from sqlalchemy import text
 from temporalio.client import Client
 
+from holdfast.bundles.bundle_import import import_bundle
+from holdfast.bundles.bundle_writer import write_bundle
 from holdfast.cli.render.evidence.source_lines import mark_quotes, source_lines
 from holdfast.cli.render.evidence.trace_lines import trace_lines
 from holdfast.evidence.report_provenance import provenance_of
@@ -21,10 +24,12 @@ from holdfast.jobs.job_lookup import report_of
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.source_checks import SourceDrift
 from holdfast.models.plans.research_plan import TaskInput
+from holdfast.records.job_update import update_job
 from holdfast.reports.html_rendering import to_html
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.evidence.source_queries import load_source_view
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
@@ -309,6 +314,35 @@ async def test_what_a_step_of_an_agent_found_leads_to_that_step(
     assert found.working.outcome == "completed"
     assert found.fetched_by
     assert found.fetched_by.name == "lab.wikipedia_search"
+
+
+@pytest.mark.conformance("BEY-09", "REC-02")
+async def test_documents_that_an_import_did_not_bring_are_unreadable_and_not_gone(
+    engine: RunningEngine, players: ScriptedRoles
+) -> None:
+    await engine.add_document("lamps", LAMP)
+    players.parts["extractor"] = extractor_script("1871", 0.9, quote=LAMP)
+    looked_up = lookup_task("T1", query="lamp").model_copy(update={"tool": "corpus.search"})
+    players.plan = plan(looked_up, final_task("T2", "T1"))
+    job = await engine.run("When was it lit?", collection="lamps", servers=("corpus",))
+    assert job.status == "done", job.message
+    bundle = io.BytesIO()
+    await write_bundle(engine.holdfast, job.job_id, bundle)
+    await import_bundle(engine.holdfast, bundle, new_id="copy")
+    async with CorpusStore(engine.db).writing("lamps") as writer:
+        await writer.keep_only(())
+
+    found = [
+        await recheck_sources(engine.holdfast, engine.parts.hub, each, by="tester")
+        for each in (job.job_id, "copy")
+    ]
+    updated = await update_job(engine.holdfast, "copy", owner="", by="tester")
+
+    assert [each.verdict for each in found[0].checks] == [SourceDrift.GONE]
+    assert [each.verdict for each in found[1].checks] == [SourceDrift.UNREADABLE]
+    assert "not in this installation" in found[1].checks[0].note
+    assert updated.note == "no citation changed; 1 could not be read, so the report stays"
+    assert updated.job_id is None
 
 
 async def test_a_slow_or_a_dead_server_slows_no_other_one(

@@ -28,6 +28,8 @@ from holdfast.models.wire.event_kinds import EventKind
 from holdfast.records.fork_submission import ForkSubmission
 from holdfast.records.job_forking import preview_fork
 from holdfast.storage.core.tables.all_tables import metadata
+from holdfast.storage.corpus.corpus_records import NewDocument
+from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES, LEFT_OUT_TABLES
 from holdfast.storage.jobs.job_import import load_job_import
@@ -147,6 +149,41 @@ async def test_the_bundle_has_the_texts_the_history_and_no_secret(
     assert check.sources
     assert check.quotes
     assert check.signed_by == ""
+
+
+async def test_the_page_of_a_bundle_says_causes_kinds_and_calls_in_words(
+    engine: RunningEngine, job: str
+) -> None:
+    page = content(await exported(engine, job))["index.html"].decode()
+
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "1. The plan was made; added: T1, T2, T3" in text
+    assert "T1 (a call of a tool):" in text
+    assert "reading what was found scripted answered" in text
+    for word in ("superseded", "synthesiser", "extractor", " planned:"):
+        assert word not in text
+
+
+async def test_an_imported_job_names_no_workflow_and_misses_the_documents_that_it_searched(
+    engine: RunningEngine, job: str
+) -> None:
+    assert (await engine.holdfast.show(job)).temporal.run_id is not None
+    bundle = rewritten(content(await exported(engine, job)), "jobs", {"collection": "papers"})
+    await import_bundle(engine.holdfast, bundle, new_id="copy")
+
+    shown = (await engine.holdfast.show("copy")).temporal
+    traced = await provenance_of(engine.holdfast, "copy", 1)
+    task = ForkSubmission(tasks=("T1",))
+    before = await preview_fork(engine.holdfast, "copy", task, owner="", by="dana")
+    async with CorpusStore(engine.db).writing("papers") as writer:
+        said = "The light was built in 1862."
+        await writer.put(NewDocument("a.md", "Light", said, "x", 1, [("", 0, len(said))]))
+    after = await preview_fork(engine.holdfast, "copy", task, owner="", by="dana")
+
+    assert (shown.run_id, shown.url) == (None, None)
+    assert traced.working.missing == "the job was imported: it ran in another Temporal"
+    assert "until the collection 'papers' has them" in before.note
+    assert after.note == ""
 
 
 async def test_a_secret_inside_of_a_payload_of_a_history_is_masked(
