@@ -1,5 +1,6 @@
 """Run the job of a bundle again over its recorded answers, and compare what both claim."""
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -60,6 +61,8 @@ class ReplayedBundle(Frozen):
     cost_now: Money | None
     is_same: bool
     """True if the job ended as it did then, with the same answer and claims."""
+    took_s: float = 0.0
+    """The seconds from the import of the bundle to the comparison."""
 
     @property
     def is_refused(self) -> bool:
@@ -98,10 +101,13 @@ async def replay_bundles(
     """
     results = list[ReplayedBundle]()
     for path in paths:
+        began = time.monotonic()
         try:
-            results.append(await replay_bundle(holdfast, path, changes, within))
+            result = await replay_bundle(holdfast, path, changes, within)
         except BadInput as error:
-            results.append(ReplayedBundle.refused(path.name, str(error)))
+            result = ReplayedBundle.refused(path.name, str(error))
+        took_s = round(time.monotonic() - began, 3)
+        results.append(result.model_copy(update={"took_s": took_s}))
     return results
 
 

@@ -1,25 +1,35 @@
 """Sum up what the answered model calls of a job took, as the price of running them again."""
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, Integer, and_, case, func, not_, select
 
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls
+
+_CHARS_A_TOKEN = 4
 
 
 async def load_call_amounts(db: Database, job_id: str) -> list[Bill]:
     """Return calls, tokens and cost of the answered calls, by task, role and model.
 
     A call that an origin of the fork answered counts with what the origin paid for it, whichever
-    task it was for; its price is unknown if the origin was removed.
+    task it was for. If the origin was removed, its tokens are a quarter of the characters of the
+    request and of the answer, and its price is unknown; the built-in model still takes none.
     """
     call, paid = model_calls.alias("call"), model_calls.alias("paid")
     is_inherited = call.c.origin_call_id.is_not(None)
-    cost = case((is_inherited, paid.c.cost), else_=call.c.cost)
+    is_free = call.c.model == EXTRACTIVE_MODEL
+    is_lost = and_(is_inherited, paid.c.id.is_(None), not_(is_free))
+    cost = case(
+        (is_lost, None), (and_(is_inherited, not_(is_free)), paid.c.cost), else_=call.c.cost
+    )
 
-    def total(name: str) -> ColumnElement[int]:
-        return func.sum(func.coalesce(case((is_inherited, paid.c[name]), else_=call.c[name]), 0))
+    def total(name: str, words: ColumnElement[str]) -> ColumnElement[int]:
+        estimated = func.length(words, type_=Integer) // _CHARS_A_TOKEN
+        tokens = case((is_lost, estimated), (is_inherited, paid.c[name]), else_=call.c[name])
+        return func.sum(func.coalesce(tokens, 0))
 
     query = (
         select(
@@ -27,8 +37,8 @@ async def load_call_amounts(db: Database, job_id: str) -> list[Bill]:
             call.c.task_id.label("task"),
             call.c.model,
             func.count().label("calls"),
-            total("input_tokens").label("input_tokens"),
-            total("output_tokens").label("output_tokens"),
+            total("input_tokens", call.c.request).label("input_tokens"),
+            total("output_tokens", call.c.response).label("output_tokens"),
             case((func.bool_or(cost.is_(None)), None), else_=func.sum(cost)).label("cost"),
         )
         .select_from(call.outerjoin(paid, paid.c.id == call.c.origin_call_id))

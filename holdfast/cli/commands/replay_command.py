@@ -108,18 +108,28 @@ def _differences(result: ReplayedBundle) -> list[str]:
     return [*lines, *(f"  new:  {claim}" for claim in result.claims_new)]
 
 
+def _seconds(span_s: float) -> str:
+    return f"{span_s:.3f}"
+
+
 def _amount(cost: object) -> str:
     return "unknown" if cost is None else str(cost)
 
 
 def junit_file(results: Sequence[ReplayedBundle]) -> bytes:
-    """Return the results as a JUnit file, a test case for each bundle."""
+    """Return the results as a JUnit file, a test case for each bundle with its seconds."""
     failed = sum(not each.is_same for each in results)
     suite = ElementTree.Element(
-        "testsuite", name="holdfast replay", tests=str(len(results)), failures=str(failed)
+        "testsuite",
+        name="holdfast replay",
+        tests=str(len(results)),
+        failures=str(failed),
+        time=_seconds(sum(each.took_s for each in results)),
     )
     for each in results:
-        case = ElementTree.SubElement(suite, "testcase", classname="replay", name=each.bundle)
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="replay", name=each.bundle, time=_seconds(each.took_s)
+        )
         if not each.is_same:
             lines = _differences(each)
             failure = ElementTree.SubElement(case, "failure", message=lines[0][:300])

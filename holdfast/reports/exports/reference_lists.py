@@ -59,7 +59,8 @@ def to_ris(report: Report) -> str:
             ("TY", "ELEC" if each.is_on_the_web else "GEN"),
             ("ID", each.key),
             ("TI", each.title),
-            ("UR", each.address),
+            # A place in an archive, such as a file of a collection, is no address to open.
+            ("UR" if each.is_on_the_web else "AV", each.address),
             ("PY", str(each.issued[0]) if each.issued else ""),
             ("DA", "/".join(f"{part:02}" for part in each.issued)),
             ("Y2", f"{each.read_on:%Y/%m/%d}" if each.read_on else ""),

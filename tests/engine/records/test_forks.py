@@ -181,6 +181,21 @@ async def test_a_fork_of_a_fork_has_the_price_of_calls_that_other_tasks_had_made
     assert prices[1].calls == prices[0].calls
 
 
+async def test_a_fork_of_a_fork_whose_origin_was_removed_estimates_the_tokens(
+    engine: RunningEngine,
+) -> None:
+    first = (await engine.run("Who?")).job_id
+    second = await fork(engine, first, settings={"max_tool_calls": 40})
+    again = ForkSubmission(settings={"max_tool_calls": 41})
+    await remove_ended_job(engine.holdfast, first)
+
+    price = await preview_fork(engine.holdfast, second, again, owner="", by="dana")
+
+    # A prompt has hundreds of tokens; the scripted model counts few.
+    assert price.tokens > 100 * price.calls
+    assert price.cost is None
+
+
 async def test_a_running_job_is_forked_from_what_it_has_done(
     engine: RunningEngine, tools: ScriptedTools, players: ScriptedRoles
 ) -> None:

@@ -102,6 +102,21 @@ async def test_a_live_replay_asks_and_tells_which_claims_changed(
     assert read.get("failures") == "1"
 
 
+async def test_a_junit_file_has_the_time_of_each_bundle(
+    engine: RunningEngine, bundle: Path, tmp_path: Path
+) -> None:
+    cut = _cut_off(bundle, tmp_path / "cut.crate.zip")
+
+    results = await replay_bundles(
+        engine.holdfast, [bundle, cut], ReplayChanges(), timedelta(seconds=240)
+    )
+
+    suite = ElementTree.fromstring(junit_file(results))
+    times = [float(each.get("time", "")) for each in suite.findall("testcase")]
+    assert times[0] > times[1], "a job ran for the first one alone"
+    assert float(suite.get("time", "")) == pytest.approx(sum(times), abs=0.01)
+
+
 async def test_a_bundle_that_is_refused_does_not_hide_the_others(
     engine: RunningEngine, bundle: Path, tmp_path: Path
 ) -> None:

@@ -167,6 +167,10 @@ def test_reference_managers_read_the_cited_documents() -> None:
     ris = rispy.loads(exported(ReportFormat.RIS).decode())
     assert [each["title"] for each in ris] == [title for _, title, _ in QUOTES.values()]
     assert ris[0]["year"] == "2024"
+    assert ris[0]["urls"] == [QUOTES[1][2]]
+    # The location in an archive, which the reader has no name for.
+    assert [each["unknown_tag"] for each in ris[1:]] == [{"AV": ["маяки.md"]}, {"AV": ["灯塔.md"]}]
+    assert [each for each in ris[1:] if "urls" in each] == []
     bib = bibtexparser.parse_string(exported(ReportFormat.BIBTEX).decode())  # type: ignore[attr-defined]
     assert bib.failed_blocks == []
     assert [entry.entry_type for entry in bib.entries] == ["online", "misc", "misc"]
