@@ -15,7 +15,7 @@ from holdfast.corpus.uploads.upload_staging import UploadStaging
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.access.audit_entries import AuditedAction
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
-from holdfast.models.errors import BadInput, ServiceDown
+from holdfast.models.errors import BadInput, NotFound, ServiceDown
 from holdfast.models.jobs.job_record import Job
 from holdfast.storage.access.audit_rows import append_audit_entry
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -78,11 +78,19 @@ async def erase_owner(holdfast: Holdfast, owner: str, *, by: str) -> ErasureRece
 
     Raises:
         BadInput: the owner is empty.
+        NotFound: the owner has nothing here, and no erasure of the owner was interrupted.
         ServiceDown: a service does not answer, or a job does not end; erase again then.
     """
     if not owner.strip():
         raise BadInput("name the owner that is to be erased; `holdfast keys list` shows owners")
     db = holdfast.db
+    if not await erasure_rows.owns_rows(db, owner) and not await erasure_rows.has_begun(
+        db, ErasureSubject.OWNER, owner
+    ):
+        raise NotFound(
+            f"no owner {owner!r} has anything here, so nothing was erased; `holdfast keys list` "
+            "shows owners"
+        )
     erasure = await _begin(holdfast, ErasureSubject.OWNER, owner, by)
     uploads = await erasure_rows.upload_ids_of_owner(db, owner)
     schedules = await schedule_ids_of_owner(db, owner)

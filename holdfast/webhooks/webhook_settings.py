@@ -40,7 +40,7 @@ def webhook_target(url: str, allowed: AllowedHosts) -> RequestTarget:
         raise BadInput(
             f"the webhook cannot be sent: {error}. Use a public https address with port 443, or "
             "the operator names the host (host:port) in allow_hosts below [webhooks] in "
-            "holdfast.toml"
+            "holdfast.toml, which workers read when they start"
         ) from error
     if target.scheme != "https" and not allowed.names(target.host, target.port):
         raise BadInput(f"{url[:300]!r} is not encrypted: give an address that begins with https://")

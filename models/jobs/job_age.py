@@ -18,7 +18,9 @@ def parse_age(text: str) -> timedelta:
     """
     match = _AGE.fullmatch(text)
     if match is None:
-        raise BadInput(f"an age is days or hours, such as 30d or 12h, not {text[:40]!r}")
+        raise BadInput(
+            f"an age is days or hours, at least 1h, such as 30d or 12h, not {text[:40]!r}"
+        )
     number = int(match[1])
     return timedelta(days=number) if match[2] == "d" else timedelta(hours=number)
 

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from holdfast.models.access.erasures import ErasureReceipt, ErasureSubject
@@ -98,6 +109,14 @@ async def erase_stored_job(
         )
 
 
+async def owns_rows(db: Database, owner: str) -> bool:
+    """Return True if the owner has a key, a job, a schedule, a document or another row."""
+    owned = [exists().where(table.c.owner == owner) for table in (*_OWNED_TABLES, jobs)]
+    owned += [exists().where(*_is_quota_of(owner)), exists().where(_is_document_of(owner))]
+    async with db.reading() as connection:
+        return bool((await connection.execute(select(or_(*owned)))).scalar_one())
+
+
 async def erase_owned_rows(db: Database, erasure_id: str, owner: str) -> None:
     """Delete the owner's keys, webhooks, schedules and records of uploads."""
     async with db.writing() as connection:
@@ -105,8 +124,7 @@ async def erase_owned_rows(db: Database, erasure_id: str, owner: str) -> None:
         for table in _OWNED_TABLES:
             gone = await connection.execute(delete(table).where(table.c.owner == owner))
             rows |= {table.name: gone.rowcount} if gone.rowcount else {}
-        is_owners = (quotas.c.kind == QuotaHolder.OWNER.value, quotas.c.subject == owner)
-        await connection.execute(delete(quotas).where(*is_owners))
+        await connection.execute(delete(quotas).where(*_is_quota_of(owner)))
         await _add(connection, erasure_id, rows)
 
 
@@ -119,11 +137,7 @@ async def upload_ids_of_owner(db: Database, owner: str) -> list[str]:
 
 async def collections_of_owner(db: Database, owner: str) -> list[str]:
     """Return the stored names of the collections that the owner's keys filled."""
-    query = (
-        select(documents.c.collection)
-        .where(documents.c.collection.startswith(f"{owner}/", autoescape=True))
-        .distinct()
-    )
+    query = select(documents.c.collection).where(_is_document_of(owner)).distinct()
     async with db.reading() as connection:
         return list((await connection.execute(query)).scalars())
 
@@ -153,6 +167,14 @@ async def load_receipts(db: Database, limit: int) -> list[ErasureReceipt]:
     query = select(erasures).order_by(erasures.c.begun_at.desc(), erasures.c.id).limit(limit)
     async with db.reading() as connection:
         return [_receipt(row) for row in (await connection.execute(query)).all()]
+
+
+def _is_quota_of(owner: str) -> tuple[ColumnElement[bool], ...]:
+    return quotas.c.kind == QuotaHolder.OWNER.value, quotas.c.subject == owner
+
+
+def _is_document_of(owner: str) -> ColumnElement[bool]:
+    return documents.c.collection.startswith(f"{owner}/", autoescape=True)
 
 
 def _open_erasure(kind: ErasureSubject, subject: str) -> Select[tuple[str]]:

@@ -2,7 +2,7 @@
 
 from holdfast.cli.installation_access import run_with_client, run_with_job
 from holdfast.cli.render.plain_table import plain_table
-from holdfast.cli.render.terminal_output import console, print_json, print_text
+from holdfast.cli.render.terminal_output import console, count_with_noun, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
 from holdfast.jobs.erasure import erase_job, erase_owner
@@ -60,14 +60,17 @@ def erasures_command(limit: int, *, json_output: bool) -> None:
 
 def _print_receipt(receipt: ErasureReceipt) -> None:
     print_text(
-        f"{receipt.id}: erased {receipt.kind.value} {receipt.subject}: {len(receipt.jobs)} jobs, "
-        f"{sum(receipt.rows.values()):,} rows, {len(receipt.workflow_runs)} histories in Temporal, "
-        f"{receipt.upload_folders} folders of uploads"
+        f"{receipt.id}: erased {receipt.kind.value} {receipt.subject}: "
+        f"{count_with_noun(len(receipt.jobs), 'job')}, "
+        f"{count_with_noun(sum(receipt.rows.values()), 'row')}, "
+        f"{count_with_noun(len(receipt.workflow_runs), 'history', 'histories')} in Temporal, "
+        f"{count_with_noun(receipt.upload_folders, 'folder')} of uploads"
     )
     for name, rows in sorted(receipt.rows.items()):
         print_text(f"  {name}: {rows:,}")
     if receipt.shared_sources:
-        print_text(f"{receipt.shared_sources} passages stay, because other jobs read them as well")
+        stay = count_with_noun(receipt.shared_sources, "passage stays", "passages stay")
+        print_text(f"{stay}, because other jobs read the same")
     if receipt.dependent_jobs:
         print_text(
             f"these jobs of other owners follow an erased job: {', '.join(receipt.dependent_jobs)}"

@@ -46,9 +46,9 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
 
 
-def count_with_noun(number: int, noun: str) -> str:
-    """`1 replan`, `2 replans`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count_with_noun(number: int, noun: str, plural: str = "") -> str:
+    """`1 replan`, `2 replans`; `plural` is for a noun that takes more than an s."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
 
 
 def shortened_line(text: str, width: int) -> str:

@@ -12,8 +12,9 @@ from temporalio.service import RPCError, RPCStatusCode
 from holdfast.access.api_keys import create_key
 from holdfast.jobs.erasure import erase_job, erase_owner
 from holdfast.models.access.access_scopes import Scope
+from holdfast.models.access.erasures import ErasureSubject
 from holdfast.models.corpus.document_uploads import DocumentUpload, UploadProgress, UploadStatus
-from holdfast.models.errors import BadInput
+from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.jobs.follow_up import FollowUp
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.core.tables.job_tables import jobs
@@ -217,3 +218,22 @@ async def test_an_erased_owner_has_no_row_file_or_history_and_other_owners_keep_
     )
     async with engine.db.reading() as connection:
         assert (await connection.execute(select(jobs.c.id))).scalars().all() == [his.job_id]
+
+
+async def test_an_owner_without_anything_gets_no_receipt(engine: RunningEngine) -> None:
+    with pytest.raises(NotFound, match="no owner 'maria' has anything here"):
+        await erase_owner(engine.holdfast, "maria", by="olga")
+
+    assert await erasure_rows.load_receipts(engine.db, 10) == []
+    assert await tables_with(engine, "maria") == set()
+
+
+async def test_an_interrupted_erasure_ends_though_its_owner_has_nothing_left(
+    engine: RunningEngine,
+) -> None:
+    begun = await erasure_rows.begin_erasure(engine.db, ErasureSubject.OWNER, "maria", "olga")
+
+    receipt = await erase_owner(engine.holdfast, "maria", by="olga")
+
+    assert receipt.id == begun
+    assert receipt.ended_at is not None

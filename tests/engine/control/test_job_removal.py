@@ -112,7 +112,7 @@ async def test_only_jobs_that_ended_before_the_given_time_are_pruned(
 
 @pytest.mark.parametrize("age", ["", "30", "d", "-1d", "0d", "1w", "30 d", "999999d"])
 def test_a_text_that_is_no_age_is_refused(age: str) -> None:
-    with pytest.raises(BadInput, match="such as 30d or 12h"):
+    with pytest.raises(BadInput, match="at least 1h, such as 30d or 12h"):
         parse_age(age)
 
 

@@ -63,6 +63,13 @@ def test_a_count_has_its_noun_in_singular_or_plural(number: int, text: str) -> N
     assert count_with_noun(number, "call") == text
 
 
+def test_a_count_has_the_plural_of_its_noun() -> None:
+    assert [count_with_noun(number, "history", "histories") for number in (1, 2)] == [
+        "1 history",
+        "2 histories",
+    ]
+
+
 def test_a_plan_change_shows_what_is_different_in_a_replaced_task() -> None:
     plan = Plan(tasks=(lookup_task("T1", query="river"), lookup_task("T1a", query="bridge")))
     change = StoredPlanChange(

@@ -82,7 +82,7 @@ class GuardedBackend(httpcore2.AnyIOBackend):
                 raise ToolFailed(
                     f"{host} is not fetched: {why}. If it is yours, the operator may write "
                     f'allow_hosts = ["{host}"] below [{self._allowed.table}] in '
-                    "holdfast.toml"
+                    "holdfast.toml, which workers read when they start"
                 )
         return answers[:_MAX_ATTEMPTS]
 

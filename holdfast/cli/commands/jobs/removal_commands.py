@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from holdfast.cli.installation_access import run_with_client, run_with_job
-from holdfast.cli.render.terminal_output import print_json, print_text
+from holdfast.cli.render.terminal_output import count_with_noun, print_json, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.job_pruning import PrunedJobs, prune_jobs
 from holdfast.jobs.job_removal import remove_ended_job
@@ -51,14 +51,17 @@ def prune_command(
     gone = {job.job_id for job in pruned.removed}
     is_whole = part is not PrunedPart.JOBS or is_dry_run
     counted = [job for job in pruned.found if is_whole or job.job_id in gone]
-    verb = "would be" if is_dry_run else "were"
+    verb = "would be pruned" if is_dry_run else "pruned"
+    what = "" if part is PrunedPart.JOBS else f"{part.value} of "
     size_bytes = sum(job.size_bytes for job in counted)
-    print_text(f"{part.value} of {len(counted)} jobs {verb} pruned: {size_bytes:,} bytes")
+    print_text(f"{what}{count_with_noun(len(counted), 'job')} {verb}: {size_bytes:,} bytes")
 
 
 def _print_removed(removed: Sequence[RemovedJob]) -> None:
     for job in removed:
-        print_text(f"removed {job.job_id} and {job.sources} sources that only it quoted")
+        print_text(
+            f"removed {job.job_id} and {count_with_noun(job.sources, 'source')} that only it quoted"
+        )
     for collection in sorted({job.unused_collection for job in removed} - {""}):
         print_text(
             f"no job uses the collection {collection!r} now; "
