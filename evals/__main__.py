@@ -23,7 +23,7 @@ from holdfast.evals.command_exit import command_exit
 from holdfast.evals.measures.question_files import DEFAULT_FILE
 from holdfast.evals.oracle.oracle_runs import DATA_FOLDER
 
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).resolve().parents[1]
 _PREFIX = "holdfast.evals."
 
 

@@ -22,7 +22,7 @@ from holdfast.models.errors import BadInput
 from holdfast.services.servers.temporary_services import temporary_services
 from holdfast.settings import Endpoints
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 DATA_FOLDER = _ROOT.parent / "shared/data"
 """Where gold programs are looked for, if nobody names a folder."""
 PLAYED_MODEL = "oracle"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.evals.__main__ import is_wanted, main, parsed_arguments, small_tables
+from holdfast.evals.measures.question_files import DEFAULT_FILE
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,6 +18,14 @@ def test_each_table_has_a_command_that_the_page_names(tmp_path: Path):
         assert find_spec(f"holdfast.evals.{table.module}"), table.name
         assert f"python -m holdfast.evals.{table.module}" in page, table.name
         assert f"| `{table.name}` |" in page, f"the page lists no table {table.name!r}"
+
+
+def test_data_are_looked_for_beside_the_repository():
+    beside = ROOT.resolve().parent / "shared/data"
+
+    places = {each.data for each in small_tables(DEFAULT_FILE) if each.data}
+
+    assert {beside in each.parents for each in places} == {True}
 
 
 def test_large_tables_are_run_only_where_they_are_asked_for():
