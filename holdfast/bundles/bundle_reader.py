@@ -82,7 +82,8 @@ def open_bundle(file: IO[bytes] | Path, *, signed_by: str = "") -> Iterator[Bund
             archive = stack.enter_context(zipfile.ZipFile(file))
             bundle = _checked_bundle(archive, signed_by)
         except OSError as error:
-            raise BadInput(f"cannot read the bundle: {error.strerror or error}") from error
+            name = f" {str(file)!r}" if isinstance(file, Path) else ""
+            raise BadInput(f"cannot read the bundle{name}: {error.strerror or error}") from error
         except _DAMAGES as error:
             raise BadInput(
                 f"this is no whole bundle: it was cut off, damaged or never one ({error})"

@@ -6,6 +6,7 @@ import json
 import stat
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -142,6 +143,13 @@ def test_a_bundle_is_refused_with_the_reason(kind: str) -> None:
 
     with pytest.raises(BadInput, match=reason):
         check_bundle(make())
+
+
+def test_a_bundle_that_is_not_there_is_named(tmp_path: Path) -> None:
+    nowhere = tmp_path / "job.crate.zip"
+
+    with pytest.raises(BadInput, match=f"cannot read the bundle '{nowhere}': No such file"):
+        check_bundle(nowhere)
 
 
 def test_two_files_of_one_name_are_refused() -> None:
