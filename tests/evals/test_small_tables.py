@@ -20,12 +20,12 @@ def test_each_table_has_a_command_that_the_page_names(tmp_path: Path):
         assert f"| `{table.name}` |" in page, f"the page lists no table {table.name!r}"
 
 
-def test_data_are_looked_for_beside_the_repository():
-    beside = ROOT.resolve().parent / "shared/data"
+def test_data_are_looked_for_in_the_folder_of_the_repository():
+    shared = ROOT.resolve().parent / "shared/data"
 
     places = {each.data for each in small_tables(DEFAULT_FILE) if each.data}
 
-    assert {beside in each.parents for each in places} == {True}
+    assert {shared in each.parents for each in places} == {True}
 
 
 def test_large_tables_are_run_only_where_they_are_asked_for():
