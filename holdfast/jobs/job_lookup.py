@@ -3,6 +3,7 @@
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_filter_check import check_job_filters
+from holdfast.jobs.record_in_words import ending_words
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_filter import JobFilter
@@ -87,7 +88,7 @@ def _missing_report_message(job: Job, *, has_findings: bool) -> str:
             f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
             f"with `holdfast wait {job.id}`"
         )
-    reason = (job.stop_reason or job.status).value.replace("_", " ")
+    reason = ending_words(job.status.value, job.stop_reason)
     message = f": {job.message}" if job.message else ""
     if job.stop_reason is StopReason.PLANNED:
         way_out = f"`holdfast resume {job.id}` runs its plan"

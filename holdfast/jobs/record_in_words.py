@@ -1,8 +1,9 @@
-"""Say in words what a job's record keeps as single words: causes, kinds, states and models."""
+"""Say in words what a job's record keeps as single words: causes, kinds, states, ends, models."""
 
 from collections.abc import Mapping
 
 from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import TaskKind
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
@@ -29,6 +30,23 @@ _CALL_WORDS: Mapping[str, str] = {
     CallStatus.UNKNOWN: "ended without an answer",
 }
 _WHOLE_JOB = frozenset({"plan", "loop", "report", "end"})
+_ENDINGS: Mapping[str, str] = {
+    StopReason.ANSWERED: "answered",
+    StopReason.ANSWERED_WITH_GAPS: "answered, with gaps",
+    StopReason.NOTHING_FOUND: "no answer found",
+    StopReason.PLANNED: "planned, not run",
+    StopReason.PLANNING_FAILED: "no plan could be made",
+    StopReason.REPLANS_EXHAUSTED: "no new plan helped",
+    StopReason.TOOL_CALL_LIMIT: "limit of searches reached",
+    StopReason.RETRY_LIMIT: "too many attempts failed",
+    StopReason.STEP_LIMIT: "limit of steps reached",
+    StopReason.BUDGET: "spending limit reached",
+    StopReason.PLAN_REFUSED: "the plan was refused",
+    StopReason.MODEL_REFUSED: "the model refused",
+    StopReason.REPORT_REFUSED: "the report failed its checks",
+    StopReason.NOTHING_CAN_RUN: "nothing was left to do",
+    StopReason.ERROR: "an error ended it",
+}
 _TASK_WORDS = {"superseded": "replaced", "pending": "waits"}
 
 
@@ -45,6 +63,17 @@ def task_kind(kind: str) -> str:
 def task_state(status: str) -> str:
     """The state of a task, in words."""
     return _TASK_WORDS.get(status, status)
+
+
+def ending_words(status: str, reason: str | None) -> str:
+    """How a job ends or ended whose answer is not looked at; its status, if that says all."""
+    return _ENDINGS.get(reason or "", status)
+
+
+def state_with_ending(status: str, reason: str | None) -> str:
+    """The state of a job, and in brackets how it ended."""
+    words = ending_words(status, reason)
+    return status if words == status else f"{status} ({words})"
 
 
 def call_state(status: str) -> str:

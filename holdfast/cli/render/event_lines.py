@@ -2,6 +2,7 @@
 
 from holdfast.cli.render.task_table import task_outcome
 from holdfast.cli.render.terminal_output import shortened_line
+from holdfast.jobs.record_in_words import cause
 from holdfast.models.views.job_views import EventView, JobView
 from holdfast.models.wire.event_kinds import EventKind
 
@@ -77,7 +78,7 @@ def _plan_change_text(event: EventView) -> str:
     parts = [f"{superseded} replaced by"] if superseded else []
     parts += [added] if added else []
     parts += [f"{changed} refined"] if changed else []
-    text = " ".join(parts)
+    text = " ".join(parts) or f"{cause(str(event.facts.get('cause')))}, and no task was changed"
     if event.task:
         verb = "changed:" if superseded else "starts with"
         return f"{event.task} {verb} {text}"

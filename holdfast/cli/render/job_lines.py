@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from holdfast.cli.render.amount_text import comparison_lines, format_seconds
 from holdfast.cli.render.recovery_lines import recovery_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
+from holdfast.jobs.record_in_words import state_with_ending
 from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.money_text import format_money
 from holdfast.models.views.job_views import JobView
@@ -15,9 +16,9 @@ _MAX_WHY = 200
 def job_lines(view: JobView) -> list[str]:
     """The job in a few lines."""
     seconds = "" if view.seconds is None else f" in {view.seconds:.1f} s"
-    reason = f" ({view.stop_reason})" if view.stop_reason else ""
+    state = state_with_ending(view.status, view.stop_reason)
     lines = [
-        f"{view.job_id}  {view.status}{reason}{seconds}  preset {view.preset}, model {view.model}",
+        f"{view.job_id}  {state}{seconds}  preset {view.preset}, model {view.model}",
         f"question: {shortened_line(view.question, 300)}",
     ]
     if view.answer:

@@ -1,32 +1,10 @@
 """Say in one way, on every page, what became of a job."""
 
-from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+from holdfast.jobs.record_in_words import ending_words
 from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.reports.evidence_table import LOW_CONFIDENCE
-
-_FAILURES: Mapping[str, str] = {
-    StopReason.PLANNING_FAILED: "no plan could be made",
-    StopReason.REPLANS_EXHAUSTED: "no new plan helped",
-    StopReason.TOOL_CALL_LIMIT: "limit of searches reached",
-    StopReason.RETRY_LIMIT: "too many attempts failed",
-    StopReason.STEP_LIMIT: "limit of steps reached",
-    StopReason.BUDGET: "spending limit reached",
-    StopReason.PLAN_REFUSED: "the plan was refused",
-    StopReason.MODEL_REFUSED: "the model refused",
-    StopReason.REPORT_REFUSED: "the report failed its checks",
-    StopReason.NOTHING_CAN_RUN: "nothing was left to do",
-    StopReason.ERROR: "an error ended it",
-}
-
-
-_ENDINGS: Mapping[str, str] = {
-    StopReason.ANSWERED: "answered",
-    StopReason.ANSWERED_WITH_GAPS: "answered, with gaps",
-    StopReason.NOTHING_FOUND: "no answer found",
-    StopReason.PLANNED: "planned, not run",
-}
 
 
 class Outcome(NamedTuple):
@@ -62,17 +40,12 @@ def outcome(job: OutcomeFacts) -> Outcome:
     if status is JobStatus.DONE:
         return _ending(job)
     if status is JobStatus.FAILED:
-        return Outcome(_FAILURES.get(job.stop_reason or "", "failed"), "bad")
+        return Outcome(ending_words(status.value, job.stop_reason), "bad")
     if job.open_questions and not status.is_final:
         is_paused = status is JobStatus.PAUSED
         return Outcome("paused, waits for you" if is_paused else "waits for you", "weak")
     tone = {JobStatus.RUNNING: "live", JobStatus.PAUSED: "weak"}.get(status, "plain")
     return Outcome(status.value, tone)
-
-
-def ending_words(status: str, reason: str) -> str:
-    """How a job ends whose answer is not known yet."""
-    return _ENDINGS.get(reason) or _FAILURES.get(reason) or status
 
 
 def _ending(job: OutcomeFacts) -> Outcome:

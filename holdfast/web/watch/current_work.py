@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.jobs.record_in_words import model_name
+from holdfast.jobs.record_in_words import ending_words, model_name
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.job_stages import StageName
 from holdfast.models.jobs.job_record import Job
@@ -14,7 +14,7 @@ from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.models.views.job_views import JobView
 from holdfast.models.views.status_views import LimitUsage, OpenCall, StatusDocument
 from holdfast.models.wire import stored_keys
-from holdfast.web.rendering.outcomes import ending_words, outcome
+from holdfast.web.rendering.outcomes import outcome
 from holdfast.web.rendering.words import sentence
 
 _ACTIVITIES = (

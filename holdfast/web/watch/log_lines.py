@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.jobs.record_in_words import cause
+from holdfast.jobs.record_in_words import cause, ending_words
 from holdfast.models.errors import FailureClass
 from holdfast.models.tasks.task_failure import Remedy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.web.rendering.methods import method
-from holdfast.web.rendering.outcomes import ending_words
 from holdfast.web.rendering.plain_words import plain_words
 from holdfast.web.rendering.words import percent
 

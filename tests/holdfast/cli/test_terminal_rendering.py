@@ -9,13 +9,16 @@ from rich.console import Console
 
 from holdfast.cli.render.call_table import call_table
 from holdfast.cli.render.event_lines import progress_line
+from holdfast.cli.render.job_table import job_table
 from holdfast.cli.render.plain_table import PlainTable, plain_table
 from holdfast.cli.render.plan_lines import plan_change_lines
 from holdfast.cli.render.terminal_output import count_with_noun, shortened_line
+from holdfast.jobs.record_in_words import ending_words, state_with_ending
 from holdfast.models.calls.call_records import CallView
+from holdfast.models.jobs.job_record import JobStatus, StopReason
 from holdfast.models.plans.research_plan import Plan
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
-from holdfast.models.views.job_views import EventView, JobView, TaskView
+from holdfast.models.views.job_views import EventView, JobLine, JobView, TaskView
 from tests.support.jobs.plan_builders import lookup_task
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -140,3 +143,50 @@ def test_calls_have_the_numbers_by_which_trace_names_them() -> None:
 
     assert header.split()[:2] == ["call", "kind"]
     assert row.split()[:3] == ["13", "tool", "T2.1"]
+
+
+def test_a_plan_change_without_tasks_says_its_cause() -> None:
+    view = JobView.model_construct(job_id="job-1", tasks=())  # type: ignore[call-arg]
+    facts: dict[str, Any] = {"number": 2, "cause": "revised", "added": [], "superseded": []}
+
+    line = progress_line(EventView(seq=1, at=NOW, kind="plan.changed", task="", facts=facts), view)
+
+    assert line == "  plan  changed  revised, and no task was changed"
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_each_ending_has_words(reason: StopReason) -> None:
+    words = ending_words(JobStatus.FAILED, reason)
+
+    assert "_" not in words
+    assert (words == JobStatus.FAILED) == (reason is StopReason.CANCELLED)
+
+
+def test_a_state_that_says_all_stands_alone() -> None:
+    assert state_with_ending("failed", "replans_exhausted") == "failed (no new plan helped)"
+    assert state_with_ending("cancelled", "cancelled") == "cancelled"
+    assert state_with_ending("running", None) == "running"
+
+
+def test_a_list_does_not_show_an_ending_as_an_answer() -> None:
+    failed = JobLine(
+        job_id="job-1",
+        question="What did the light cost?",
+        preset="research",
+        model="extractive",
+        status="failed",
+        stop_reason="replans_exhausted",
+        answer=None,
+        created_at=NOW,
+        seconds=3.0,
+    )
+    answered = failed.model_copy(update={"stop_reason": "answered", "answer": "38,600 crowns"})
+    running = failed.model_copy(update={"stop_reason": None, "status": "running"})
+
+    lines = drawn(job_table([failed, answered, running]), 240).splitlines()
+
+    assert [line.partition("cost?")[2].strip() for line in lines[1:]] == [
+        "(no new plan helped)",
+        "38,600 crowns",
+        "",
+    ]

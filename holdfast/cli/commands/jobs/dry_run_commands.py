@@ -9,6 +9,7 @@ from holdfast.cli.render.plan_lines import plan_table
 from holdfast.cli.render.terminal_output import console, print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.dry_run_estimate import dry_run_of
+from holdfast.jobs.record_in_words import state_with_ending
 from holdfast.models.budget.cost_estimates import DryRun
 from holdfast.models.jobs.job_record import JobRequest, StopReason
 from holdfast.models.plans.research_plan import Plan
@@ -37,8 +38,8 @@ def dry_run_command(checked: CheckedRun, *, json_output: bool) -> int:
 
 def _print_dry_run(outcome: DryRun) -> None:
     if outcome.stop_reason != StopReason.PLANNED:
-        reason = f" ({outcome.stop_reason})" if outcome.stop_reason else ""
-        print_progress(f"job {outcome.job_id} {outcome.status}{reason}: {outcome.message}")
+        state = state_with_ending(outcome.status, outcome.stop_reason)
+        print_progress(f"job {outcome.job_id} {state}: {outcome.message}")
         return
     print_plan_with_estimate(Plan(tasks=outcome.tasks), outcome)
     print_progress(f"no task was run; run the plan with `holdfast resume {outcome.job_id}`")

@@ -23,6 +23,7 @@ from holdfast.cli.render.terminal_output import (
 )
 from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.jobs.record_in_words import state_with_ending
 from holdfast.models.errors import StorageAway
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.views.job_views import JobView
@@ -119,7 +120,8 @@ async def _print_outcome(holdfast: Holdfast, view: JobView) -> None:
         print_text("")
         print_text(to_markdown(report.with_stages(view.stages, view.currency)))
     if view.status != JobStatus.DONE:
-        print_progress(f"job {view.job_id} {view.status} ({view.stop_reason}): {view.message}")
+        state = state_with_ending(view.status, view.stop_reason)
+        print_progress(f"job {view.job_id} {state}: {view.message}")
         print_progress(f"see what happened with `holdfast show {view.job_id}`")
         return
     print_progress(
