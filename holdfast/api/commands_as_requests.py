@@ -15,6 +15,7 @@ REQUESTS: Mapping[str, str] = {
     "corpus list": "GET /v1/collections/<NAME>/documents",
     "doctor": "GET /v1/doctor",
     "erase --with-follow-ups": 'POST /v1/erasures` with `{"job": "<JOB>", "with_follow_ups": true}',
+    "erasures": "GET /v1/erasures",
     "export": "GET /v1/jobs/<JOB>/bundle",
     "import --as": "POST /v1/bundles` with the field `new_id",
     "keys create": 'POST /v1/keys` with `{"name": "<NAME>", "owner": "<OWNER>"}',

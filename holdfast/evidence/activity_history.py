@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.client import Holdfast
 from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.models.reports.provenance_views import TemporalLocation
+from holdfast.storage.jobs.job_import import load_job_import
 from holdfast.storage.views import job_queries
 from holdfast.temporal.temporal_connection import connect, ui_url
 
@@ -46,7 +47,7 @@ class JobHistories:
         if not candidates:
             missing = self._missing or (
                 _RAN_ELSEWHERE
-                if run_id is None
+                if await load_job_import(self._holdfast.db, self._job_id) is not None
                 else f"no history that Temporal still has of {self._job_id} has an activity "
                 f"{activity_id!r}: it is gone, or belongs to an older run"
             )

@@ -200,7 +200,7 @@ async def _check_server_citations(
     db: Database, hub: Hub, job: Job, group: Sequence[_RecordedCitation]
 ) -> list[CitationCheck]:
     is_corpus = _server_name(group[0]) == _CORPUS
-    away = await missing_documents_note(db, job) if is_corpus else ""
+    away = await missing_documents_note(db, job, read_documents=True) if is_corpus else ""
     server = _ServerReader(hub, job, away=away)
     plans = [(each, await _reread_call(hub, each)) for each in group]
     refused = [_citation_check(each, plan) for each, plan in plans if isinstance(plan, SourceCheck)]

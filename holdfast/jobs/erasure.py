@@ -88,8 +88,8 @@ async def erase_owner(holdfast: Holdfast, owner: str, *, by: str) -> ErasureRece
         db, ErasureSubject.OWNER, owner
     ):
         raise NotFound(
-            f"no owner {owner!r} has anything here, so nothing was erased; `holdfast keys list` "
-            "shows owners"
+            f"no owner {owner!r} has anything here, so nothing was erased; `holdfast erasures` "
+            "shows what was erased, and `holdfast keys list` the owners of keys"
         )
     erasure = await _begin(holdfast, ErasureSubject.OWNER, owner, by)
     uploads = await erasure_rows.upload_ids_of_owner(db, owner)

@@ -10,19 +10,19 @@ from holdfast.api.commands_in_messages import replace_commands
 
 TOOLS: Mapping[str, str] = {
     "answer": "`research_answer`",
-    "cancel": "`research_stop` with the job <JOB>",
+    "cancel": "`research_stop` of the job <JOB>",
     "list": "the page “Jobs” of Holdfast",
     "plan": "the resource `holdfast://jobs/<JOB>/plan`",
-    "questions": "`research_status` with the job <JOB>",
-    "report": "`research_report` with the job <JOB>",
-    "report --partial": "`research_stop` with the job <JOB>",
-    "resume": "`research_resume` with the job <JOB>",
+    "questions": "`research_status` of the job <JOB>",
+    "report": "`research_report` of the job <JOB>",
+    "report --partial": "`research_stop` of the job <JOB>",
+    "resume": "`research_resume` of the job <JOB>",
     "run": "`research_start`",
     "schedules list": "`research_schedules`",
-    "show": "`research_status` with the job <JOB>",
-    "status": "`research_status` with the job <JOB>",
-    "trace": "`research_source` with the job <JOB>",
-    "wait": "`research_wait` with the job <JOB>",
+    "show": "`research_status` of the job <JOB>",
+    "status": "`research_status` of the job <JOB>",
+    "trace": "`research_source` of the job <JOB>",
+    "wait": "`research_wait` of the job <JOB>",
 }
 """What does the same as the command; `NAME --OPTION` is the command with the option."""
 _OF_THE_USER: Mapping[str, str] = {

@@ -141,9 +141,9 @@ def _next_call(job: Job, document: StatusDocument, parts: int) -> str:
         count = "" if parts == 1 else f"; it has {parts} parts"
         return f"read the report with research_report{count}"
     if job.stop_reason is StopReason.PLANNED:
-        return "the job has only planned; research_resume runs its plan"
+        return "the job has only planned; if the user wants it, research_resume runs the plan"
     if job.status.is_final:
         return "the job ended without a report; research_stop has it report what it found"
     if job.status is JobStatus.PAUSED:
-        return "the job is paused; research_resume continues it"
+        return "the job is paused; if the user wants it, research_resume continues it"
     return "call research_wait"

@@ -62,7 +62,7 @@ class ReplayedBundle(Frozen):
     is_same: bool
     """True if the job ended as it did then, with the same answer and claims."""
     took_s: float = 0.0
-    """The seconds from the import of the bundle to the comparison."""
+    """The seconds that the replay of the bundle took, whatever came of it."""
 
     @property
     def is_refused(self) -> bool:

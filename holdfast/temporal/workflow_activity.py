@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from holdfast.models.errors import ServiceDown
+from holdfast.models.errors import BadConfiguration, ServiceDown
 from holdfast.models.views.status_views import PendingActivity
 
 if TYPE_CHECKING:
+    from temporalio.api.failure.v1 import Failure
     from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
     from temporalio.client import Client
+    from temporalio.converter import DataConverter
 
 _POLL_TIMEOUT = timedelta(seconds=70)
 """A worker polls its task queue at least once a minute."""
@@ -44,8 +46,9 @@ async def workflow_activity(temporal: "Client", job_id: str, task_queue: str) ->
     blocked = [] if has_workers else [_no_worker(task_queue)]
     if description.workflow_execution_info.HasField("close_time"):
         blocked.append(_lost_workflow(job_id))
-    activities = description.pending_activities
-    return WorkflowActivity(tuple(_pending_activity(each) for each in activities), tuple(blocked))
+    converter = temporal.data_converter
+    pending = [await _pending_activity(each, converter) for each in description.pending_activities]
+    return WorkflowActivity(tuple(pending), tuple(blocked))
 
 
 async def _description(temporal: "Client", job_id: str) -> "DescribeWorkflowExecutionResponse":
@@ -90,7 +93,10 @@ async def _has_workers(temporal: "Client", task_queue: str) -> bool:
     return any(poller.last_access_time.ToDatetime(tzinfo=UTC) > oldest for poller in answer.pollers)
 
 
-def _pending_activity(pending: Any) -> PendingActivity:  # noqa: ANN401 - Temporal's PendingActivityInfo
+async def _pending_activity(
+    pending: Any,  # noqa: ANN401 - Temporal's PendingActivityInfo
+    converter: "DataConverter",
+) -> PendingActivity:
     from temporalio.api.enums.v1 import PendingActivityState
 
     is_running = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
@@ -102,9 +108,22 @@ def _pending_activity(pending: Any) -> PendingActivity:  # noqa: ANN401 - Tempor
         since=_time(pending, "last_started_time"),
         worker=pending.last_worker_identity,
         last_sign_of_life=_time(pending, "last_heartbeat_time"),
-        last_failure=pending.last_failure.message[:500],
+        last_failure=(await _failure_message(pending.last_failure, converter))[:500],
         next_try_at=None if is_running else _time(pending, "scheduled_time"),
     )
+
+
+async def _failure_message(failure: "Failure", converter: "DataConverter") -> str:
+    """What failed, decrypted where the installation encrypts what Temporal keeps."""
+    from temporalio.exceptions import FailureError
+
+    if not failure.HasField("encoded_attributes"):
+        return failure.message
+    try:
+        error = await converter.decode_failure(failure)
+    except BadConfiguration as fault:  # a key that was taken out of the keyring too early
+        return str(fault)
+    return error.message if isinstance(error, FailureError) else str(error)
 
 
 def _time(message: Any, name: str) -> datetime | None:  # noqa: ANN401 - a protobuf message

@@ -27,11 +27,13 @@ def explained_inputs(
 def explained_context(
     task: Task, context: Sequence[NamedValue], known: KnownValues
 ) -> tuple[NamedValue, ...]:
-    """The results of dependencies, named `T1.name`, with what they are, but for whole inputs."""
+    """The results of dependencies, named `T1.name`, with what they are, but for whole inputs.
+
+    A value without a description stays beside the input that it is: only its name says what it is.
+    """
     given = {f"{each.task_id}.{each.entity}" for item in task.inputs for each in _whole(item.value)}
-    return tuple(
-        _explained(each, _named(each.name, known)) for each in context if each.name not in given
-    )
+    explained = [_explained(each, _named(each.name, known)) for each in context]
+    return tuple(each for each in explained if each.name not in given or not each.description)
 
 
 def _whole(written: JsonValue) -> Iterator[Reference]:

@@ -46,6 +46,8 @@ from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES
 
 _BATCH = 500
 _PART = 100
+NO_CALL = 0
+"""In the place of the number of a call that is not here: numbers begin with 1."""
 _BUNDLE_CHARS = 32
 """Characters of a bundle's hash that tell it from every other: 128 bits."""
 _SOURCE_KEY = ("sha256", "address", "start_char", "via")
@@ -289,7 +291,9 @@ def _fit_job(importing: JobImporting, values: dict[str, Any]) -> None:
 
 
 def _fit_call(_importing: JobImporting, values: dict[str, Any]) -> None:
-    values["origin_call_id"] = None
+    # The call that paid is of a job elsewhere, as that of a fork whose origin was removed.
+    if values.get("origin_call_id") is not None:
+        values["origin_call_id"] = NO_CALL
 
 
 def _fit_source(importing: JobImporting, values: dict[str, Any]) -> None:

@@ -25,7 +25,10 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"`holdfast (?:list|jobs)`", "the page “Jobs”"),
         (r"`holdfast report [^`]*--partial`", f"“Write the report now” on {_JOB_PAGE}"),
         (r"`holdfast (?:report|trace)\b" + _ANY, "the page of its report"),
-        (r"`holdfast resume [^`]*--set\b" + _ANY, f"“Another limit…” on {_JOB_PAGE}"),
+        (
+            r"`holdfast resume [^`]*--set max_(?:cost|tokens)=" + _ANY,
+            f"“Another limit…” on {_JOB_PAGE}",
+        ),
         (
             r"`holdfast resume\b" + _ANY + r"(?= runs (?:its|the) plan)",
             "“Run the plan”",

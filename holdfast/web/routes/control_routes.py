@@ -1,5 +1,6 @@
 """Define the forms that change a job; each goes back to the job's page, whose log shows it."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -63,8 +64,9 @@ async def change_limit_from_page(
     """Continue the job under another limit, or without; a job that runs is paused for it."""
     stored = await job_rows.load_job(job.holdfast.db, job.id)
     before, is_running = stored.request.strategy, stored.status is JobStatus.RUNNING
-    limits = limit_settings(max_cost, max_tokens) | dict.fromkeys(unlimited)
-    changes = changed_limits(limits, before)
+    written = limit_settings(max_cost, max_tokens)
+    _check_one_wish(changed_limits(written, before), unlimited)
+    changes = changed_limits(written | dict.fromkeys(unlimited), before)
     if not changes:
         raise BadInput(
             "no limit was changed: an empty field keeps its limit; give another limit in money "
@@ -82,6 +84,19 @@ async def change_limit_from_page(
         return back_to_job(job, "paused-for-limit")
     # Work that began without a limit does not look for one.
     return back_to_job(job, "limited" if before.is_capped or not is_running else "limited-next")
+
+
+def _check_one_wish(changed: Mapping[str, JsonValue], unlimited: Sequence[LimitName]) -> None:
+    """Check that no limit is both given another number and taken away.
+
+    Raises:
+        BadInput: one is; the form shows the present limit, which does not count.
+    """
+    if both := changed.keys() & set(unlimited):
+        where = "tokens" if "max_tokens" in both else "money"
+        raise BadInput(
+            f"the limit in {where} has a new number and is to be taken away; leave one of the two"
+        )
 
 
 @router.post("/cancel")

@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 from temporalio.client import Client, WorkflowHistory
 
+from holdfast.jobs.current_status import pending_activities
 from holdfast.jobs.job_controller import JobController
 from holdfast.models.errors import BadConfiguration
 from holdfast.temporal.payload_codec import EncryptingCodec
@@ -104,6 +105,33 @@ async def test_histories_attributes_and_summaries_have_nothing_of_an_encrypted_j
     else:
         # The words are where the test looks, unless they are encrypted.
         assert seen >= {"zanzibarite", "quarrymaster", "wollastonite"}
+
+
+async def test_a_failure_that_temporal_keeps_encrypted_is_shown_in_plain_words(
+    temporal: Client,
+    database_url: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+) -> None:
+    busy = ScriptedReply(status=429, headers={"retry-after": "20"}, error={"message": "slow down"})
+    players.parts["planner"] = lambda _: busy
+    addresses = {"model_url": model.url, "tools_url": tools.url}
+    async with running_engine(
+        temporal, database_url, tmp_path, payload_keys=new_key("a"), **addresses
+    ) as engine:
+        job_id = await engine.submit("Where is zanzibarite?")
+        async with asyncio.timeout(30):
+            while not (found := await pending_activities(engine.holdfast, job_id)) or (
+                found[0].state != "waiting"
+            ):
+                await asyncio.sleep(0.05)
+        described = await temporal.get_workflow_handle(job_id).describe()
+        await JobController(engine.holdfast, "maria").cancel(job_id)
+
+    assert "slow down" in found[0].last_failure
+    assert "slow down" not in json.dumps(MessageToDict(described.raw_description))
 
 
 async def test_a_new_key_encrypts_and_the_old_one_still_decrypts() -> None:

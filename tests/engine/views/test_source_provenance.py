@@ -18,11 +18,13 @@ from holdfast.bundles.bundle_import import import_bundle
 from holdfast.bundles.bundle_writer import write_bundle
 from holdfast.cli.render.evidence.source_lines import mark_quotes, source_lines
 from holdfast.cli.render.evidence.trace_lines import trace_lines
+from holdfast.corpus.missing_documents import missing_documents_note
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import recheck_sources
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.source_checks import SourceDrift
+from holdfast.models.jobs.job_fork import Fork
 from holdfast.models.plans.research_plan import TaskInput
 from holdfast.records.job_update import update_job
 from holdfast.reports.html_rendering import to_html
@@ -31,6 +33,7 @@ from holdfast.roles.reports.sentence_corrector import SENTENCE_CORRECTOR
 from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.evidence.source_queries import load_source_view
+from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
@@ -329,18 +332,26 @@ async def test_documents_that_an_import_did_not_bring_are_unreadable_and_not_gon
     bundle = io.BytesIO()
     await write_bundle(engine.holdfast, job.job_id, bundle)
     await import_bundle(engine.holdfast, bundle, new_id="copy")
+    await import_bundle(engine.holdfast, bundle, new_id="unseen", sees=lambda _: False)
     async with CorpusStore(engine.db).writing("lamps") as writer:
         await writer.keep_only(())
 
     found = [
         await recheck_sources(engine.holdfast, engine.parts.hub, each, by="tester")
-        for each in (job.job_id, "copy")
+        for each in (job.job_id, "copy", "unseen")
     ]
     updated = await update_job(engine.holdfast, "copy", owner="", by="tester")
 
     assert [each.verdict for each in found[0].checks] == [SourceDrift.GONE]
     assert [each.verdict for each in found[1].checks] == [SourceDrift.UNREADABLE]
+    assert [each.verdict for each in found[2].checks] == [SourceDrift.UNREADABLE]
     assert "not in this installation" in found[1].checks[0].note
+    assert "imported without its collection" in found[2].checks[0].note
+    imported = await job_rows.load_job(engine.db, "copy")
+    fork = Fork(job="copy", origins=("copy",), day=imported.day.isoformat())
+    request = imported.request.model_copy(update={"fork": fork})
+    forked = imported.model_copy(update={"id": "fork", "request": request})
+    assert "not in this installation" in await missing_documents_note(engine.db, forked)
     assert updated.note == "no citation changed; 1 could not be read, so the report stays"
     assert updated.job_id is None
 

@@ -32,7 +32,7 @@ from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.jobs.exported_tables import EXPORTED_TABLES, LEFT_OUT_TABLES
-from holdfast.storage.jobs.job_import import load_job_import
+from holdfast.storage.jobs.job_import import NO_CALL, load_job_import
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
@@ -341,7 +341,7 @@ async def test_an_imported_job_is_bound_to_nothing_of_other_owners(
     async with engine.db.reading() as connection:
         call = "(select max(origin_call_id) from model_calls where job_id = jobs.id)"
         linked = text(f"select key_id, {call} from jobs where id = 'copy'")
-        assert tuple((await connection.execute(linked)).one()) == ("", None)
+        assert tuple((await connection.execute(linked)).one()) == ("", NO_CALL)
     assert (await engine.holdfast.show("copy")).forked_from is None
     again = await import_bundle(engine.holdfast, bundle, new_id="copy", owner="mallory", sees=sees)
     assert not again.is_new

@@ -92,6 +92,9 @@ async def test_a_limit_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert await job.limit("0.5", unlimited=("max_cost",)) == "limited"
     assert job.did == [(None, 4000)]
+    with pytest.raises(BadInput, match="the limit in money has a new number and is to be taken"):
+        await job.limit("0.8", unlimited=("max_cost",))
+    assert job.did == [(None, 4000)]
 
 
 def test_a_small_limit_is_shown_as_the_form_takes_it() -> None:

@@ -18,7 +18,18 @@ _OTHER_FACES = tuple(
 _COMMAND = re.compile(r"`holdfast ([a-z-]+(?: list)?)")
 _OF_THE_INSTALLATION = {
     # Whoever runs the installation types these; the page has nothing for them.
-    *("up", "doctor", "open", "serve", "restore", "prune", "erase", "keys", "keys list"),
+    *(
+        "up",
+        "doctor",
+        "open",
+        "serve",
+        "restore",
+        "prune",
+        "erase",
+        "erasures",
+        "keys",
+        "keys list",
+    ),
     *("quotas", "quotas list", "webhooks list"),
     # Bundles that come from elsewhere; and a removal, which only the command line and HTTP have.
     *("import", "export", "cancel"),

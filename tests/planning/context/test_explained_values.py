@@ -22,7 +22,12 @@ def shown(*written: str) -> list[str]:
 
 def test_a_result_that_is_a_whole_input_is_not_shown_twice() -> None:
     assert shown("<JSON_PATH>T1.year</JSON_PATH>") == ["T1.place"]
-    assert shown("<JSON_PATH>T1.year</JSON_PATH>", "<JSON_PATH>T1.place</JSON_PATH>") == []
+
+
+def test_a_result_that_only_its_name_explains_is_shown_beside_its_input() -> None:
+    both = ("<JSON_PATH>T1.year</JSON_PATH>", "<JSON_PATH>T1.place</JSON_PATH>")
+
+    assert shown(*both) == ["T1.place"]
 
 
 def test_a_result_of_which_an_input_has_a_part_is_shown_whole() -> None:

@@ -76,7 +76,9 @@ async def _watch_on_terminal(holdfast: Holdfast, job_id: str) -> JobView:
             view = await holdfast.show(job_id)
             questions = await open_questions_of(holdfast.db, job_id)
             asked = (line for question in questions for line in open_question_lines(question))
-            shown = (*job_lines(view), *asked, *(await tries.lines()))
+            # The last look at what is tried again may be older than the end.
+            tried = () if _is_over(view) else await tries.lines()
+            shown = (*job_lines(view), *asked, *tried)
             lines = Text("\n".join(map(printable, shown)))
             live.update(Group(lines, Text(), task_table(view)))
             if _is_over(view):

@@ -1,5 +1,6 @@
 """Say to who watches a job what is tried again, and why: no event of the job tells it."""
 
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -10,11 +11,15 @@ from holdfast.models.views.status_views import PendingActivity
 
 _LOOK_INTERVAL_S = 5.0
 """Between two questions to Temporal: what lasts shorter needs no line."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass
 class RepeatedTries:
-    """The failed tries of a job that is watched; each failure is new once."""
+    """The failed tries of a job that is watched; each failure is new once.
+
+    Failures that differ only in numbers, such as times, are one.
+    """
 
     holdfast: Holdfast
     job_id: str
@@ -33,7 +38,7 @@ class RepeatedTries:
     async def new_lines(self) -> list[str]:
         """The lines of the failures that no earlier call has returned."""
         lines = await self.lines()
-        failures = [(each.what, each.last_failure) for each in self._last]
+        failures = [(each.what, _NUMBER.sub("", each.last_failure)) for each in self._last]
         new = [line for line, of in zip(lines, failures, strict=True) if of not in self._known]
         self._known.update(failures)
         return new
