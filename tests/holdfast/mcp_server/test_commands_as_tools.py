@@ -11,7 +11,7 @@ from tests.support.services.http_service import HttpService
 from tests.support.services.mcp_host import answer_of, mcp_host, refusal_of
 
 OF_THE_OPERATOR = {
-    *("corpus", "corpus add", "erase", "import", "keys create", "keys list", "prune"),
+    *("corpus", "corpus add", "erase", "import", "keys create", "erasures", "keys list", "prune"),
     *("quotas list", "quotas set", "serve", "up", "webhooks list"),
 }
 """Commands that no tool can replace: they run the installation, or decide who may use it."""
