@@ -91,25 +91,39 @@ def _fitting_cells(reading: ParsedResponse, wanted: EntityQuery) -> Iterator[_Ce
         for row in table_rows(passage.text):
             if len(row.cells) < _LEAST_CELLS:
                 continue
-            names = _naming_cell(row, asked)
+            names = _naming_cell(row, wanted)
             if names is None:
                 continue
             named = frozenset(stems(row.cells[names]))
-            rows_are = frozenset(stems(next(iter(row.cells))))
+            first = next(iter(row.cells))
+            rows_are = frozenset(stems(first))
+            # A person names rows in many tables: a question without a kind must name its column.
+            is_open = names != first and wanted.kind is ValueKind.ANY
+            noun = wanted.noun if is_open else frozenset[str]()
             for label, value in row.cells.items():
                 column = frozenset(stems(_UNIT_OF_COLUMN.sub("", label)))
                 # Of a table of sites `manager` asks for the column `site manager`.
                 told = column & (asked | wanted.noun)
-                is_asked = told and column <= told | rows_are
+                is_asked = told and noun <= column <= told | rows_are
                 if is_asked and label != names and _is_of_kind(value, wanted.kind):
                     yield _Cell(len(told) + len(named), value, row, passage)
 
 
-def _naming_cell(row: TableRow, asked: Set[str]) -> str | None:
-    """The column whose cell the question names: the first one, or else one with a name."""
-    (first, _), *others = row.cells.items()
-    names = [first, *(label for label, value in others if _is_name(value))]
-    return next((label for label in names if _is_said(row.cells[label], asked)), None)
+def _naming_cell(row: TableRow, wanted: EntityQuery) -> str | None:
+    """The column whose cell the question names: the first one, or else one with a name.
+
+    A name in another column may be that of a row of its own. So the question has to say what the
+    person is to the row, as `keeper`, and nothing that the row does not say.
+    """
+    asked = wanted.known
+    (first, key), *others = row.cells.items()
+    if _is_said(key, asked):
+        return first
+    if not wanted.about <= frozenset(stems(row.text)):
+        return None
+    rows_are = frozenset(stems(first))
+    names = (label for label, value in others if _is_name(value) and _is_said(value, asked))
+    return next((label for label in names if (frozenset(stems(label)) - rows_are) & asked), None)
 
 
 def _is_said(value: str, asked: Set[str]) -> bool:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from holdfast.roles.extractive.planning.planner_rules import answer_entity
+from holdfast.roles.extractive.questions.question_analysis import parse_question
 from holdfast.roles.tasks.extractor import Fragment
 from tests.roles.extractive.extractive_samples import GARDEN, LEASE, extracted_entity
 
@@ -49,20 +51,65 @@ KEEPERS = Fragment(
 
 
 @pytest.mark.parametrize(
-    ("asked", "value"),
+    ("question", "value"),
     [
-        ("keeper (person): Who is the keeper of Gull Rock?", "Marta Quill"),
-        ("date: Since when has Idris Holt been keeper?", "12 March 2011"),
-        ("date: Since when has Gull Rock had its keeper?", "3 June 2018"),
-        ("lighthouse (place): At which lighthouse is Marta Quill keeper?", "Gull Rock"),
+        ("Who is the keeper of Gull Rock?", "Marta Quill"),
+        ("Since when has Idris Holt been keeper?", "12 March 2011"),
+        ("Since when has Gull Rock had its keeper?", "3 June 2018"),
+        ("At which lighthouse is Marta Quill keeper?", "Gull Rock"),
     ],
 )
 def test_a_row_is_named_by_a_person_and_its_column_may_name_what_the_rows_are(
-    asked: str, value: str
+    question: str, value: str
 ) -> None:
-    found = extracted_entity(asked, KEEPERS, GARDEN)
+    found = extracted_entity(_described(question), KEEPERS, GARDEN)
 
     assert (found.value, found.confidence) == (value, 0.9)
+
+
+STAFF = Fragment(
+    title="staff",
+    text="name: Nell Ogden; manager: Ada Marsh; phone: 4412; start date: 3 May 2011\n"
+    "name: Idris Holt; manager: Nell Ogden; phone: 4411; start date: 9 June 2015\n",
+)
+PROJECTS = Fragment(
+    title="projects",
+    text="project: Tidewall; project lead: Nell Ogden; project sponsor: Ada Marsh\n"
+    "project: Lanternway; project lead: Idris Holt; project sponsor: Nell Ogden\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the phone number of Nell Ogden?", "4412"),
+        ("When did Nell Ogden start?", "3 May 2011"),
+        ("Which project does Nell Ogden lead?", "Tidewall"),
+        ("Which project does Nell Ogden sponsor?", "Lanternway"),
+    ],
+)
+def test_a_person_names_a_row_only_as_what_the_question_says(question: str, value: str) -> None:
+    found = extracted_entity(_described(question), STAFF, PROJECTS)
+
+    assert (found.value, found.confidence) == (value, 0.9)
+
+
+@pytest.mark.parametrize(
+    "question", ["In which town was Marta Quill born?", "When was the keeper Idris Holt born?"]
+)
+def test_a_row_does_not_answer_what_it_does_not_say_of_a_person(question: str) -> None:
+    sites = Fragment(
+        title="sites",
+        text="site: Corran; town: Port Ellis; site manager: Marta Quill\n"
+        "site: Ashby Quay; town: Selby; site manager: Alison Ferrier\n",
+    )
+
+    assert (extracted_entity(_described(question), sites, KEEPERS).confidence or 0) < 0.9
+
+
+def _described(question: str) -> str:
+    """The description that the planner writes for what the question asks."""
+    return answer_entity(parse_question(question)).description
 
 
 def test_the_quote_of_a_cell_is_its_row() -> None:
