@@ -10,7 +10,7 @@ _MOVES = (
     r"(?:put|brought) (?:back|forward|off)|extended|chang(?:e[sd]?|ing)"
 )
 _AMOUNTS = (
-    r"r(?:ise[sn]?|ose)|f[ae]ll(?:s|en)?|gr[eo]ws?|grown|go(?:es|ne)?|went|drop(?:s|ped)?|"
+    r"r(?:ise[sn]?|ose)|f[ae]ll(?:s|en)?|gr[eo]ws?|grown|drop(?:s|ped)?|"
     r"(?:in|de)creas(?:e[sd]?|ing)|reduced|raised|lowered|cut|climb(?:s|ed)?|doubled"
 )
 _PLACES = r"relocat(?:e[sd]?|ing)|transfer(?:s|red)?"
@@ -25,25 +25,82 @@ _BEFORE_FORMER = {
 """Of dates `rose from March to May` says when it rose, so a date needs a verb of its own."""
 _KINDS = {ValueKind.YEAR: ValueKind.DATE, ValueKind.PLACE: ValueKind.NAME}
 _TO = re.compile(r"^[^.;:,]{0,30}?,? \bto (?:the )?")
+_CHANGE = rf"{_MOVES}|{_AMOUNTS}|{_PLACES}|increase|decrease|relocation|extension|postponement"
 _ASKS_FORMER = re.compile(
-    r"\bfrom (?:what|which|where|whom)\b|\bfrom\W*$|\b(?:before|until|previous(?:ly)?|"
-    r"former(?:ly)?|old|original(?:ly)?|initial(?:ly)?|earlier|used to)\b",
+    r"\bfrom (?:what|which|where|whom)\b|\b(?:from|first)\W*$|\b(?:previous(?:ly)?|former(?:ly)?|"
+    r"(?<!how )old|original(?:ly)?|initial(?:ly)?|earlier|used to|at first|"
+    r"(?:in|at) the (?:beginning|start)|g[ai]ven? up|who transferred)\b|"
+    rf"\b(?:before|until)(?:\W*$|(?: \w+){{0,4}}? (?:{_CHANGE})\b)",
     re.IGNORECASE,
 )
+_ASKS_PLACE_LEFT = re.compile(r"\b(?:leaves?|(?<!is )(?<!are )left|vacate[sd]?)\b", re.IGNORECASE)
+"""Of names alone: `how much is left` asks for the value after a change."""
+_ASKS_NEW = re.compile(
+    r"\bto (?:what|which|where|whom)\b|\bto\W*$|\b(?:new|now|current(?:ly)?|today)\b", re.IGNORECASE
+)
+_ASKS_PRESENT = re.compile(
+    r"\b(?:is|are|has|does|do|owns|leads|runs|holds|(?:move|relocate)\W*$)", re.IGNORECASE
+)
+_ASKS_EITHER = re.compile(
+    r"\b(?:beg[aiu]ns?|beginning|start(?:s|ed|ing)?|first|last|lowest|highest|least|most|smallest|"
+    r"largest|minimum|maximum|range|before|until|change[sd]?)\b",
+    re.IGNORECASE,
+)
+"""Words that may mean either side: `when does it begin` of a time that was extended."""
+_MONTH = (
+    r"january|february|march|april|june|july|august|september|october|november|december|"
+    r"(?:(?<=in )|(?<=of )|(?<=on )|(?<=by )|(?<=since )|(?<=\d ))may"
+)
+_YEARS = re.compile(r"\b(?:1[0-9]|20)\d\d\b(?!,\d)")
+_MONTHS = re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE)
 
 
 def asked_candidates(sentence: str, question: str) -> list[ValueCandidate]:
     """Return the sentence's candidates without the side of a change that is not asked for.
 
-    Whoever does not ask for the value before the change is answered with the value after it.
+    Both sides stay where the question does not make plain which one it means.
     """
     every = find_candidates(sentence)
-    formers = [each for each in every if _is_former(sentence, each)]
-    news = [each for each in every if any(_follows(sentence, former, each) for former in formers)]
-    if not news:
-        return every
-    unasked = news if _ASKS_FORMER.search(question) else formers
+    unasked = [
+        each
+        for former in every
+        if _is_former(sentence, former)
+        for new in every
+        if _follows(sentence, former, new)
+        for each in _unasked(sentence, question, former, new)
+    ]
     return [each for each in every if each not in unasked]
+
+
+def _unasked(
+    sentence: str, question: str, former: ValueCandidate, new: ValueCandidate
+) -> list[ValueCandidate]:
+    """The side that is not asked for; empty if it may be either."""
+    between = sentence[former.end : new.start]
+    rest = f"{sentence[: former.start]} {sentence[new.end :]}"
+    if former.kind in _OF_TIME:
+        rest = sentence
+    for dates in (_YEARS, _MONTHS):
+        asked = _said(dates, question)
+        if asked and asked <= _said(dates, between):
+            return [new]
+        if asked and (not asked <= _said(dates, rest) or len(_said(dates, rest)) > 1):
+            return []
+    is_name = _KINDS.get(former.kind, former.kind) is ValueKind.NAME
+    if _ASKS_FORMER.search(question) or (is_name and _ASKS_PLACE_LEFT.search(question)):
+        return [new]
+    if _ASKS_NEW.search(question):
+        return [former]
+    if _ASKS_EITHER.search(question) or (is_name and not _ASKS_PRESENT.search(question)):
+        return []
+    return [former]
+
+
+_OF_TIME = (ValueKind.DATE, ValueKind.YEAR)
+
+
+def _said(dates: re.Pattern[str], text: str) -> frozenset[str]:
+    return frozenset(each.group().casefold() for each in dates.finditer(text))
 
 
 def _is_former(sentence: str, value: ValueCandidate) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from holdfast.roles.extractive.extraction.changed_values import asked_candidates
 from holdfast.roles.tasks.extractor import Fragment
 from tests.roles.extractive.extractive_samples import GARDEN, LEASE, extracted_entity
 
@@ -36,3 +37,64 @@ def test_a_time_from_one_date_to_another_is_no_change() -> None:
     asked = "date: When does the dredging begin?"
 
     assert extracted_entity(asked, CHANGES).value == "2 July 2024"
+
+
+GREW = "The population of Oxley grew from 4,000 in 1950 to 9,000 in 2000."
+ROSE = "In 2023 the price of tiles rose from 40 pounds in 2022 to 55 pounds."
+MAY = "Turnover of the forge rose in May from 60 pounds to 75 pounds."
+MOVED = "Ada Marsh moved from Port Ellis to Selby Quay."
+SOLD = "Ownership of the mill was transferred from Corran Holdings to Tarn Estates."
+DEADLINE = "The deadline for bids was moved from 3 May 2024 to 9 June 2024."
+EXTENDED = "The exhibition of clocks was extended from 5 May 2024 to 8 June 2024."
+VARIES = "The temperature of the vault goes from 14 degrees to 19 degrees in a day."
+TRAIN = "The train moves from Leeds to York."
+CHANGED = {
+    GREW: ("4,000", "9,000"),
+    ROSE: ("40 pounds", "55 pounds"),
+    MAY: ("60 pounds", "75 pounds"),
+    MOVED: ("Port Ellis", "Selby Quay"),
+    SOLD: ("Corran Holdings", "Tarn Estates"),
+    DEADLINE: ("3 May 2024", "9 June 2024"),
+    EXTENDED: ("5 May 2024", "8 June 2024"),
+    VARIES: ("14 degrees", "19 degrees"),
+    TRAIN: ("Leeds", "York"),
+}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "side"),
+    [
+        (GREW, "What was the population of Oxley in 1950?", "former"),
+        (GREW, "What was the population of Oxley in 2000?", "new"),
+        (ROSE, "What was the price of tiles in 2022?", "former"),
+        (ROSE, "What was the price of tiles in 2023?", "new"),
+        (ROSE, "What was the price of tiles in 1999?", "either"),
+        (MAY, "What was the turnover of the forge in April?", "either"),
+        (MAY, "What was the turnover of the forge in May?", "new"),
+        (MOVED, "Which city did Ada Marsh leave?", "former"),
+        (MOVED, "What city was left by Ada Marsh?", "former"),
+        (MOVED, "Where did Ada Marsh live first?", "former"),
+        (MOVED, "Where does Ada Marsh live?", "new"),
+        (MOVED, "Which city did Ada Marsh visit?", "either"),
+        (SOLD, "Who gave up ownership of the mill?", "former"),
+        (SOLD, "Who transferred ownership of the mill?", "former"),
+        (SOLD, "To whom was ownership of the mill transferred?", "new"),
+        (DEADLINE, "When was the deadline for bids at first?", "former"),
+        (DEADLINE, "What was the deadline for bids before it was moved?", "former"),
+        (DEADLINE, "When is the deadline for bids?", "new"),
+        (EXTENDED, "When does the exhibition of clocks begin?", "either"),
+        (EXTENDED, "Until when is the exhibition of clocks open?", "either"),
+        (VARIES, "What is the lowest temperature of the vault?", "either"),
+        (VARIES, "What is the temperature of the vault?", "either"),
+        (TRAIN, "Where does the train start?", "either"),
+    ],
+)
+def test_a_side_of_a_change_is_left_out_only_where_the_question_means_the_other(
+    sentence: str, question: str, side: str
+) -> None:
+    change = CHANGED[sentence]
+
+    told = {each.value for each in asked_candidates(sentence, question.lower())}
+
+    kept = {"former": change[:1], "new": change[1:], "either": change}[side]
+    assert told & set(change) == set(kept)
