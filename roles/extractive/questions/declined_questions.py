@@ -27,19 +27,32 @@ _CALCULATES = re.compile(
 _PLURAL_ONLY = "hours|costs|terms|headquarters|premises|damages|odds|proceeds|earnings|savings"
 """Plurals that often name one value: `the opening hours`, `the costs of the repair`."""
 _MANY = rf"(?!(?:{_PLURAL_ONLY})\b)[a-z][a-z-]+(?<![siu])s"
-_VERBS_OF_MANY = (
-    "do|did|can|must|may|will|use|cost|end|expire|begin|start|need|require|include|belong|exceed|"
-    "apply|remain|happen|happened|occur|occurred|run|hold|store|supply|provide|pay|owe|work|lie|"
-    "attend|attended|report|reported|sign|signed"
+_NO_PLURAL = (
+    "series|species|news|gas|lens|canvas|means|goods|works|sales|details|atlas|bias|alias|"
+    "christmas|corps|crossroads|barracks|[a-z]+ics|does|has|was"
 )
-"""Verbs in the form that follows a plural."""
+"""Words that end as a plural does, and name one thing or may do so."""
+_PLURAL = rf"(?!(?:{_NO_PLURAL})\b){_MANY}"
+_QUALIFIER = (
+    r"(?:(?!(?:of|in|at|for|by|from|with|to|that|who|which|do|does|did|can|must|may|will|would|"
+    r"should|has|have|had|is|are|was|were)\s)[a-z-]+\s+)"
+)
+"""A word before the noun; what follows one of these belongs to another phrase."""
+_VERBS_OF_MANY = (
+    "do|did|does|has|would|should|can|must|may|will|use|cost|end|expire|begin|start|need|require|"
+    "include|belong|exceed|apply|remain|happen|happened|occur|occurred|run|hold|store|supply|"
+    "provide|pay|owe|work|lie|attend|attended|report|reported|sign|signed"
+)
+"""Verbs that follow a plural, as its own or as those of the words after it."""
+_EVENTS = "meeting|inspection|workshop|conference|session|hearing|visit|training|ceremony"
 _LIST = re.compile(
     rf"^(?:[Ww]hich|[Ww]hat)\s+(?:[a-z-]+\s+){{0,3}}?{_MANY}\s+(?:are|were|have)\b(?!.*\bor\b)"
-    rf"|^[Ww]hich\s+(?:[a-z-]+\s+){{0,2}}?{_MANY}\s+(?:(?:of|in|at|from|for|with)\s+(?:the\s+)?"
+    rf"|^[Ww]hich\s+{_QUALIFIER}{{0,2}}?{_PLURAL}\s+(?:(?:of|in|at|from|for|with)\s+(?:the\s+)?"
     rf"[\w-]+\s+){{0,2}}(?:{_VERBS_OF_MANY})\b(?!.*\bor\b)"
-    rf"|^[Ww]ho\s+(?:attended|took part|was present|were present)\b"
-    rf"|^(?:[Nn]ame|[Ss]tate|[Gg]ive)\s+(?:me\s+)?(?:all|each|every|the)\s+(?:[a-z-]+\s+){{0,2}}?"
-    rf"{_MANY}\b"
+    rf"|^[Ww]ho\s+(?:attended|took part in|(?:was|were) present at)\s+the\s+{_QUALIFIER}{{0,2}}?"
+    rf"(?:{_EVENTS})(?:\s+(?:of|on|at|in)\s+(?!.*\b(?:for|as|from|when|with|behalf)\b).*)?\W*$"
+    rf"|^(?:[Nn]ame|[Ss]tate|[Gg]ive)\s+(?:me\s+)?(?:all|each|every|the)\s+{_QUALIFIER}{{0,2}}?"
+    rf"(?!(?:{_TIMES})\b){_PLURAL}(?=\W*$|\s+(?:of|in|at|for|that|who|from|with)\b)"
     rf"|^(?:[Ww]hich|[Ww]hat|[Ww]ho)\s+(?:are|were)\s+(?:all\s+)?the\s+(?:(?!of\b)[a-z-]+\s+){{0,3}}?"
     rf"{_MANY}\b(?!.*\bor\b)"
 )
