@@ -200,11 +200,23 @@ def search_inputs(tool: SearchTool, query: str, hits: int = 0) -> list[DraftInpu
 
 
 def _each_word_once(query: str) -> str:
-    """The query without words that it repeats: a report names it as it was searched."""
-    distinct: dict[str, str] = {}
+    """The query without words that it repeats: a report names it as it was searched.
+
+    A word that follows itself stays, and a capitalised one among others, as in a name like
+    `Walla Walla` or `New York New York`.
+    """
+    kept: list[str] = []
+    said: set[str] = set()
+    name: set[str] = set()
+    last = ""
     for word in query.split():
-        distinct.setdefault(word.casefold(), word)
-    return " ".join(distinct.values())
+        low = word.casefold()
+        if low not in said or low == last or (word[0].isupper() and low in name):
+            kept.append(word)
+        name = {*name, low} if word[0].isupper() else set()
+        said.add(low)
+        last = low
+    return " ".join(kept)
 
 
 def closing_task(

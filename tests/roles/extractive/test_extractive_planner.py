@@ -230,3 +230,18 @@ def test_no_feedback_breaks_the_replanner(question: str, failed: str, feedback: 
     )
 
     assert draft.tasks[-1].expects[0].name == "final_answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("When did Duran Duran form?", "Duran Duran form"),
+        ("Who founded Walla Walla?", "founded Walla Walla"),
+        ("Who is the mayor of New York, New York?", "mayor New York New York"),
+        ("Which mill of Corran did the board of Corran close?", "mill Corran board close"),
+    ],
+)
+def test_a_query_repeats_no_word_but_those_of_a_name(question: str, query: str) -> None:
+    plan = plan_by_rules(PlannerTask(question=question, tools=(SEARCH_TOOL,)))
+
+    assert plan.tasks[0].inputs[0].value == query
