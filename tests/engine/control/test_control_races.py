@@ -186,7 +186,7 @@ async def test_a_job_out_of_tool_calls_is_resumed_with_more_of_them_only(
     asked = model.count
     assert failed.stop_reason == "tool_call_limit"
 
-    with pytest.raises(BadInput, match=r"1 tool calls are used up.*--set max_tool_calls"):
+    with pytest.raises(BadInput, match=r"1 tool calls are used up.*a higher max_tool_calls"):
         await controller.resume(failed.job_id)
     assert (await job_rows.load_job(engine.db, failed.job_id)).status is JobStatus.FAILED
     assert model.count == asked

@@ -100,7 +100,7 @@ async def test_a_fault_of_ours_fails_the_task_within_seconds_and_leaves_no_conte
     async with engine.db.writing() as connection:
         await connection.execute(text("alter table evidence add constraint never check (false)"))
 
-    job = await engine.run("Who?", within_s=60, max_replans_per_task="0")
+    job = await engine.run("Who?", max_replans_per_task="0")
 
     assert (job.status, job.stop_reason) == ("failed", "replans_exhausted")
     assert "the worker's log has the details" in job.message
