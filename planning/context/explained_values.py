@@ -29,7 +29,7 @@ def explained_context(
 ) -> tuple[NamedValue, ...]:
     """The results of dependencies, named `T1.name`, with what they are, but for whole inputs.
 
-    A value without a description stays beside the input that it is: only its name says what it is.
+    A value without a description is shown as well: only its name says what the value is.
     """
     given = {f"{each.task_id}.{each.entity}" for item in task.inputs for each in _whole(item.value)}
     explained = [_explained(each, _named(each.name, known)) for each in context]

@@ -65,7 +65,7 @@ async def change_limit_from_page(
     stored = await job_rows.load_job(job.holdfast.db, job.id)
     before, is_running = stored.request.strategy, stored.status is JobStatus.RUNNING
     written = limit_settings(max_cost, max_tokens)
-    _check_one_wish(changed_limits(written, before), unlimited)
+    _check_one_request(changed_limits(written, before), unlimited)
     changes = changed_limits(written | dict.fromkeys(unlimited), before)
     if not changes:
         raise BadInput(
@@ -86,7 +86,7 @@ async def change_limit_from_page(
     return back_to_job(job, "limited" if before.is_capped or not is_running else "limited-next")
 
 
-def _check_one_wish(changed: Mapping[str, JsonValue], unlimited: Sequence[LimitName]) -> None:
+def _check_one_request(changed: Mapping[str, JsonValue], unlimited: Sequence[LimitName]) -> None:
     """Check that no limit is both given another number and taken away.
 
     Raises:
