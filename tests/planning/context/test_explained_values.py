@@ -24,7 +24,7 @@ def test_a_result_that_is_a_whole_input_is_not_shown_twice() -> None:
     assert shown("<JSON_PATH>T1.year</JSON_PATH>") == ["T1.place"]
 
 
-def test_a_result_that_only_its_name_explains_is_shown_beside_its_input() -> None:
+def test_a_result_that_only_its_name_explains_is_shown_all_the_same() -> None:
     both = ("<JSON_PATH>T1.year</JSON_PATH>", "<JSON_PATH>T1.place</JSON_PATH>")
 
     assert shown(*both) == ["T1.place"]
