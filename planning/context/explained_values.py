@@ -1,6 +1,6 @@
 """Say with a value that a deduction takes what the value means, and how sure it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -8,7 +8,7 @@ from holdfast.models.plans.research_plan import Task
 from holdfast.models.tasks.attempt_results import EntityValue
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.models.text.reference_marks import whole_reference
-from holdfast.planning.plans.entity_references import Reference, parse_reference, references_in
+from holdfast.planning.plans.entity_references import parse_reference, references_in
 
 KnownValues = Mapping[str, Mapping[str, EntityValue]]
 """The entities of tasks by task and name."""
@@ -31,16 +31,18 @@ def explained_context(
 
     A value without a description is shown as well: only its name says what the value is.
     """
-    given = {f"{each.task_id}.{each.entity}" for item in task.inputs for each in _whole(item.value)}
+    given = _whole_inputs(task)
     explained = [_explained(each, _named(each.name, known)) for each in context]
     return tuple(each for each in explained if each.name not in given or not each.description)
 
 
-def _whole(written: JsonValue) -> Iterator[Reference]:
-    """The reference to a whole entity that the input is, and nothing else."""
-    path = whole_reference(written) if isinstance(written, str) else None
-    if path is not None and parse_reference(path).is_plain:
-        yield parse_reference(path)
+def _whole_inputs(task: Task) -> set[str]:
+    """The entities that an input of the task is as a whole, named `T1.name`."""
+    written = [each.value for each in task.inputs if isinstance(each.value, str)]
+    references = [
+        parse_reference(path) for path in map(whole_reference, written) if path is not None
+    ]
+    return {f"{each.task_id}.{each.entity}" for each in references if each.is_plain}
 
 
 def _sources(written: JsonValue, known: KnownValues) -> list[EntityValue]:

@@ -9,6 +9,7 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.core.tables.call_tables import model_calls
 
 _CHARS_A_TOKEN = 4
+"""Roughly: PostgreSQL counts, so that no request is read for it as `estimate_tokens` would."""
 
 
 async def load_call_amounts(db: Database, job_id: str) -> list[Bill]:

@@ -14,7 +14,7 @@ class Outcome(NamedTuple):
     tone: str
 
 
-_NO_ANSWER = Outcome("no answer found", "plain")
+_NO_ANSWER = Outcome(ending_words("", StopReason.NOTHING_FOUND), "plain")
 
 
 class OutcomeFacts(Protocol):
@@ -51,11 +51,11 @@ def outcome(job: OutcomeFacts) -> Outcome:
 def _ending(job: OutcomeFacts) -> Outcome:
     """The outcome of a job that delivered what it could; only a sure, whole answer is green."""
     if job.stop_reason == StopReason.PLANNED:
-        return Outcome("planned, not run", "plain")
+        return Outcome(ending_words(job.status, job.stop_reason), "plain")
     if not job.answer:
         return _NO_ANSWER
     if job.confidence is not None and job.confidence < LOW_CONFIDENCE:
         return Outcome(f"unsure, {job.confidence:.0%}", "weak")
     if job.stop_reason == StopReason.ANSWERED_WITH_GAPS:
-        return Outcome("answered, with gaps", "weak")
+        return Outcome(ending_words(job.status, job.stop_reason), "weak")
     return Outcome("answered", "good")

@@ -23,8 +23,13 @@ _BEFORE_FORMER = {
     )
 }
 """Of dates `rose from March to May` says when it rose, so a date needs a verb of its own."""
+_LONGEST_BEFORE = 80
+"""More characters than a verb and its `from` have: a sentence may have thousands of values."""
 _KINDS = {ValueKind.YEAR: ValueKind.DATE, ValueKind.PLACE: ValueKind.NAME}
-_TO = re.compile(r"^[^.;:,]{0,30}?,? \bto (?:the )?")
+_TO = re.compile(r"[^.;:,]{0,30}?,? \bto (?:the )?")
+_LONGEST_TO = 40
+"""More characters than `_TO` can take."""
+_OF_TIME = (ValueKind.DATE, ValueKind.YEAR)
 _CHANGE = rf"{_MOVES}|{_AMOUNTS}|{_PLACES}|increase|decrease|relocation|extension|postponement"
 _ASKS_FORMER = re.compile(
     r"\bfrom (?:what|which|where|whom)\b|\b(?:from|first)\W*$|\b(?:previous(?:ly)?|former(?:ly)?|"
@@ -77,14 +82,15 @@ def _unasked(
 ) -> list[ValueCandidate]:
     """The side that is not asked for; empty if it may be either."""
     between = sentence[former.end : new.start]
-    rest = f"{sentence[: former.start]} {sentence[new.end :]}"
-    if former.kind in _OF_TIME:
-        rest = sentence
+    is_of_time = former.kind in _OF_TIME
+    rest = sentence if is_of_time else f"{sentence[: former.start]} {sentence[new.end :]}"
     for dates in (_YEARS, _MONTHS):
         asked = _said(dates, question)
-        if asked and asked <= _said(dates, between):
+        if not asked:
+            continue
+        if asked <= _said(dates, between):
             return [new]
-        if asked and (not asked <= _said(dates, rest) or len(_said(dates, rest)) > 1):
+        if len(asked) > 1 or asked != _said(dates, rest):
             return []
     is_name = _KINDS.get(former.kind, former.kind) is ValueKind.NAME
     if _ASKS_FORMER.search(question) or (is_name and _ASKS_PLACE_LEFT.search(question)):
@@ -96,21 +102,19 @@ def _unasked(
     return [former]
 
 
-_OF_TIME = (ValueKind.DATE, ValueKind.YEAR)
-
-
 def _said(dates: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(each.group().casefold() for each in dates.finditer(text))
 
 
 def _is_former(sentence: str, value: ValueCandidate) -> bool:
-    before = _BEFORE_FORMER.get(_KINDS.get(value.kind, value.kind))
-    return before is not None and before.search(sentence[: value.start]) is not None
+    pattern = _BEFORE_FORMER.get(_KINDS.get(value.kind, value.kind))
+    before = sentence[max(0, value.start - _LONGEST_BEFORE) : value.start]
+    return pattern is not None and pattern.search(before) is not None
 
 
 def _follows(sentence: str, former: ValueCandidate, value: ValueCandidate) -> bool:
     """True if nothing but `to`, and the unit of the former value, stands between the two."""
-    if former.kind is not value.kind:
+    if former.kind is not value.kind or value.start - former.end > _LONGEST_TO:
         return False
     between = sentence[former.end : value.start]
     to = _TO.match(between)
