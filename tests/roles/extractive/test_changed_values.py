@@ -5,6 +5,7 @@ import pytest
 from holdfast.roles.extractive.extraction.changed_values import asked_candidates
 from holdfast.roles.tasks.extractor import Fragment
 from tests.roles.extractive.extractive_samples import GARDEN, LEASE, extracted_entity
+from tests.support.services.processor_time import processor_s
 
 CHANGES = Fragment(
     title="Notes of the harbour office",
@@ -98,3 +99,10 @@ def test_a_side_of_a_change_is_left_out_only_where_the_question_means_the_other(
 
     kept = {"former": change[:1], "new": change[1:], "either": change}[side]
     assert told & set(change) == set(kept)
+
+
+@pytest.mark.conformance("SAF-01")
+def test_a_line_of_thousands_of_values_is_read_in_bounded_time() -> None:
+    line = "Anna Bell met Tom Reed in Paris on 4 May 2020 for 17 euros " * 400
+
+    assert processor_s(lambda: asked_candidates(line, "what is the fee")) < 2
