@@ -6,6 +6,7 @@ import pytest
 from mcp import Client
 from mcp.types import ElicitRequestFormParams, ElicitResult
 
+from holdfast.jobs.job_lookup import report_of
 from holdfast.jobs.open_questions import open_questions_of
 from holdfast.mcp_server.host_questions import question_form
 from holdfast.models.questions.user_questions import QuestionKind
@@ -145,3 +146,22 @@ def test_each_kind_of_question_has_a_field_for_what_its_answer_needs(
 
     assert isinstance(form, ElicitRequestFormParams)
     assert form.requested_schema["properties"]["text"]["title"].startswith(field)
+
+
+@pytest.mark.conformance("MCP-01")
+async def test_a_host_runs_a_plan_that_was_only_made_if_its_user_wants_it(
+    engine: RunningEngine, serving: HttpService
+) -> None:
+    async with mcp_host(serving) as client:
+        job = (await answer_of(client, "research_start", **QUESTION | {"review": False}))["job"]
+        await state_after(client, job, "done")
+        planned = await engine.submit("Who else?", plan_only=True)
+        made = await state_after(client, planned, "done")
+        resumed = await answer_of(client, "research_resume", job=planned)
+        again = await refusal_of(client, "research_resume", job=job)
+        ended = await state_after(client, planned, "done")
+
+    assert "if the user wants it, research_resume" in made["next"]
+    assert resumed["status"] == "running"
+    assert f"job {job} is done" in again
+    assert (await report_of(engine.holdfast, planned)).answer == ended["answer"]
