@@ -3,4 +3,5 @@
 from collections.abc import Mapping
 
 TEXT: Mapping[str, object] = {"schema": {"type": "string"}}
+LIST: Mapping[str, object] = {"schema": {"type": "array", "items": {"type": "object"}}}
 BINARY: Mapping[str, object] = {"schema": {"type": "string", "format": "binary"}}

