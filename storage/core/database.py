@@ -174,6 +174,9 @@ class Database:
     async def shared_reading(self) -> AsyncIterator[Self]:
         """Yield the database with one connection and transaction for all queries of the block.
 
+        All of them see what was stored when the first one began: a page that shows a task shows
+        the plan change that added it.
+
         A query by itself takes four more round trips: the ping, the beginning, the role of an
         owner and the end. The queries run one after the other, and nothing may be awaited between
         them for long, because the connection is held.
@@ -182,6 +185,8 @@ class Database:
             StorageAway: PostgreSQL does not answer.
         """
         async with self.reading() as connection:
+            if self._shared is None:
+                await connection.execution_options(isolation_level="REPEATABLE READ")
             shared = copy(self)
             shared._shared = connection  # noqa: SLF001 - a copy of this object
             yield shared

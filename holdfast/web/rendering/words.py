@@ -14,13 +14,13 @@ from holdfast.jobs.record_in_words import (
     task_of_call,
     task_state,
 )
+from holdfast.models.budget.money_text import format_money
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
 from holdfast.web.rendering import plain_words
 from holdfast.web.rendering.amounts import plain_number
 from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.outcomes import outcome
 
-_LEAST_MONEY = 0.000_1
 _TONES = {
     "done": "good",
     "running": "live",
@@ -52,14 +52,9 @@ def role_use(role: str) -> str:
     return f"{words} ({method(preset).title})" if preset else words
 
 
-def money(amount: Decimal | float | None, currency: str) -> str:
-    """An amount of money with as many decimals as it needs."""
-    if amount is None:
-        return "unknown"
-    value = float(amount)
-    if 0 < value < _LEAST_MONEY:
-        return f"under {_LEAST_MONEY} {currency}"
-    return f"{value:,.2f} {currency}" if value == 0 or value >= 1 else f"{value:.2g} {currency}"
+def price(amount: Decimal | float, currency: str) -> str:
+    """What something is to cost, before it is paid."""
+    return format_money(amount, currency) if amount else "free of charge"
 
 
 def number(value: float | None) -> str:
@@ -132,7 +127,8 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "model_title": model_title,
     "outcome": outcome,
     "method": method,
-    "money": money,
+    "money": format_money,
+    "price": price,
     "number": number,
     "plain_number": plain_number,
     "duration": duration,

@@ -110,6 +110,7 @@ async def _compare_page(
         "compare",
         tab="",
         view=await load_job_head(job.holdfast, job.id),
+        other=await load_job_head(job.holdfast, other),
         models=_matchers(job, found.second.model),
         found=found,
     )

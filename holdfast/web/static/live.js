@@ -10,6 +10,8 @@ const LONGEST_PAUSE_MS = 3000;
 const LOOK_MS = 5000;
 const AWAY_MS = 2000;
 const SLOW_MS = 8000;
+// A choice that takes longer says so; a note at once would only flash.
+const NOTICED_MS = 400;
 const GIVEN_UP_MS = 30000;
 const watched = document.querySelector("[data-events]");
 
@@ -131,11 +133,18 @@ async function refresh() {
   const began = performance.now();
   const slow = setTimeout(() => say("The server has not answered yet. The job goes on; this page waits."), SLOW_MS);
   try {
-    const fresh = adopt(await load(location.href, POLL));
-    const now = fresh.querySelector("[data-events]");
-    if (now) watched.dataset.over = now.dataset.over;
-    wasEnded = watched.dataset.over === "yes";
-    document.title = fresh.title;
+    const address = addressWithoutFragment();
+    const text = await load(address, POLL);
+    // What a reader has chosen meanwhile must not give way to the page as it was before.
+    if (address === addressWithoutFragment()) {
+      const fresh = adopt(text);
+      const now = fresh.querySelector("[data-events]");
+      if (now) watched.dataset.over = now.dataset.over;
+      wasEnded = watched.dataset.over === "yes";
+      document.title = fresh.title;
+    } else {
+      isWanted = true;
+    }
     pause = Math.min(Math.max(EVENT_PAUSE_MS, performance.now() - began), LONGEST_PAUSE_MS);
     say("");
   } catch (error) {
@@ -245,14 +254,20 @@ function addressWithoutFragment() {
 }
 let shownAddress = addressWithoutFragment();
 
-// A link within a region that only chooses what the page shows: keep everything else still.
+// A link within a region that only chooses what the page shows: keep everything else still. Of two
+// choices, the last one counts, whichever answer comes first.
+let choices = 0;
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-choose]");
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const address = link.href.baseVal ?? link.href;
+  const choice = ++choices;
+  const late = setTimeout(() => say("Loading what you chose…"), NOTICED_MS);
   try {
     const text = await load(address);
+    if (choice !== choices) return;
+    say("");
     history.pushState(null, "", address);
     shownAddress = addressWithoutFragment();
     adopt(text);
@@ -262,7 +277,9 @@ document.addEventListener("click", async (event) => {
     const place = target?.getBoundingClientRect();
     if (place && (place.top > innerHeight || place.bottom < 0)) target.scrollIntoView({ block: "start" });
   } catch {
-    location.assign(address);
+    if (choice === choices) location.assign(address);
+  } finally {
+    clearTimeout(late);
   }
 });
 window.addEventListener("popstate", () => {

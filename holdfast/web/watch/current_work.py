@@ -25,7 +25,8 @@ _ACTIVITIES = (
     (re.compile(r"fill|gaps"), "Planning for what is missing"),
     (re.compile(r"loop"), "Searching and answering"),
     (re.compile(r"report"), "Writing the report"),
-    (re.compile(r"begin|end"), "Between two steps"),
+    (re.compile(r"begin"), "Beginning"),
+    (re.compile(r"end"), "Ending"),
 )
 _WITHOUT_ANSWER = {
     "done": "No answer was found; the report says what was searched",
@@ -114,12 +115,20 @@ def _doing(view: JobView, status: StatusDocument, labels: Mapping[str, str]) -> 
 def _ended_words(view: JobView) -> str:
     """What there is of a job that does nothing: the answer, or why there is none."""
     if view.status == "running":
-        return "Between two steps"
+        return _running_words(view)
     if view.stop_reason == "planned":
         return "The plan is ready to run"
     if view.answer:
         return shorten_text(stored_text_in_words(view.answer), _ANSWER)
     return _WITHOUT_ANSWER[view.status]
+
+
+def _running_words(view: JobView) -> str:
+    """The task of a job whose workflow decides what comes next: no activity of it is open."""
+    for task in view.tasks:
+        if task.status == "running" and not task.parent:
+            return f"{task.id}: {shorten_text(task.description, _LABEL)}"
+    return "Deciding what comes next"
 
 
 def _next(view: JobView, status: StatusDocument) -> list[str]:

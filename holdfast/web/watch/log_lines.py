@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.jobs.record_in_words import cause, ending_words
+from holdfast.jobs.record_in_words import cause, ending_words, model_name
 from holdfast.models.errors import FailureClass
+from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.models.tasks.task_failure import Remedy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
@@ -80,14 +81,22 @@ _PHRASES: Mapping[str, str] = {
     "remedy": "{}",
     "by": "by {}",
     "kind": "{}",
-    "model": "{}",
     "kept_attempt": "attempt {} is kept",
     "kept": "sentences kept: {}",
     "citations": "citations: {}",
-    "documents": "documents: {}",
+    "documents": "documents in the collection: {}",
+    "job": "from {}",
+    "rerun": "again: {}",
+    "changes": "{}",
     "status": "{}",
 }
 _VALUES: Mapping[str, Mapping[str, str]] = {
+    "kind": {
+        QuestionKind.APPROVAL: "about the plan",
+        QuestionKind.BUDGET: "about the limit",
+        QuestionKind.ESCALATION: "about a result",
+        QuestionKind.QUESTION: "of an agent",
+    },
     "class": {
         FailureClass.TRANSPORT: "a service did not answer",
         FailureClass.QUOTA: "a service refused more calls",
@@ -104,6 +113,8 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What a stored word of a fact means."""
+_CHANGED = re.compile(r"(model|preset) = (.+)")
+"""A change of a fork; a setting has no other name than its own."""
 _ONE_WORD = re.compile(r"[a-z]+(_[a-z]+)+")
 """A reason or a state as it is stored, such as `planning_failed`."""
 
@@ -149,6 +160,8 @@ def _said(name: str, value: object) -> str:
         return cause(str(value))
     if name == "preset":
         return method(str(value)).title
+    if name == "model":
+        return model_name(str(value))
     words = _VALUES.get(name, {}).get(str(value)) or _fact(value)
     phrase = _PHRASES.get(name)
     return f"{name.replace('_', ' ')} {words}" if phrase is None else phrase.format(words)
@@ -160,4 +173,7 @@ def _fact(value: object) -> str:
 
 
 def _in_words(text: str) -> str:
+    if changed := _CHANGED.fullmatch(text):
+        is_model = changed[1] == "model"
+        return model_name(changed[2]) if is_model else f"the method {method(changed[2]).title}"
     return text.replace("_", " ") if _ONE_WORD.fullmatch(text) else plain_words(text)

@@ -24,7 +24,7 @@ from holdfast.web.watch.plan_layout import (
     plan_layout,
 )
 
-_LINE, _OUTCOME = 24, 28
+_LINE, _OUTCOME = 22, 28
 _LONGEST_ID = 12
 """Behind the drawn id there is always room for a few words."""
 _GAP = COLUMN_WIDTH - BOX_WIDTH

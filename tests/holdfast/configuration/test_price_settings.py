@@ -93,6 +93,7 @@ def test_input_that_was_read_before_costs_its_own_price_where_there_is_one() -> 
 
 def test_what_is_unknown_is_printed_as_unknown_and_not_as_nothing() -> None:
     amounts = (None, 0, Decimal("0.00012"), Decimal("0.00000001"), 1234.5)
+    rounded = (0.0123456, 0.125, 0.5, 0.9996, Decimal("0.0000012"))
 
     assert [format_money(each, "EUR") for each in amounts] == [
         "unknown",
@@ -100,4 +101,11 @@ def test_what_is_unknown_is_printed_as_unknown_and_not_as_nothing() -> None:
         "0.00012 EUR",
         "under 0.000001 EUR",
         "1,234.50 EUR",
+    ]
+    assert [format_money(each, "EUR") for each in rounded] == [
+        "0.0123 EUR",
+        "0.125 EUR",
+        "0.50 EUR",
+        "1.00 EUR",
+        "0.000001 EUR",
     ]

@@ -8,7 +8,7 @@ from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.views.job_views import JobView, TaskView
 from holdfast.models.views.status_views import StatusDocument
 from holdfast.models.wire import stored_keys
-from holdfast.web.watch.current_work import _activity_words, _next, _phase
+from holdfast.web.watch.current_work import _activity_words, _doing, _next, _phase
 
 # What a test leaves out, the words do not need.
 _VIEW: Any = JobView
@@ -60,8 +60,22 @@ def test_every_stage_but_a_comparison_after_the_end_is_a_phase() -> None:
         assert _phase(_VIEW.model_construct(), status) == shown.in_words
 
 
+@pytest.mark.parametrize(
+    ("tasks", "words"),
+    [
+        ((task("T1", status="done"), task("T2", status="running")), "T2: Find part T2"),
+        ((task("T1", status="done"), task("T2")), "Deciding what comes next"),
+    ],
+)
+def test_a_job_without_open_work_says_which_task_it_decides_about(tasks: Any, words: str) -> None:
+    status = _STATUS.model_construct(doing=(), questions=())
+
+    assert _doing(_VIEW.model_construct(status="running", tasks=tasks), status, {}) == words
+
+
 def test_work_on_the_jobs_own_records_has_words() -> None:
     for activity, words in (
+        (stored_keys.BEGIN_ACTIVITY, "Beginning"),
         (stored_keys.page_activity(161), "Keeping its records"),
         (stored_keys.replan_activity("T1"), "Replacing a failed task"),
         (stored_keys.verification_activity(2), "Checking the results"),

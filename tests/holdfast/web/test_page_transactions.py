@@ -1,10 +1,12 @@
-"""Tests that the page of a job, which is loaded at each event, reads with few statements."""
+"""Tests that the page of a job reads with few statements, and shows what was at one moment."""
 
 from collections import Counter
 
 import pytest
 from sqlalchemy import event
 
+from holdfast.models.jobs.job_record import JobStatus
+from holdfast.storage.jobs import job_rows
 from holdfast.web.watch.job_page import load_job_page
 from tests.support.jobs.running_engine import RunningEngine
 
@@ -43,3 +45,15 @@ async def test_a_page_reads_its_records_in_two_transactions_around_the_call_of_t
     assert seen.pop("transactions") == 2
     assert max(seen.values()) == 1, "a statement was sent twice"
     assert seen.total() == 24
+
+
+async def test_all_records_of_a_page_are_those_of_one_moment(idle_engine: RunningEngine) -> None:
+    job_id = await idle_engine.submit("Who built the pier?")
+    async with idle_engine.db.shared_reading() as db:
+        before = await job_rows.load_job(db, job_id)
+        async with idle_engine.db.writing() as connection:
+            await connection.exec_driver_sql("update jobs set status = 'paused'")
+        after = await job_rows.load_job(db, job_id)
+
+    assert before.status == after.status
+    assert (await job_rows.load_job(idle_engine.db, job_id)).status is JobStatus.PAUSED

@@ -65,8 +65,8 @@ def test_a_box_names_its_task_on_two_lines_that_fit(description: str, name: str)
 
     assert 1 <= len(drawn.lines) <= 2
     assert drawn.id == name
-    assert len(drawn.drawn_id + drawn.lines[0]) <= 24
-    assert all(len(line) <= 27 for line in drawn.lines)
+    assert len(drawn.drawn_id + drawn.lines[0]) <= 22
+    assert all(len(line) <= 25 for line in drawn.lines)
     assert "".join(drawn.lines).removesuffix("…").replace(" ", "") in "".join(description.split())
 
 

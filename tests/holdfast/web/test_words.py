@@ -88,11 +88,18 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
         (
             EventKind.REPORT_DELIVERED,
             {"kept": 4, "documents": 37},
-            "sentences kept: 4 · documents: 37",
+            "sentences kept: 4 · documents in the collection: 37",
         ),
         (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "spending limit reached"),
         (EventKind.TASK_DONE, {"status": "done"}, ""),
         (EventKind.JOB_SUBMITTED, {"model": "m", "preset": "kpi-chain"}, "m · Exact values"),
+        (EventKind.JOB_SUBMITTED, {"model": "extractive"}, "the built-in model"),
+        (EventKind.QUESTION_ASKED, {"kind": "approval"}, "about the plan"),
+        (
+            EventKind.JOB_FORKED,
+            {"job": "job-1", "rerun": ["T1"], "changes": ["preset = loop", "model = extractive"]},
+            "from job-1 · again: T1 · the method Quick, the built-in model",
+        ),
         (EventKind.PLAN_CHANGED, {"number": 2, "added": ["T3"]}, "change 2 · T3 added"),
     ],
 )
