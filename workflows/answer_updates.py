@@ -49,7 +49,7 @@ class AnswerUpdates(ControlUpdates):
         if question is None:
             raise BadInput(
                 f"job {self.job_id} has no open question {request.question}; "
-                f"`holdfast answer {self.job_id}` lists its open questions"
+                f"`holdfast questions {self.job_id}` lists its questions"
             )
         check_answer(question.kind, request.choice, has_words=request.words is not None)
 

@@ -147,7 +147,10 @@ def _hash(secret: str) -> str:
 def _checked_name(name: str) -> str:
     name = name.strip()
     if not name or len(name) > _MAX_NAME_LENGTH or not name.isprintable():
-        raise BadInput(f"{name[:_MAX_NAME_LENGTH]!r} cannot name a key: use a short printable name")
+        raise BadInput(
+            f"{name[:_MAX_NAME_LENGTH]!r} cannot name a key: use a short printable name",
+            field="name",
+        )
     return name
 
 
@@ -155,6 +158,7 @@ def _checked_owner(owner: str) -> str:
     if not _OWNER.fullmatch(owner) or owner in _RESERVED_OWNERS:
         raise BadInput(
             f"{owner[:100]!r} cannot be an owner: use letters, digits and ._@+- (at most 100), and "
-            "not 'shared'"
+            "not 'shared'",
+            field="owner",
         )
     return owner

@@ -57,7 +57,6 @@ def status_in_requests(status: StatusDocument) -> StatusDocument:
     for before, after in zip(status.questions, asked, strict=True):
         blockers = [each.replace(before.answer_with, after.answer_with) for each in blockers]
     changes = {
-        "message": in_requests(status.message),
         "blocked_by": tuple(map(in_requests, blockers)),
         "questions": tuple(asked),
     }
@@ -67,5 +66,4 @@ def status_in_requests(status: StatusDocument) -> StatusDocument:
 def question_in_requests(job_id: str, question: WaitingQuestion) -> WaitingQuestion:
     """Return the question with the request that answers it."""
     request = f"POST /v1/jobs/{job_id}/questions/{question.id}"
-    changes = {"answer_with": request, "text": in_requests(question.text)}
-    return question.model_copy(update=changes)
+    return question.model_copy(update={"answer_with": request})

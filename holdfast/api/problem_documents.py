@@ -87,9 +87,9 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
 )
 
 
-def problem_response(error: HoldfastError, status: int | None = None) -> Response:
-    """Return the response for an error of Holdfast, by default with the status of its kind."""
-    status = status or status_of_error(error)
+def problem_response(error: HoldfastError, place: str = "body") -> Response:
+    """Return the response for an error of Holdfast; `place` is where its field was sent."""
+    status = status_of_error(error)
     headers: dict[str, str] = {}
     if isinstance(error, KeyMissing):
         headers["WWW-Authenticate"] = "Bearer"
@@ -99,7 +99,7 @@ def problem_response(error: HoldfastError, status: int | None = None) -> Respons
         headers["Retry-After"] = "5"
     detail = in_requests(str(error))
     field = error.field if isinstance(error, BadInput) else ""
-    faults = [FieldFault(f"body.{field}", detail)] if field else []
+    faults = [FieldFault(f"{place}.{field}", detail)] if field else []
     return _problem(status, type(error).__name__, detail, headers, faults=faults)
 
 
@@ -108,10 +108,11 @@ def status_of_error(error: HoldfastError) -> int:
     return next(number for kind, number in _STATUS if isinstance(error, kind))
 
 
-async def on_holdfast_error(_: Request, error: Exception) -> Response:
+async def on_holdfast_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HoldfastError):
         raise error
-    return problem_response(error)
+    is_in_query = isinstance(error, BadInput) and error.field in request.query_params
+    return problem_response(error, "query" if is_in_query else "body")
 
 
 async def on_validation_error(request: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from holdfast.bundles.bundle_reader import Bundle, open_bundle
 from holdfast.bundles.bundle_rows import bundle_rows
 from holdfast.client import Holdfast
 from holdfast.models.bundles.bundle_manifest import JobImport
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.core.schema_migration import newest_schema_version
@@ -58,11 +59,12 @@ async def import_bundle(
     """
     with ExitStack() as stack:
         # Reading takes long and happens in a thread, so that a server answers others meanwhile.
-        bundle = await asyncio.to_thread(
-            stack.enter_context, open_bundle(file, signed_by=signed_by)
-        )
-        check = await asyncio.to_thread(checked_content, bundle)
-        _check_schema(bundle)
+        with error_field("bundle"):
+            bundle = await asyncio.to_thread(
+                stack.enter_context, open_bundle(file, signed_by=signed_by)
+            )
+            check = await asyncio.to_thread(checked_content, bundle)
+            _check_schema(bundle)
         job_id = _checked_id(new_id or check.job_id)
         origin = JobImport(
             bundle_sha256=bundle.sha256,
@@ -92,7 +94,8 @@ async def _is_new(
     raise BadInput(
         f"there is a job {job_id} here already, and it does not come from this bundle"
         f"{'' if is_seen else ' or is of another owner'}; "
-        "`holdfast import FILE --as ID` imports under another id"
+        "`holdfast import FILE --as ID` imports under another id",
+        field="new_id",
     )
 
 
@@ -139,7 +142,8 @@ def _check_schema(bundle: Bundle) -> None:
 def _checked_id(job_id: str) -> str:
     if not _JOB_ID.fullmatch(job_id):
         raise BadInput(
-            f"{job_id[:100]!r} cannot be the id of a job: letters, digits and . _ - only; give one "
-            "with `--as ID`"
+            f"{job_id[:100]!r} cannot be the id of a job: letters, digits and . _ - only; "
+            "`holdfast import FILE --as ID` imports under another id",
+            field="new_id",
         )
     return job_id

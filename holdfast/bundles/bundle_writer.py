@@ -105,8 +105,8 @@ async def write_bundle(
     job = await job_rows.load_job(holdfast.db, job_id)
     if not job.status.is_final:
         raise BadInput(
-            f"job {job_id} is {job.status.value}; a bundle has a job that has ended: wait for it "
-            f"with `holdfast wait {job_id}`"
+            f"job {job_id} is {job.status.value}; a bundle has a job that has ended; "
+            f"`holdfast wait {job_id}` shows when it has"
         )
     redaction = await _redaction(holdfast, job, redacted)
     left_out = tuple(sorted(redaction.redacted))

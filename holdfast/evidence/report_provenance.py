@@ -122,9 +122,8 @@ async def _earlier_job_notes(db: Database, job_id: str, found: CitedEvidence) ->
     if report is None:
         return (f"job {before}, which this job follows, read the passage; it was removed",)
     marks = [each.mark for each in report.citations if each.source_id == found.source_id]
-    mark = f" {marks[0]}" if marks else ""
-    trace = f"`holdfast trace {before}{mark}`"
-    return (f"job {before}, which this job follows, read the passage: {trace}",)
+    mark = f"; its report names it at mark {marks[0]}" if marks else ""
+    return (f"job {before}, which this job follows, read the passage{mark}",)
 
 
 def _notes(

@@ -13,7 +13,7 @@ from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.errors import ServiceDown
 from holdfast.models.evidence.evidence import Report
-from holdfast.models.jobs.job_record import Job, JobStatus
+from holdfast.models.jobs.job_record import Job, JobStatus, StopReason
 from holdfast.models.jobs.job_state import JobState, TaskState
 from holdfast.models.plans.research_plan import TaskKind, TaskStatus
 from holdfast.models.questions.user_questions import QuestionKind
@@ -74,7 +74,7 @@ async def status_of_job(
         doing=activity.pending,
         waiting=() if is_over else _waiting_tasks(state),
         model_calls=open_calls,
-        blocked_by=(*_pause_reason(job), *activity.blocked_by, *_blocking_questions(questions)),
+        blocked_by=(*_ways_on(job), *activity.blocked_by, *_blocking_questions(questions)),
         questions=questions,
         warnings=() if report is None else report.warnings,
         next=() if is_over else expected_actions(state, running),
@@ -170,10 +170,16 @@ def _limit_usages(state: JobState, spend: Spend, currency: str) -> tuple[LimitUs
     )
 
 
-def _pause_reason(job: Job) -> Iterator[str]:
-    if job.status is JobStatus.PAUSED:
-        reason = f": {job.message}" if job.message else ""
-        yield f"the job is paused{reason}; continue with `holdfast resume {job.id}`"
+def _ways_on(job: Job) -> Iterator[str]:
+    """Say how a job goes on that waits for a person; what is stored of it names no command."""
+    if job.stop_reason is StopReason.PLANNED:
+        yield f"the job was only planned; `holdfast resume {job.id}` runs the plan"
+    if job.status is not JobStatus.PAUSED:
+        return
+    reason = f": {job.message}" if job.message else ""
+    yield f"the job is paused{reason}; continue with `holdfast resume {job.id}`"
+    if job.message and job.request.strategy.max_cost is not None:
+        yield f"`holdfast resume {job.id} --set max_cost=none` continues without the limit max_cost"
 
 
 def _blocking_questions(questions: Iterable[WaitingQuestion]) -> Iterator[str]:

@@ -136,8 +136,10 @@ class JobController:
                 await job_control_rows.withdraw_guidance(db, number)
             reason = await question_rows.refusal_reason(db, job_id, question)
             # Temporal cuts long messages.
-            is_cut = reason.startswith(str(error)[:100])
-            raise BadInput(reason if is_cut else str(error)) from error
+            if reason.startswith(str(error)[:100]):
+                # The words, a cap or a plan, cannot be used; the choice was checked before.
+                raise BadInput(reason, field="text") from error
+            raise
 
     async def resume(self, job_id: str, strategy: Strategy | None = None) -> None:
         """Continue the job with everything it has found, under another strategy if one is given.

@@ -1,5 +1,6 @@
 """Check the filters of a list of jobs."""
 
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.planning.strategies.strategy_presets import preset as find_preset
@@ -14,6 +15,7 @@ def check_job_filters(status: str | None, preset: str | None) -> None:
     """
     statuses = [known.value for known in JobStatus]
     if status and status not in statuses:
-        raise BadInput(f"no status {status!r}; statuses: {', '.join(statuses)}")
+        raise BadInput(f"no status {status!r}; statuses: {', '.join(statuses)}", field="status")
     if preset:
-        find_preset(preset)
+        with error_field("preset"):
+            find_preset(preset)

@@ -4,6 +4,7 @@ from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.job_filter_check import check_job_filters
 from holdfast.jobs.record_in_words import ending_words
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.jobs.job_filter import JobFilter
@@ -44,7 +45,8 @@ async def newest_jobs(holdfast: Holdfast, which: JobFilter) -> list[JobLine]:
         NotFound: there is no such preset, or no job `which.after`.
     """
     check_job_filters(which.status, which.preset)
-    return await holdfast.list_jobs(which)
+    with error_field("after"):
+        return await holdfast.list_jobs(which)
 
 
 async def plan_of(holdfast: Holdfast, job_id: str) -> Plan:
@@ -85,8 +87,8 @@ async def report_of(holdfast: Holdfast, job_id: str) -> Report:
 def _missing_report_message(job: Job, *, has_findings: bool) -> str:
     if not job.status.is_final:
         return (
-            f"job {job.id!r} is {job.status.value}, its report is not written yet; wait for it "
-            f"with `holdfast wait {job.id}`"
+            f"job {job.id!r} is {job.status.value}, its report is not written yet; "
+            f"`holdfast wait {job.id}` shows when it has ended"
         )
     reason = ending_words(job.status.value, job.stop_reason)
     message = f": {job.message}" if job.message else ""

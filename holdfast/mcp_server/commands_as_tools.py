@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from holdfast.api.commands_in_messages import replace_commands
 
 TOOLS: Mapping[str, str] = {
-    "answer": "`research_answer`",
+    "answer": "`research_answer` of the job <JOB>",
     "cancel": "`research_stop` of the job <JOB>",
-    "list": "the page “Jobs” of Holdfast",
+    "list": "`research_jobs`",
     "plan": "the resource `holdfast://jobs/<JOB>/plan`",
     "questions": "`research_status` of the job <JOB>",
     "report": "`research_report` of the job <JOB>",
     "report --partial": "`research_stop` of the job <JOB>",
     "resume": "`research_resume` of the job <JOB>",
+    "retry": "`research_retry` of the job <JOB>",
     "run": "`research_start`",
     "schedules list": "`research_schedules`",
     "show": "`research_status` of the job <JOB>",
@@ -27,7 +28,6 @@ TOOLS: Mapping[str, str] = {
 """What does the same as the command; `NAME --OPTION` is the command with the option."""
 _OF_THE_USER: Mapping[str, str] = {
     "resume --set": "“Another limit…” on the page of the job <JOB>",
-    "retry": "“Run again” on the page of the job <JOB>",
     "corpus list": "the page “Collections” of Holdfast",
     "models list": "the page “Models and tools” of Holdfast",
 }

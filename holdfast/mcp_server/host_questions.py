@@ -124,7 +124,7 @@ def question_form(question: WaitingQuestion) -> ElicitRequest:
         properties["text"] = {"type": "string", "title": title}
     required = ["choice"] if choices and not takes_text else []
     schema = {"type": "object", "properties": properties, "required": required}
-    message = shorten_text(in_tools(question.text), _MAX_MESSAGE)
+    message = shorten_text(question.text, _MAX_MESSAGE)
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 

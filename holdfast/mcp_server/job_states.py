@@ -50,7 +50,7 @@ async def state_of(known: KnownCaller, job_id: str, note: str = "") -> ResearchS
         status=job.status.value,
         asked=shorten_text(job.request.question, _MAX_TEXT),
         answer=shorten_text(job.answer, _MAX_TEXT) if job.answer else None,
-        message=shorten_text(in_tools(job.message), _MAX_TEXT),
+        message=shorten_text(job.message, _MAX_TEXT),
         page=known.page_of(job_id),
         tasks=dict(Counter(task.status.value for task in Plan(tasks=plan.tasks).live)),
         doing=_doing(document),
@@ -112,7 +112,7 @@ def _asked(question: WaitingQuestion) -> AskedQuestion:
     return AskedQuestion(
         question=question.id,
         kind=question.kind,
-        text=shorten_text(in_tools(question.text), _MAX_TEXT),
+        text=shorten_text(question.text, _MAX_TEXT),
         choices=question.choices,
         default=question.default,
         deadline=question.deadline,

@@ -189,7 +189,7 @@ async def _result(known: KnownCaller, job: Job) -> dict[str, Any]:
 
 
 def _message(job: Job) -> str:
-    reason = f", {in_tools(job.message)}" if job.message else ""
+    reason = f", {job.message}" if job.message else ""
     return f"job {job.id} is {job.status.value}{reason}"[:500]
 
 

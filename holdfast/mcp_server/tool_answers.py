@@ -11,6 +11,7 @@ from holdfast.models.budget.job_expectation import JobExpectation
 from holdfast.models.budget.token_prices import Money
 from holdfast.models.evidence.source_checks import StoredSourceCheck
 from holdfast.models.frozen_model import Frozen
+from holdfast.models.views.job_views import JobLine
 
 
 class StartedResearch(Frozen):
@@ -72,6 +73,13 @@ class ResearchState(Frozen):
     report_parts: int = Field(description="0: there is no report yet")
     note: str = ""
     next: str
+
+
+class JobList(Frozen):
+    """`research_jobs`: the newest jobs of the caller."""
+
+    jobs: tuple[JobLine, ...]
+    is_whole: bool = Field(description="false: there may be more, after the last one here")
 
 
 class SourcePassageView(Frozen):

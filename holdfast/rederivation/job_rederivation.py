@@ -33,7 +33,7 @@ async def rederive_job(holdfast: Holdfast, job_id: str) -> Rederivation:
     if not job.status.is_final:
         raise BadInput(
             f"job {job_id} is {job.status.value}; what it decides can be derived again when it "
-            f"has ended: `holdfast wait {job_id}`"
+            f"has ended; `holdfast wait {job_id}` shows when it has"
         )
     stored = await task_queries.load_tasks(db, job_id)
     return Rederivation(

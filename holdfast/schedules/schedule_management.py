@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.client import Holdfast
 from holdfast.jobs.job_lookup import report_of
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, ServiceDown
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.schedules.schedule import (
@@ -69,7 +70,8 @@ async def schedule_update(
         BadInput: the terms cannot be used.
         ServiceDown: Temporal does not answer; the schedule is stored, and a worker starts it.
     """
-    await report_of(holdfast, job_id)
+    with error_field("update"):
+        await report_of(holdfast, job_id)
     job = await job_rows.load_job(holdfast.db, job_id)
     work = ScheduledWork(updated_job=job_id, searches_again=searches_again)
     return await _add(holdfast, owner, job.request.question, work, terms, key_id)
@@ -153,10 +155,12 @@ async def _add(
     terms: ScheduleTerms,
     key_id: str,
 ) -> ScheduleView:
-    parse_times(terms.times)
-    checked_time_zone(terms.time_zone)
+    with error_field("times"):
+        parse_times(terms.times)
+    with error_field("time_zone"):
+        checked_time_zone(terms.time_zone)
     if not timedelta(0) <= terms.catch_up <= _LONGEST_CATCH_UP:
-        raise BadInput("`catch_up` is a time up to 366 days, such as 12h or 3d")
+        raise BadInput("`catch_up` is a time up to 366 days, such as 12h or 3d", field="catch_up")
     now = datetime.now(UTC)
     made = Schedule(
         id=f"schedule-{secrets.token_hex(5)}",

@@ -46,8 +46,8 @@ async def send_update(
     except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
         raise ServiceDown(
             f"no worker answered within {_ANSWER_TIMEOUT.total_seconds():g} s, so {job_id} may "
-            f"not have received the request. Start a worker with `holdfast up`, then look with "
-            f"`holdfast status {job_id}` whether the request arrived"
+            f"not have received the request. Start a worker with `holdfast up`, then "
+            f"`holdfast status {job_id}` shows whether the request arrived"
         ) from error
     except RPCError as error:
         raise _delivery_error(job_id, error) from error
@@ -72,7 +72,7 @@ def _delivery_error(job_id: str, error: "RPCError") -> BadInput | ServiceDown:
     from temporalio.service import RPCStatusCode
 
     if error.status is RPCStatusCode.NOT_FOUND:
-        return BadInput(f"job {job_id} has just ended; look at it with `holdfast show {job_id}`")
+        return BadInput(f"job {job_id} has just ended; `holdfast show {job_id}` shows how")
     return ServiceDown(f"Temporal could not reach job {job_id}: {error.message}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.models.access.api_keys import ApiKey
 from holdfast.models.access.webhook_events import WebhookEvent
 from holdfast.models.access.webhooks import CreatedWebhook, Webhook
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.storage.access.webhook_rows import replace_secret, store_webhook
 from holdfast.storage.core.database import Database
@@ -38,11 +39,14 @@ async def add_webhook(
         BadInput: the address may not be reached, or the owner has too many webhooks.
         NotFound: the owner has no such job.
     """
-    webhook_target(url, read_webhook_hosts(config_file))
-    if not url.isascii():
-        raise BadInput(f"{url[:300]!r} has letters outside of ASCII; encode them with %")
+    with error_field("url"):
+        webhook_target(url, read_webhook_hosts(config_file))
+        if not url.isascii():
+            raise BadInput(f"{url[:300]!r} has letters outside of ASCII; encode them with %")
     if job_id is not None and await find_job_owner(db, job_id) != owner:
-        raise NotFound(f"{owner} has no job {job_id[:200]!r}; `holdfast list` lists the jobs")
+        raise NotFound(
+            f"{owner} has no job {job_id[:200]!r}; `holdfast list` lists the jobs", field="job"
+        )
     made = Webhook(
         id=f"wh_{secrets.token_hex(_ID_BYTES)}",
         owner=owner,

@@ -48,12 +48,14 @@ def check_answer(kind: QuestionKind, choice: str, *, has_words: bool) -> None:
     """
     if choice and choice not in CHOICES_BY_KIND[kind]:
         raise BadInput(
-            f"{choice!r} is no answer to a question of kind {kind.value}; {_accepted_answers(kind)}"
+            f"{choice!r} is no answer to a question of kind {kind.value}; "
+            f"{_accepted_answers(kind)}",
+            field="choice",
         )
     if choice in CHOICES_WITH_WORDS and not has_words:
-        raise BadInput(f"{choice!r} needs words: what is to be different?")
+        raise BadInput(f"{choice!r} needs words: what is to be different?", field="text")
     if not choice and (kind not in FREE_TEXT_KINDS or not has_words):
-        raise BadInput(f"the answer is empty; {_accepted_answers(kind)}")
+        raise BadInput(f"the answer is empty; {_accepted_answers(kind)}", field="text")
 
 
 def parse_answer(kind: QuestionKind, text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from holdfast.planning.scheduler.revision_timing import is_left_to_revision
 PLANNED_ONLY = EndJob(
     status=JobStatus.DONE,
     reason=StopReason.PLANNED,
-    message="only planned, as requested; `holdfast resume` runs the plan",
+    message="only planned, as requested; the plan has not been run",
 )
 _GOOD_ENOUGH = (StopCondition.READY, StopCondition.CONFIDENT)
 

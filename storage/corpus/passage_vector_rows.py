@@ -75,7 +75,7 @@ set model = excluded.model, dimension = excluded.dimension, embedding = excluded
 _MISSING_PGVECTOR = (
     "semantic search needs pgvector, which this PostgreSQL does not have, or this role may not "
     "create: install pgvector on the server, have a superuser run `create extension vector` in "
-    "this database, then run `holdfast corpus add` again; keyword search works without it"
+    "this database, then add the documents again; keyword search works without it"
 )
 
 

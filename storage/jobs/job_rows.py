@@ -157,8 +157,8 @@ async def unchanged_job(db: Database, job: Job) -> AsyncIterator[JobTransaction]
     async with db.job(job.id) as write:
         if (write.held.status, write.held.epoch) != (job.status.value, job.epoch):
             raise BadInput(
-                f"job {job.id} has just changed and is {write.held.status}; look at it with "
-                f"`holdfast show {job.id}`"
+                f"job {job.id} has just changed and is {write.held.status}; "
+                f"`holdfast show {job.id}` shows it"
             )
         yield write
 

@@ -158,7 +158,7 @@ class CallLedger:
         if inherited is not None and row.status != CallStatus.DONE:
             row = await inherit_model_answer(self.db, row.id, inherited) or row
         if expense is not None:
-            check_reservation(key, request, row, expense)
+            check_reservation(request, row, expense)
         return LedgerEntry(
             row_id=row.id,
             answer=recorded_completion(row) if row.status == CallStatus.DONE else None,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from holdfast.models.calls.call_records import CallKey, ReservationRequest
+from holdfast.models.calls.call_records import ReservationRequest
 from holdfast.models.calls.model_requests import ModelRequest
 from holdfast.models.errors import BudgetHeld, BudgetReached
 from holdfast.storage.core.hot_path_pool import StatementValue
@@ -25,7 +25,6 @@ def reservation_values(expense: ReservationRequest) -> dict[str, StatementValue]
 
 
 def check_reservation(
-    key: CallKey,
     request: ModelRequest,
     row: Any,  # noqa: ANN401 - a named tuple of columns
     expense: ReservationRequest,
@@ -42,7 +41,7 @@ def check_reservation(
         raise BudgetReached(
             f"the price of model {request.model!r} is unknown, so max_cost cannot be kept; name it "
             f'in holdfast.toml under [prices."{request.model}"] and restart the worker, or '
-            f"take the limit away with `holdfast resume {key.job_id} --set max_cost=none`"
+            "take the limit away"
         )
     message = (
         f"the next call ({request.role}) may take {row.asked_tokens:,} tokens, and the budget has "

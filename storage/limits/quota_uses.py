@@ -84,7 +84,7 @@ async def take_quota(db: Database, call_id: int, expected: QuotaUse) -> bool:
     left = timedelta(seconds=row.left_s)
     raise ModelTurnAwaited(
         f"the quota of {row.kind} {row.subject!r} has no room before midnight UTC: "
-        f"{_reason(row.what, row.used, row.most)}; `holdfast quotas set` changes it",
+        f"{_reason(row.what, row.used, row.most)}; an administrator can change it",
         after=min(left, _POLL),
     )
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-_SHARED = ("holdfast/*", "planning", "storage", "tools", "activities", "workflows", "models")
+_SHARED = (
+    "holdfast/*",
+    "planning",
+    "storage",
+    "tools",
+    "activities",
+    "workflows",
+    "models",
+    "roles",
+)
 _OTHER_FACES = {"cli", "web", "mcp_server", "python_client", "temporal_ui", "services"}
 """They answer people and hosts, who run commands and call tools."""
 _NO_ERRORS = {
@@ -21,7 +30,13 @@ _COMMAND = re.compile(r"`holdfast [a-z][^`]*`")
 
 def named_commands() -> set[str]:
     """Every command in backticks that an error may name."""
-    return {command for source in _shared_sources() for command in _commands(source)}
+    return set().union(*commands_by_module().values())
+
+
+def commands_by_module() -> dict[str, set[str]]:
+    """The commands in backticks that texts of shared modules name, by the module's path."""
+    found = {str(each.relative_to(_ROOT)): set(_commands(each)) for each in _shared_sources()}
+    return {module: commands for module, commands in found.items() if commands}
 
 
 def _shared_sources() -> Iterator[Path]:

@@ -204,8 +204,8 @@ class CorpusRetrieval:
         dimension = await self.store.dimension_of(collection, model)
         if dimension == 0:
             raise _MissingVectors(
-                f"no passage of collection {collection!r} has a vector of model {model!r}: run "
-                "`holdfast corpus add` again, which says so if PostgreSQL lacks pgvector"
+                f"no passage of collection {collection!r} has a vector of model {model!r}: add "
+                "its documents again, which says so if PostgreSQL lacks pgvector"
             )
         if needs_all and (missing := await self.store.vectors_missing(collection, model)):
             # A search by both would prefer the passages that have a vector.

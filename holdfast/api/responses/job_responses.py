@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from openai.types.responses import Response, ResponseOutputItem
 
-from holdfast.api.commands_as_requests import in_requests
 from holdfast.api.event_feed import EventFeed
 from holdfast.api.responses.progress_sentences import progress_sentence
 from holdfast.api.responses.report_message import plain_text, report_text
@@ -109,12 +108,12 @@ class JobResponse:
             return await self._ended("completed", call)
         status = _STATUS[JobStatus(str(entry.facts["status"]))]
         if status != "completed":
-            said = in_requests(str(entry.facts.get("message") or status))
+            said = str(entry.facts.get("message") or status)
             return await self._ended(status, None, said)
         report = await load_report(self.holdfast.db, self.stored.job_id)
         if report is None:
             reason = entry.facts.get("message") or entry.facts.get("reason")
-            text = plain_text(f"The job ended without a report: {in_requests(str(reason))}")
+            text = plain_text(f"The job ended without a report: {reason}")
         else:
             text = report_text(report, self.base_url)
         return await self._ended(status, message_item(self.stored, text))

@@ -7,7 +7,6 @@ on that. The words may use what else is stored.
 from collections import defaultdict
 from collections.abc import Mapping
 
-from holdfast.api.commands_as_requests import in_requests
 from holdfast.models.text.terminal_text import shorten_text, single_line
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
@@ -40,4 +39,4 @@ def progress_sentence(entry: EventView, descriptions: Mapping[str, str]) -> str 
         "message": entry.facts.get("message") or f"by {entry.facts.get('by')}",
     }
     text = sentence.format_map(defaultdict(str, words))
-    return shorten_text(single_line(in_requests(text)), _MAX_LENGTH)
+    return shorten_text(single_line(text), _MAX_LENGTH)

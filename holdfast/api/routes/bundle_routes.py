@@ -19,6 +19,7 @@ from holdfast.bundles.bundle_check import BundleCheck, check_bundle
 from holdfast.bundles.bundle_import import ImportedJob, import_bundle
 from holdfast.bundles.bundle_writer import write_bundle
 from holdfast.models.bundles.bundle_manifest import Redaction
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 
 _ZIP = "application/zip"
@@ -100,7 +101,8 @@ async def check_sent_bundle(session: Reader, request: Request) -> BundleCheck:
     """Check the hashes, signature, sources and quotes of a bundle; nothing is stored."""
     del session
     async with _sent_bundle(request) as (file, _):
-        return await asyncio.to_thread(check_bundle, file)
+        with error_field("bundle"):
+            return await asyncio.to_thread(check_bundle, file)
 
 
 def _remove(written: Path) -> None:
@@ -117,14 +119,19 @@ def _empty_file() -> Path:
 async def _sent_bundle(request: Request) -> AsyncIterator[tuple[IO[bytes], str]]:
     # Read here and not by FastAPI, which would read the file of a sender without a key.
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        raise BadInput("send the bundle as multipart/form-data, in a field `bundle`")
+        raise BadInput(
+            "send the bundle as multipart/form-data, in a field `bundle`", field="bundle"
+        )
     async with request.form(max_files=1, max_fields=len(_FIELDS)) as form:
         unknown = set(form) - _FIELDS
         if unknown:
-            raise BadInput(f"the form has an unknown field {min(unknown)[:40]!r}")
+            name = min(unknown)[:40]
+            raise BadInput(f"the form has an unknown field {name!r}", field=name)
         bundle, new_id = form.get("bundle"), form.get("new_id", "")
         if not isinstance(bundle, UploadFile):
-            raise BadInput("the field `bundle` is a file; send it with a `filename`")
+            raise BadInput(
+                "the field `bundle` is a file; send it with a `filename`", field="bundle"
+            )
         if not isinstance(new_id, str):
-            raise BadInput("the field `new_id` is a text")
+            raise BadInput("the field `new_id` is a text", field="new_id")
         yield bundle.file, new_id

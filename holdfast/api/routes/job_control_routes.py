@@ -130,7 +130,8 @@ async def answer_question(
         if asked.kind is not QuestionKind.APPROVAL:
             raise BadInput("If-Match belongs to an answer about the plan; leave the header out")
         await _check_revision(job, revision)
-    words = checked_words(body.choice, body.text)
+    with error_field("text"):
+        words = checked_words(body.choice, body.text)
     await job.controller.answer(job.id, question, body.choice, words)
     return AcceptedChange(job_id=job.id, did="answered")
 

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.api.api_context import ReadJob
 from holdfast.api.commands_as_requests import (
-    in_requests,
     question_in_requests,
     status_in_requests,
 )
@@ -152,5 +151,4 @@ async def list_open_questions(job: ReadJob) -> tuple[WaitingQuestion, ...]:
 
 
 async def _shown(job: ReadJob) -> JobView:
-    view = await job.holdfast.show(job.id)
-    return view.model_copy(update={"message": in_requests(view.message)})
+    return await job.holdfast.show(job.id)

@@ -85,24 +85,31 @@ async def created_schedule(session: CallerView, body: NewScheduleBody) -> Schedu
         NotFound: the caller sees no such job or collection.
         ServiceDown: Temporal does not answer.
     """
+    with error_field("catch_up"):
+        catch_up = parse_age(body.catch_up)
     terms = ScheduleTerms(
         times=body.times,
         time_zone=body.time_zone,
         overlap=body.overlap,
-        catch_up=parse_age(body.catch_up),
+        catch_up=catch_up,
         runs=body.runs,
     )
     if (body.ask is None) == (body.update is None):
-        raise BadInput("give either `ask`, a question, or `update`, a job with a report")
+        raise BadInput(
+            "give either `ask`, a question, or `update`, a job with a report", field="ask"
+        )
     if body.search and body.update is None:
-        raise BadInput("`search` belongs to `update`; a question searches at each run anyway")
+        raise BadInput(
+            "`search` belongs to `update`; a question searches at each run anyway", field="search"
+        )
     caller, holdfast = session.caller, session.holdfast
     if body.ask is not None:
         with error_field("ask"):
             request = await checked_job_request(session, body.ask)
         return await schedule_question(holdfast, request, terms, key_id=caller.key_id)
     job_id = body.update or ""
-    await check_visible_job(session, job_id)
+    with error_field("update"):
+        await check_visible_job(session, job_id)
     return await schedule_update(
         holdfast,
         job_id,

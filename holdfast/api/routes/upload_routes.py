@@ -13,6 +13,7 @@ from holdfast.api.owned_collections import OwnedCollections
 from holdfast.corpus.uploads.upload_acceptance import SentFile, UploadRequest, accept_upload
 from holdfast.models.corpus.document_uploads import MAX_LISTED_UPLOADS, DocumentUpload
 from holdfast.models.corpus.search_language import SearchLanguage, search_language
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.storage.corpus.upload_rows import load_newest_uploads, load_upload
 
@@ -109,13 +110,16 @@ def _shown(session: CallerSession, upload: DocumentUpload) -> DocumentUpload:
 async def _form(request: Request) -> AsyncIterator[FormData]:
     # Read here and not by FastAPI, which would read the files of a sender without a key.
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        raise BadInput("send the documents as multipart/form-data, each in a field `files`")
+        raise BadInput(
+            "send the documents as multipart/form-data, each in a field `files`", field="files"
+        )
     async with request.form(max_files=MAX_FILES, max_fields=_MAX_FIELDS) as form:
         unknown = set(form) - {"files", "metadata", "language", "replace"}
         if unknown:
             named = ", ".join(sorted(repr(name[:40]) for name in unknown))
             raise BadInput(
-                f"the form has unknown fields: {named}; use files, metadata, language, replace"
+                f"the form has unknown fields: {named}; use files, metadata, language, replace",
+                field=min(unknown)[:40],
             )
         yield form
 
@@ -123,7 +127,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
 def _files(form: FormData) -> list[SentFile]:
     parts = form.getlist("files")
     if not all(isinstance(part, UploadFile) for part in parts):
-        raise BadInput("each field `files` is a file; send it with a `filename`")
+        raise BadInput("each field `files` is a file; send it with a `filename`", field="files")
     return [
         SentFile(part.filename or "", part.file, part.size or 0)
         for part in parts
@@ -135,23 +139,26 @@ def _metadata(form: FormData) -> dict[str, str]:
     try:
         return _METADATA.validate_json(_text(form, "metadata") or "{}")
     except ValidationError as error:
-        raise BadInput('metadata is a JSON object of texts, such as {"kind": "minutes"}') from error
+        raise BadInput(
+            'metadata is a JSON object of texts, such as {"kind": "minutes"}', field="metadata"
+        ) from error
 
 
 def _is_replacing(form: FormData) -> bool:
     word = _text(form, "replace")
     if word not in _WORDS:
-        raise BadInput(f"replace is true or false, not {word[:40]!r}")
+        raise BadInput(f"replace is true or false, not {word[:40]!r}", field="replace")
     return _WORDS[word]
 
 
 def _language(form: FormData) -> SearchLanguage | None:
     word = _text(form, "language")
-    return search_language(word) if word else None
+    with error_field("language"):
+        return search_language(word) if word else None
 
 
 def _text(form: FormData, name: str) -> str:
     value = form.get(name, "")
     if not isinstance(value, str):
-        raise BadInput(f"the field {name!r} is a text, not a file")
+        raise BadInput(f"the field {name!r} is a text, not a file", field=name)
     return value

@@ -14,6 +14,7 @@ from holdfast.models.access.webhooks import (
     Webhook,
     WebhookDelivery,
 )
+from holdfast.models.error_fields import error_field
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.access.webhook_delivery_rows import load_deliveries
 from holdfast.storage.access.webhook_rows import (
@@ -68,6 +69,8 @@ class TestMessage(Frozen):
 async def create_webhook(session: Asker, body: NewWebhookBody) -> CreatedWebhook:
     """Add a webhook; the answer is the only one that has its secret."""
     owner, keys = session.caller.owner, session.installation.db
+    with error_field("key"):
+        key = None if body.key is None else await key_of_owner(keys, body.key, owner)
     return await add_webhook(
         session.holdfast.db,
         session.holdfast.settings.config_file,
@@ -75,7 +78,7 @@ async def create_webhook(session: Asker, body: NewWebhookBody) -> CreatedWebhook
         owner=owner,
         events=body.events,
         job_id=body.job,
-        key=None if body.key is None else await key_of_owner(keys, body.key, owner),
+        key=key,
     )
 
 

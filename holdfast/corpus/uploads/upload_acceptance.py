@@ -12,6 +12,7 @@ from holdfast.corpus.uploads.upload_paths import checked_upload_paths
 from holdfast.corpus.uploads.upload_queue import UploadQueue
 from holdfast.models.corpus.document_uploads import DocumentUpload, UploadStatus
 from holdfast.models.corpus.search_language import SearchLanguage
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.storage.corpus.upload_rows import count_open_uploads, load_upload, store_upload
 
@@ -50,9 +51,11 @@ async def accept_upload(queue: UploadQueue, request: UploadRequest) -> DocumentU
         StorageAway: PostgreSQL does not answer; nothing is kept.
     """
     if not request.files:
-        raise BadInput("there is no file; send at least one in the field `files`")
-    paths = checked_upload_paths([file.name for file in request.files])
-    metadata = _checked_metadata(request.metadata)
+        raise BadInput("there is no file; send at least one in the field `files`", field="files")
+    with error_field("files"):
+        paths = checked_upload_paths([file.name for file in request.files])
+    with error_field("metadata"):
+        metadata = _checked_metadata(request.metadata)
     if await count_open_uploads(queue.db, request.owner) >= MAX_OPEN_UPLOADS:
         raise BadInput(f"{MAX_OPEN_UPLOADS} uploads wait already; send this one when they are read")
     upload = DocumentUpload(

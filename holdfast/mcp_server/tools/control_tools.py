@@ -1,4 +1,4 @@
-"""Define the tools that answer a job's questions, guide the job, and stop it."""
+"""Define the tools that answer a job's questions, guide, continue, repeat and stop it."""
 
 from datetime import timedelta
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from holdfast.mcp_server.tool_answers import ResearchState
 from holdfast.mcp_server.tools.argument_types import JobId
 from holdfast.models.access.access_scopes import Scope
 from holdfast.models.errors import BadInput
+from holdfast.models.questions.control_requests import RerunScope
 from holdfast.storage.jobs import job_rows
 
 _CHANGES = ToolAnnotations(
@@ -30,7 +31,7 @@ _WRITES = "the job writes a report of what it found; call research_wait"
 
 
 def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
-    """Add `research_answer`, `research_steer`, `research_resume` and `research_stop`."""
+    """Add the tools that answer questions of a job, and guide, continue, repeat and stop it."""
 
     async def research_answer(
         job: JobId,
@@ -75,6 +76,24 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
             await known.controller.resume(job)
             return await state_of(known, job)
 
+    async def research_retry(
+        job: JobId,
+        tasks: Annotated[
+            list[str],
+            Field(
+                description="Ids of tasks of the plan, such as T2.", min_length=1, max_length=200
+            ),
+        ],
+        ctx: Context[Any, Any],
+        dry_run: Annotated[bool, Field(description="Only say what would run again.")] = False,
+    ) -> RerunScope:
+        """Run tasks, and what depends on them, again; everything else of the job is kept."""
+        async with calls.open(ctx.request_context, "research_retry", Scope.STEER, job) as known:
+            names = list(dict.fromkeys(tasks))
+            if dry_run:
+                return await known.controller.preview_retry(job, names)
+            return await known.controller.retry(job, names)
+
     async def research_stop(job: JobId, ctx: Context[Any, Any]) -> ResearchState:
         """Stop a job now, and have it report what it found so far; the findings are kept."""
         async with calls.open(ctx.request_context, "research_stop", Scope.STEER, job) as known:
@@ -83,6 +102,7 @@ def add_control_tools(server: ResearchServer, calls: ToolCalls) -> None:
     server.add_tool(research_answer, annotations=_CHANGES)
     server.add_tool(research_steer, annotations=_CHANGES)
     server.add_tool(research_resume, annotations=_CHANGES)
+    server.add_tool(research_retry, annotations=_CHANGES)
     server.add_tool(research_stop, annotations=_STOPS)
 
 

@@ -81,7 +81,8 @@ async def test_the_evidence_of_the_earlier_job_answers_a_follow_up(
     assert citation.quote == STUDY
     trace = await provenance_of(engine.holdfast, job.job_id, citation.mark)
     assert trace.resolves
-    assert f"`holdfast trace {before.job_id} 1`" in trace.notes[0]
+    assert f"job {before.job_id}, which this job follows" in trace.notes[0]
+    assert "its report names it at mark 1" in trace.notes[0]
 
 
 async def test_a_cited_passage_that_the_first_search_finds_is_shown_once(

@@ -98,14 +98,17 @@ async def test_the_status_of_a_job_names_the_request_that_helps(
         status = (await serving.get(f"/jobs/{job}/status")).json()
         (waiting,) = (await serving.get(f"/jobs/{job}/questions/open")).json()
         ended = [
-            (await serving.get(f"/jobs/{planned}{part}")).json()["message"]
-            for part in ("", "/status", "/wait")
+            (await serving.get(f"/jobs/{planned}{part}")).text
+            for part in ("", "/status", "/wait", "/log", "/events")
         ]
+        ways_on = (await serving.get(f"/jobs/{planned}/status")).json()["blocked_by"]
 
     request = f"POST /v1/jobs/{job}/questions/{question.id}"
     assert status["questions"][0]["answer_with"] == waiting["answer_with"] == request
     assert f"give it with `{request}`" in status["blocked_by"][0]
-    assert all("`POST /v1/jobs/JOB/resume` runs the plan" in message for message in ended), ended
+    assert all("only planned, as requested" in text for text in ended), ended
+    assert not any("`holdfast " in text for text in ended), ended
+    assert ways_on == [f"the job was only planned; `POST /v1/jobs/{planned}/resume` runs the plan"]
 
 
 async def client_without_key(serving: HttpService) -> str:

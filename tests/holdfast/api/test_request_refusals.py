@@ -46,35 +46,82 @@ async def test_what_was_asked_wrongly_is_named(
 _ASKED = {"question": "Who?"}
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "field"),
-    [
-        ("/jobs", {"question": " "}, "question"),
-        ("/jobs", {**_ASKED, "preset": "odd"}, "preset"),
-        ("/jobs", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
-        ("/jobs", {**_ASKED, "settings": {"odd": 1}}, "settings.odd"),
-        ("/jobs", {**_ASKED, "model": "a b"}, "model"),
-        ("/jobs", {**_ASKED, "servers": [" "]}, "servers"),
-        ("/jobs", {**_ASKED, "servers": ["odd"]}, "servers"),
-        ("/jobs", {**_ASKED, "collection": "odd"}, "collection"),
-        ("/jobs", {**_ASKED, "follows": "job-x"}, "follows"),
-        ("/estimates", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
-        (
-            "/schedules",
-            {"times": "daily 08:00", "ask": {**_ASKED, "settings": {"max_cost": -1}}},
-            "ask.settings.max_cost",
-        ),
-    ],
+_REFUSED_BODIES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("/jobs", {"question": " "}, "question"),
+    ("/jobs", {**_ASKED, "preset": "odd"}, "preset"),
+    ("/jobs", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
+    ("/jobs", {**_ASKED, "settings": {"odd": 1}}, "settings.odd"),
+    ("/jobs", {**_ASKED, "model": "a b"}, "model"),
+    ("/jobs", {**_ASKED, "servers": [" "]}, "servers"),
+    ("/jobs", {**_ASKED, "servers": ["odd"]}, "servers"),
+    ("/jobs", {**_ASKED, "collection": "odd"}, "collection"),
+    ("/jobs", {**_ASKED, "follows": "job-x"}, "follows"),
+    ("/estimates", {**_ASKED, "settings": {"max_cost": -1}}, "settings.max_cost"),
+    (
+        "/schedules",
+        {"times": "daily 08:00", "ask": {**_ASKED, "settings": {"max_cost": -1}}},
+        "ask.settings.max_cost",
+    ),
+    ("/schedules", {"times": "odd", "ask": _ASKED}, "times"),
+    ("/schedules", {"times": "daily 08:00", "time_zone": "Odd", "ask": _ASKED}, "time_zone"),
+    ("/schedules", {"times": "daily 08:00", "catch_up": "odd", "ask": _ASKED}, "catch_up"),
+    ("/schedules", {"times": "daily 08:00", "update": "job-x"}, "update"),
+    ("/keys", {"name": "a\nb", "owner": "ann"}, "name"),
+    ("/keys", {"name": "laptop", "owner": "shared"}, "owner"),
+    ("/webhooks", {"url": "http://a.example"}, "url"),
+    ("/webhooks", {"url": "https://93.184.215.14", "job": "job-x"}, "job"),
+    ("/webhooks", {"url": "https://93.184.215.14", "key": "x"}, "key"),
 )
-async def test_a_refused_value_is_named_by_its_field(
-    path: str, body: dict[str, Any], field: str, idle_engine: RunningEngine
-) -> None:
+
+
+async def test_a_refused_value_is_named_by_its_field(idle_engine: RunningEngine) -> None:
     with HttpService(idle_engine.holdfast, writes=True) as serving:
         async with serving.client() as client:
-            problem = (await client.post(path, json=body)).json()
+            problems = [
+                (field, (await client.post(path, json=body)).json())
+                for path, body, field in _REFUSED_BODIES
+            ]
 
-    assert problem["status"] in (400, 404)
-    assert problem["errors"] == [{"field": f"body.{field}", "message": problem["detail"]}]
+    for field, problem in problems:
+        assert problem["status"] in (400, 404)
+        assert problem["errors"] == [{"field": f"body.{field}", "message": problem["detail"]}]
+
+
+_TEXT_FILE = ("a.txt", b"text")
+
+
+_REFUSED_FORMS: tuple[tuple[str, Any, dict[str, str], str], ...] = (
+    ("/collections/c/documents", [("metadata", (None, "{}"))], {}, "files"),
+    ("/collections/c/documents", [("files", ("../a.txt", b"text"))], {}, "files"),
+    ("/collections/c/documents", [("files", _TEXT_FILE)], {"metadata": "[]"}, "metadata"),
+    ("/collections/c/documents", [("files", _TEXT_FILE)], {"metadata": '{"a":""}'}, "metadata"),
+    ("/collections/c/documents", [("files", _TEXT_FILE)], {"language": "odd"}, "language"),
+    ("/collections/c/documents", [("files", _TEXT_FILE)], {"replace": "odd"}, "replace"),
+    ("/collections/c/documents", [("files", _TEXT_FILE)], {"odd": "1"}, "odd"),
+    ("/bundles", [("bundle", _TEXT_FILE)], {}, "bundle"),
+    ("/bundles/check", [("bundle", _TEXT_FILE)], {}, "bundle"),
+    ("/bundles", [("odd", _TEXT_FILE)], {}, "odd"),
+)
+
+
+async def test_a_refused_field_of_a_form_is_named(idle_engine: RunningEngine) -> None:
+    with HttpService(idle_engine.holdfast, writes=True) as serving:
+        async with serving.client() as client:
+            problems = [
+                (field, (await client.post(path, files=files, data=form)).json())
+                for path, files, form, field in _REFUSED_FORMS
+            ]
+
+    for field, problem in problems:
+        assert problem["status"] == 400
+        assert problem["errors"] == [{"field": f"body.{field}", "message": problem["detail"]}]
+
+
+async def test_a_refused_filter_is_named_as_a_part_of_the_query(serving: HttpService) -> None:
+    for name in ("status", "preset", "after"):
+        problem = (await serving.get(f"/jobs?{name}=odd")).json()
+
+        assert problem["errors"] == [{"field": f"query.{name}", "message": problem["detail"]}]
 
 
 @pytest.mark.parametrize(

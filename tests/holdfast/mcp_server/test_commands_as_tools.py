@@ -42,6 +42,6 @@ async def test_states_and_refusals_name_tools_of_the_server(
     said = [*asked["blocked_by"], *refusals, stopped["note"], stopped["next"]]
     assert not any("holdfast " in each or "/v1/" in each for each in said), said
     assert "give it with `research_answer`" in asked["blocked_by"][0]
-    assert f"wait for it with `research_wait` of the job {job}" in refusals[1]
+    assert f"`research_wait` of the job {job} shows when it has ended" in refusals[1]
     named = {name for words in TOOLS.values() for name in re.findall(r"`(research_\w+)`", words)}
     assert named <= tools

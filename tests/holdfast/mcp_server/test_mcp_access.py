@@ -20,6 +20,7 @@ JOB_TOOLS: dict[str, dict[str, Any]] = {
     "research_answer": {"question": 1, "choice": "approve"},
     "research_steer": {"guidance": "x"},
     "research_resume": {},
+    "research_retry": {"tasks": ["T1"]},
     "research_stop": {},
     "research_report": {},
     "research_source": {"mark": 1},
@@ -47,13 +48,15 @@ async def test_no_tool_or_resource_shows_another_owners_job(
             await refusal_of(client, tool, job=job, **more) for tool, more in JOB_TOOLS.items()
         ]
         refusals.append(await refusal_of(client, "research_start", **QUESTION, follows=job))
+        listed = await answer_of(client, "research_jobs")
         own = (await answer_of(client, "research_start", **QUESTION))["job"]
         refusals.append(await refusal_of(client, "research_compare", job=own, other=job))
         for part in ("report", "plan", "sources/1"):
             with pytest.raises(Exception, match="there is no job"):
                 await client.read_resource(f"holdfast://jobs/{job}/{part}")
 
-    assert tools == {"research_start", *JOB_TOOLS, *SCHEDULE_TOOLS}
+    assert tools == {"research_start", "research_jobs", *JOB_TOOLS, *SCHEDULE_TOOLS}
+    assert listed == {"jobs": [], "is_whole": True}
     assert all(f"there is no job '{job}'" in each for each in refusals), refusals
     assert not any("found a" in each for each in refusals)
 

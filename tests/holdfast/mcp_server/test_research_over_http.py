@@ -40,8 +40,20 @@ async def test_a_host_researches_from_the_question_to_the_cited_passage(
         state = await ended(client, started["job"])
         report = await text_answer_of(client, "research_report", job=started["job"])
         source = await answer_of(client, "research_source", job=started["job"], mark=1)
+        listed = await answer_of(client, "research_jobs", words="who", status="done")
+        odd = await refusal_of(client, "research_jobs", status="odd")
         again = await answer_of(client, "research_start", **QUESTION)
+        retry = {"job": started["job"], "tasks": ["T1"]}
+        planned = await answer_of(client, "research_retry", **retry, dry_run=True)
+        retried = await answer_of(client, "research_retry", **retry)
+        repeated = await ended(client, started["job"])
 
+    assert [each["job_id"] for each in listed["jobs"]] == [started["job"]]
+    assert listed["is_whole"]
+    assert "statuses: queued" in odd
+    assert retried == planned
+    assert "T1" in retried["rerun"]
+    assert repeated["status"] == "done"
     assert started["page"] == f"{serving.url}/jobs/{started['job']}"
     assert started["expected"]["usual"] is None
     assert (state["status"], state["answer"], state["report_parts"]) == ("done", "found a", 1)

@@ -35,8 +35,6 @@ _OF_THE_INSTALLATION = {
     *("import", "export", "cancel"),
     # What an embedding or a reranking model needs.
     "corpus",
-    # A replay and a rederivation, which the page has not.
-    "wait",
 }
 
 
@@ -96,19 +94,19 @@ def test_a_command_stays_in_a_message_only_where_the_page_has_nothing_for_it() -
         ),
         (
             "delivered no report (planned); `holdfast resume job-1` runs its plan",
-            "delivered no report (planned); “Run the plan” runs its plan",
+            "delivered no report (planned); “Resume” or “Run the plan” on the page of the job runs its plan",
         ),
         (
             "or take the limit away with `holdfast resume job-1 --set max_cost=none`",
             "or take the limit away with “Another limit…” on the page of the job",
         ),
         (
-            "its report is not written yet; wait for it with `holdfast wait job-1`",
-            "its report is not written yet; the page of the job shows its end",
+            "its report is not written yet; `holdfast wait job-1` shows when it has ended",
+            "its report is not written yet; the page of the job shows when it has ended",
         ),
         (
-            "start a worker with `holdfast up`, then look with `holdfast status job-1` whether",
-            "start a worker with `holdfast up`, then look on the page of the job whether",
+            "start a worker with `holdfast up`, then `holdfast status job-1` shows whether",
+            "start a worker with `holdfast up`, then the page of the job shows whether",
         ),
     ],
 )
