@@ -296,4 +296,7 @@ def _fixed_plan_or_halt(
         wanted = ", ".join(request.strategy.agents)
         message = f"none of the agents can work: {wanted}; they have no tools, or do not exist"
         return Halt(reason=StopReason.PLANNING_FAILED, message=message)
-    return fixed_plan(request.question, named), f"fixed: {', '.join(named)}"
+    plan = fixed_plan(request.question, named)
+    if len(plan.tasks) == 1:
+        return plan, "the preset fixes the plan: one task researches the whole question"
+    return plan, f"the preset fixes the plan: {len(plan.tasks)} tasks, one after the other"
