@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 SHORTEST_SECRET = 8
 """Characters of the shortest masked secret; masking every `x` or `en` would garble answers."""
-_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]{,19}|[A-Z]{,20}")
+_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]{,19}|[A-Z]{1,20}")
 """Keys of local servers are often words, such as `placeholder`, which texts contain by chance."""
 
 

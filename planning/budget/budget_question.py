@@ -37,7 +37,9 @@ def budget_question(strategy: Strategy, spent: SpendBreakdown) -> str:
     """
     caps = "; ".join(_caps(strategy, spent.total))
     shares = [f"  {_spend(each)}" for each in _largest(spent.by_task)]
-    first = f"The job has no room for its next model call: {caps}. By task:"
+    first = f"The job has no room for its next model call: {caps}."
+    if shares:
+        first += " By task:"
     reserve = strategy.report_reserve
     kept = [f"{reserve:.0%} is kept for a report of what was found."] if reserve else []
     return "\n".join([first, *shares, *kept])

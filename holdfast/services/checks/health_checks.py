@@ -148,7 +148,7 @@ def _python() -> CheckOutcome:
 def _packages() -> list[CheckOutcome]:
     if faults := find_module_faults():
         return [CheckOutcome(False, fault.detail, fault.remedy) for fault in faults]
-    ours = f"holdfast {version('holdfast')} at {Path(__file__).parents[1]}"
+    ours = f"holdfast {version('holdfast')} at {Path(__file__).parents[2]}"
     return [CheckOutcome(True, f"{ours}; every module is from its own distribution")]
 
 

@@ -178,6 +178,7 @@ def test_doctor_that_finds_a_fault_fails(idle: CommandShell) -> None:
     ran = idle.holdfast("doctor")
 
     assert "FAIL database" in ran.out
+    assert "OPENAI_API_KEY" not in ran.out, "no key is set, so none is masked or not"
     assert ran.code == 1
 
 

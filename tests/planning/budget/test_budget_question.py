@@ -105,3 +105,11 @@ def test_the_question_says_what_was_spent_on_which_task_without_a_typed_answer()
     assert "900 of 1,000 tokens; unknown of 2.0 in money." in lines[0]
     assert lines[1:3] == ["  T2: 600 tokens, cost unknown", "  plan: 300 tokens, cost 0.5"]
     assert lines[3:] == ["15% is kept for a report of what was found."]
+
+
+@pytest.mark.conformance("BEY-06")
+def test_a_question_before_the_first_call_names_no_tasks() -> None:
+    lines = budget_question(MONEY, spend_breakdown([])).splitlines()
+
+    assert lines[0].endswith("0 of 2.0 in money.")
+    assert lines[1:] == ["15% is kept for a report of what was found."]

@@ -1,6 +1,7 @@
 """Record the names that a release freezes, in tests/frozen/: `make frozen` (docs/stability.md)."""
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -110,15 +111,35 @@ def bundle_format() -> Iterator[str]:
 
 
 def http_api() -> Iterator[str]:
-    """Each route with its parameters, and the fields of each body and answer."""
+    """Each route with its parameters, and the fields of each body and answer, with their types."""
     document = build_application(None, None).openapi()  # type: ignore[arg-type]  # serves nothing
     for path, methods in document["paths"].items():
         for method, route in methods.items():
             yield f"{method.upper()} {path}"
             for each in route.get("parameters", ()):
-                yield f"{method.upper()} {path} {each['in']} {each['name']}"
+                parameter = f"{method.upper()} {path} {each['in']} {each['name']}"
+                yield from (f"{parameter}: {kind}" for kind in _json_types(each["schema"]))
     for name, schema in document["components"]["schemas"].items():
-        yield from (f"{name}.{each}" for each in schema.get("properties", ()))
+        for field, each in schema.get("properties", {}).items():
+            yield from (f"{name}.{field}: {kind}" for kind in _json_types(each))
+        yield from (f"{name}: {json.dumps(value)}" for value in schema.get("enum", ()))
+
+
+def _json_types(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Each type that a value may have: a type that is added adds a line, and changes none."""
+    if choices := schema.get("anyOf", schema.get("oneOf", schema.get("allOf"))):
+        for each in choices:
+            yield from _json_types(each)
+    elif "$ref" in schema:
+        yield schema["$ref"].rpartition("/")[2]
+    elif values := schema.get("enum", [schema["const"]] if "const" in schema else None):
+        yield from map(json.dumps, values)
+    elif items := schema.get("items"):
+        yield from (f"array of {each}" for each in _json_types(items))
+    elif isinstance(values := schema.get("additionalProperties"), dict):
+        yield from (f"object of {each}" for each in _json_types(values))
+    else:
+        yield schema.get("type", "any")
 
 
 def command_line() -> Iterator[str]:
