@@ -14,6 +14,10 @@ def type_fit(candidate: ValueCandidate, wanted: EntityQuery) -> float:
     base = table.get(candidate.kind, 0.0)
     if wanted.kind is ValueKind.NUMBER and not has_unit(candidate.value, wanted.measure):
         return 0.0
+    if wanted.kind in (ValueKind.PERSON, ValueKind.GROUP) and _IDENTIFIER.fullmatch(
+        candidate.value
+    ):
+        return 0.0
     if wanted.kind is ValueKind.PERSON and base:
         return base * _like_a_person(candidate.value)
     return base
@@ -51,6 +55,8 @@ _FIT_BY_KIND: dict[ValueKind, dict[ValueKind, float]] = {
     },
 }
 _SORTS = (ValueKind.PLACE, ValueKind.GROUP, ValueKind.WORK)
+_IDENTIFIER = re.compile(r"[A-Z]{1,4}(?:-\d+){1,3}[A-Z]?")
+"""`IR-2025-03` is the number of a document or a thing."""
 _NOT_OF_A_PERSON = re.compile(
     r"^The |\d|\b(?:of|the|and|for|University|College|School|Award|Awards|Company|Club|"
     r"County|City|Film|War|State|States|Inc|Ltd|League|Party|House|Records|Festival|Series|Prize|Church|Museum)\b"

@@ -33,6 +33,7 @@ def is_doubtful(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedRespo
         or _is_no_kin(best, wanted)
         or _is_no_prize(best, wanted)
         or is_another_measure(best, wanted)
+        or _is_person_for_group(best, wanted, reading)
         or _is_of_another_name(best, wanted, reading)
     )
 
@@ -45,6 +46,26 @@ def _is_no_kin(best: ScoredCandidate, wanted: EntityQuery) -> bool:
 
 def _is_no_prize(best: ScoredCandidate, wanted: EntityQuery) -> bool:
     return bool(wanted.noun & _PRIZES) and not frozenset(stems(best.value)) & _PRIZES
+
+
+def _is_person_for_group(
+    best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse
+) -> bool:
+    """True if a group is asked for and what was read says the value as a person: `Ms. X`."""
+    if wanted.kind is not ValueKind.GROUP:
+        return False
+    name = re.escape(best.value.lower())
+    said = re.compile(
+        rf"\b(?:mr|mrs|ms|miss|dr|prof)\b\.? {name}|\b{name}, (?:[\w-]+ ){{0,3}}?(?:{_POSTS})\b"
+    )
+    return any(said.search(passage.lower_text) for passage in reading.passages)
+
+
+_POSTS = (
+    "manager|director|secretary|engineer|chairman|chairwoman|ceo|mayor|lawyer|surveyor|accountant|"
+    "technician|supervisor|nurse|teacher|minister|president"
+)
+"""What only a person is; an owner, a maker or a founder may be a company."""
 
 
 def is_another_measure(best: ScoredCandidate, wanted: EntityQuery) -> bool:

@@ -14,7 +14,11 @@ from holdfast.roles.extractive.planning.planner_rules import (
     closing_task,
     plan_by_rules,
 )
-from holdfast.roles.extractive.planning.replanner_rules import new_query_words, replan_by_rules
+from holdfast.roles.extractive.planning.replanner_rules import (
+    is_tried_in_every_way,
+    new_query_words,
+    replan_by_rules,
+)
 from holdfast.roles.extractive.planning.search_agenda import with_query_words
 from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
 from holdfast.roles.extractive.text.noun_kinds import SEARCH_PREFIX
@@ -36,7 +40,9 @@ def plan_agent_tasks(task: PlannerTask) -> AgentPlanDraft:
 
 
 def replan_agent_tasks(task: ReplannerTask) -> AgentPlanDraft:
-    """Agent tasks that replace a failed one: with other words, then for a passage."""
+    """Agent tasks that replace a failed one: with other words, then for a passage, then none."""
+    if is_tried_in_every_way(task.failed_task_id):
+        return AgentPlanDraft(explanation=_NO_WAY_LEFT, tasks=[])
     draft = replan_by_rules(task.model_copy(update={"tools": _tools(task.agents)}))
     question = parse_question(task.question)
     fresh = new_query_words(task.feedback)
@@ -50,6 +56,9 @@ def replan_agent_tasks(task: ReplannerTask) -> AgentPlanDraft:
     if ends and (_replaces_end(task) or not nodes):
         nodes.append(_conclusion(ends[-1], question, task))
     return AgentPlanDraft(explanation=draft.explanation, tasks=nodes)
+
+
+_NO_WAY_LEFT = "It was searched for in other words and for a passage; no other way is left."
 
 
 def _without_final_answer(node: DraftNode) -> DraftNode:

@@ -59,6 +59,15 @@ def _attempt(task_id: str) -> int:
     return 1 + len(found.group(2)) if found and found.group(2) == "" else 2
 
 
+def is_tried_in_every_way(task_id: str) -> bool:
+    """True if the failed task repeated a search in other words and for a passage: no way is left.
+
+    `T1a` searches in other words and `T1b` for a passage; a further one would search as `T1b` did.
+    """
+    found = _ID.match(task_id)
+    return found is not None and found.group(2) not in ("", "a")
+
+
 def _base(task_id: str) -> str:
     found = _ID.match(task_id)
     return found.group(1) if found else task_id

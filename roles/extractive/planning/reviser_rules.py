@@ -44,7 +44,6 @@ def _repaired(task: ReviserTask) -> ReviserAnswer:
         if each.id in gone:
             continue
         replaced = replaced_tasks(plan, each.id, ReplanScope.DEPENDENTS)
-        gone |= dict.fromkeys(replaced)
         draft = replan_agent_tasks(
             ReplannerTask(
                 tools=(),
@@ -57,6 +56,9 @@ def _repaired(task: ReviserTask) -> ReviserAnswer:
                 used_ids=(*task.used_ids, *plan.by_id),
             )
         )
+        if not draft.tasks:  # left to the replanner, which gives it up
+            continue
+        gone |= dict.fromkeys(replaced)
         kept = {name: node for name, node in added.items() if name not in replaced}
         added = kept | {node.id: node for node in draft.tasks}
         left = plan.with_superseded(replaced).tasks

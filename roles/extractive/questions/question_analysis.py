@@ -68,7 +68,7 @@ def parse_question(text: str) -> ParsedQuestion:
     if _YES_NO.match(text) and not QUESTION_WORD.search(text):
         return ParsedQuestion(text, QuestionShape.CHECK, ValueKind.ANY, "", second_question=also)
     inner, inner_noun, outer = find_nested(text, noun)
-    if kind in _OF_MATTERS and _is_matter(inner, inner_noun):
+    if (kind in _OF_MATTERS or _is_of_no_doer(kind, inner_noun)) and _is_matter(inner, inner_noun):
         inner = inner_noun = outer = ""
     shape = QuestionShape.CHAIN if inner else QuestionShape.DIRECT
     return ParsedQuestion(
@@ -83,15 +83,25 @@ def parse_question(text: str) -> ParsedQuestion:
     )
 
 
+def _is_of_no_doer(kind: ValueKind, inner_noun: str) -> bool:
+    """True of a place or a group that is asked about a matter: a `driver of X` may have a name."""
+    is_doer = inner_noun.split()[-1:] and inner_noun.split()[-1].endswith(("er", "or", "ist"))
+    return kind in (ValueKind.PLACE, ValueKind.GROUP) and not is_doer
+
+
 def _is_matter(inner: str, inner_noun: str) -> bool:
     """True of `contract with X`: a matter that has no name which a first search could find."""
-    if not inner_noun or kind_of_noun(inner_noun.split()[-1]) not in (None, ValueKind.NUMBER):
+    last = inner_noun.split()[-1] if inner_noun else ""
+    is_named = kind_of_noun(last) not in (None, ValueKind.NUMBER) and last not in _NO_PERSONS
+    if not last or is_named:
         return False
     return _BY_PREPOSITION.match(inner.removeprefix(inner_noun)) is not None
 
 
 _OF_MATTERS = (ValueKind.NUMBER, ValueKind.DATE, ValueKind.YEAR, ValueKind.PERSON)
 """What the document of a matter says itself."""
+_NO_PERSONS = ("office", "offices")
+"""Nouns that share the stem of a person's: an officer has a name, an office has none."""
 _BY_PREPOSITION = re.compile(
     r"\W*(?:with|for|of|on|in|at|about|between)\b(?!.*\b(?:that|which|who|whose|whom|where)\b)"
 )

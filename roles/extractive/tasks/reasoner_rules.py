@@ -24,9 +24,9 @@ from holdfast.roles.extractive.tasks.comparison_verdicts import (
     compare_choice,
     find_common_part,
 )
-from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate
-from holdfast.roles.extractive.text.words_and_sentences import stems
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems, words
 from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
 from holdfast.roles.tasks.reasoner import Concluded, ReasonerAnswer, ReasonerTask
 
@@ -95,9 +95,28 @@ _SAID_IN_SENTENCES = (ValueKind.ANY, ValueKind.SENTENCE, ValueKind.PHRASE)
 
 def _within(question: ParsedQuestion, passage: str) -> str | None:
     """The one value in a passage that is surely what is asked."""
-    return read_value(
+    value = read_value(
         ExpectedEntity(**answer_entity(question).model_dump()), passage, question.text
     )
+    if value is None or question.kind is not ValueKind.GROUP:
+        return value
+    return value if _says_group(question.noun, value, passage) else None
+
+
+def _says_group(noun: str, value: str, passage: str) -> bool:
+    """True if the passage or the value says that the value is such a group.
+
+    Without it any name would be an insurer. Of `company` and the like no passage says so.
+    """
+    asked = stem(noun.split()[-1]) if noun else ""
+    if len(asked) < _SHORTEST_NOUN or asked in _ANY_GROUP:
+        return True
+    is_named = any(kind_of_noun(each.text) is ValueKind.GROUP for each in words(value))
+    return is_named or any(each.text.lower().startswith(asked) for each in words(passage))
+
+
+_SHORTEST_NOUN = 4
+_ANY_GROUP = frozenset(map(stem, ("company", "firm", "group", "organisation", "organization")))
 
 
 _SURE = 0.7

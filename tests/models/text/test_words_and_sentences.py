@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from holdfast.models.text.sentences import sentence_spans, trimmed_span
 from holdfast.models.text.words import shared_share, word_similarity, words_of
 
-prose = st.text(st.sampled_from("aB1é_ .!?…\"')\n\t") | st.characters(), max_size=200)
+pieces = st.sampled_from(["Dr.", "no.", *"aB1é_ .!?…\"')\n\t"]) | st.characters()
+prose = st.lists(pieces, max_size=100).map("".join)
 words = st.frozensets(st.text(max_size=3), max_size=6)
 
 
@@ -38,6 +39,12 @@ def test_a_sentence_is_one_sentence(text: str) -> None:
         ('He said "Go." Then he left', ['He said "Go."', "Then he left"]),
         ("A line\nanother one", ["A line", "another one"]),
         ("Wait... (really?) yes", ["Wait...", "(really?)", "yes"]),
+        ("Dr. Vane wrote. Ms. Ito read it.", ["Dr. Vane wrote.", "Ms. Ito read it."]),
+        ("He saw the Dr. by noon", ["He saw the Dr.", "by noon"]),
+        ("Signed, Dr.\nVane", ["Signed, Dr.", "Vane"]),
+        ("Policy no. AM-77 ends. It was no. 2.", ["Policy no. AM-77 ends.", "It was no. 2."]),
+        ("Was it? No. 14 left", ["Was it?", "No.", "14 left"]),
+        ("The answer is no. We left.", ["The answer is no.", "We left."]),
         (" \n ", []),
     ],
 )

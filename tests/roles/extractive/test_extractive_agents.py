@@ -271,6 +271,42 @@ async def test_a_found_name_is_written_into_what_rests_on_it_once() -> None:
     assert again.refine == []
 
 
+async def test_what_was_tried_in_other_words_and_for_a_passage_is_not_tried_again() -> None:
+    planned = plan_agent_tasks(PlannerTask(question=BRIDGE, tools=(), agents=AGENTS)).to_plan()
+    tried = [
+        each.with_id(f"{each.id}{ending}") for ending in ("a", "b") for each in planned.tasks[:1]
+    ]
+    replans = [
+        replan_agent_tasks(
+            ReplannerTask(
+                tools=(),
+                agents=AGENTS,
+                question=BRIDGE,
+                current_plan=(each,),
+                failed_task_id=each.id,
+                feedback="nothing",
+                replaced=(each.id,),
+                used_ids=("T1", "T1a"),
+            )
+        )
+        for each in tried
+    ]
+    revised = await role_answer(
+        REVISER,
+        ReviserTask(
+            question=BRIDGE,
+            plan=(tried[1].with_status(TaskStatus.FAILED), *planned.tasks[1:]),
+            changeable=("T2", "T3"),
+            failed=(FailedAgentTask(id="T1b", why="nothing"),),
+            agents=AGENTS,
+            used_ids=("T1", "T1a", "T1b", "T2", "T3"),
+        ),
+    )
+
+    assert [bool(each.tasks) for each in replans] == [True, False]
+    assert (revised.add, revised.remove, revised.refine) == ([], [], [])
+
+
 async def test_two_failures_of_a_batch_are_repaired_with_one_conclusion() -> None:
     planned = plan_agent_tasks(PlannerTask(question=CHOICE, tools=(), agents=AGENTS)).to_plan()
     ends = [each.id for each in planned.tasks if each.is_final]

@@ -1,6 +1,7 @@
 """Tests for the built-in extractor: typed values near the asked relation, each with its sentence."""
 
 import itertools
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -123,6 +124,22 @@ def test_the_summary_says_what_was_read_and_which_words_to_try() -> None:
 
     assert "Not found: year." in summary
     assert "Words worth a new query: " in summary
+
+
+def test_words_with_a_capital_only_at_a_beginning_are_no_words_for_a_new_query() -> None:
+    notes = Fragment(
+        title="Minutes of the board",
+        text="Present: Ada Marsh, Orme Mutual.\n\n"
+        "- **Claim.** Selby was told of the flood. Postponed claims follow.\n"
+        "- **Next meeting:** what is postponed, the flood and the claim.\n",
+    )
+    entity = ExpectedEntity(name="day", description="date: When was the flood claim paid?")
+    task = ExtractorTask(description="Search", arguments={}, entities=(entity,), response=(notes,))
+
+    summary = extract(task).summary
+
+    (fresh,) = re.findall(r"Words worth a new query: (.*)\.", summary)
+    assert sorted(fresh.split(", ")) == ["Ada Marsh", "Orme Mutual", "Selby"]
 
 
 def test_instructions_in_a_response_are_only_text() -> None:

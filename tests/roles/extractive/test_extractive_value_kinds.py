@@ -150,6 +150,8 @@ def test_the_same_firm_is_two_equal_values_that_were_both_found(
         ("In which year did Orme receive its charter?", "telling_passage", "Orme is a town."),
         ("Who had the watch with Hobb Tarrant?", "person", "Tarrant"),
         ("Which is older, Selby Bridge or Orme Gate?", "telling_passage", "Orme Gate is a gate."),
+        ("Which insurer paid for the flood?", "telling_passage", "The flood. Ada Marsh reports."),
+        ("Which insurer paid for the flood?", "telling_passage", "The insurer: F-2031-07 (flood)."),
     ],
 )
 def test_what_is_no_answer_fails_instead_of_being_given(
@@ -196,6 +198,49 @@ def test_a_title_is_told_once(title: str, shown: str) -> None:
         synthesise(SynthesiserTask(question="?", answer="x", evidence=(item,))).findings[0].text
         == shown
     )
+
+
+@pytest.mark.parametrize(
+    ("passage", "value"),
+    [
+        ("Insurance: Orme Mutual has paid for the flood.", "Orme Mutual"),
+        ("For the flood Orme Bank has paid.", "Orme Bank"),
+    ],
+)
+def test_a_passage_gives_a_group_that_it_says_to_be_one(passage: str, value: str) -> None:
+    answer = concluded("Which insurer paid for the flood?", telling_passage=passage)
+
+    assert [each.value for each in answer.outputs] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The flood claim was settled by Ada Marsh. Ada Marsh, site manager, wrote it down.",
+        "The flood claim was settled by Ada Marsh. Present: Ms. Ada Marsh.",
+    ],
+)
+def test_a_person_is_no_sure_group(text: str) -> None:
+    entity = planned("Which insurer settled the flood claim?").tasks[0].expects[0]
+    unsaid = text.replace("site manager", "at the site").replace("Ms. ", "")
+
+    assert not sure(extracted_entity(entity.description, Fragment(title="Flood", text=text)))
+    assert sure(extracted_entity(entity.description, Fragment(title="Flood", text=unsaid)))
+
+
+@pytest.mark.parametrize(
+    ("question", "shape"),
+    [
+        ("Where did the office of Selby Bank move to?", QuestionShape.DIRECT),
+        ("Which insurer settled the claim of Selby Bank?", QuestionShape.DIRECT),
+        ("Where does the driver of Selby Queen live?", QuestionShape.CHAIN),
+        ("Which company owns the ship that Ada Marsh built?", QuestionShape.CHAIN),
+    ],
+)
+def test_only_what_has_a_name_is_found_before_a_place_or_a_group(
+    question: str, shape: QuestionShape
+) -> None:
+    assert parse_question(question).shape is shape
 
 
 def test_a_clause_that_refers_back_by_a_pronoun_describes_no_link() -> None:
