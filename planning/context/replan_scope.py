@@ -134,7 +134,12 @@ def find_replan_target(
         used_ids=frozenset(whole.by_id),
         requires_entities=request.strategy.extraction,
         needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
-        may_be_empty=is_graph and request.strategy.agent_method is AgentMethod.LOOP,
+        # The dialogue of a cited loop, and a revision that left the task to the replanner, were
+        # ways of their own: nothing may be left to try.
+        may_be_empty=is_graph
+        and (
+            request.strategy.agent_method is AgentMethod.LOOP or request.strategy.revises_failures
+        ),
         agents=frozenset(agent.name for agent in able),
     )
     task = _replanner_task(
