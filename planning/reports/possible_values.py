@@ -12,6 +12,8 @@ from holdfast.models.text.value_text import value_as_text
 
 _MOST_VALUES = 5
 _MAX_VALUE_CHARS = 200
+_LONGEST_NAME = 5
+"""Words of a value that may be all that its quote says, as in the cell of a table."""
 _MAX_QUOTE_CHARS = 300
 
 
@@ -22,7 +24,8 @@ def possible_values(
 
     An entity of two tasks is the same if one replaced the other or is a step of it, or if both
     say the same of the entity. A report with an answer needs only those of tasks that stayed in
-    the plan: a replan found the others in another way; and none that is the answer.
+    the plan: a replan found the others in another way; and none that is the answer. A value that
+    is its whole quote answers nothing by itself: it is one of the nearest passages.
     """
     roots = {each.task.id: each.root for each in tasks}
     known = {
@@ -40,6 +43,7 @@ def possible_values(
         if each.failure is not None
         and not (answer is not None and each.task.status is TaskStatus.SUPERSEDED)
         for value in each.failure.weak_values
+        if not _is_whole_quote(value)
     ]
     possible: list[PossibleValue] = []
     for value, each in sorted(weak, key=lambda pair: -pair[0].confidence):
@@ -49,6 +53,11 @@ def possible_values(
             possible.append(_possible(value, each, threshold or 0.0))
             known.update(keys)
     return tuple(possible[:_MOST_VALUES])
+
+
+def _is_whole_quote(weak: WeakValue) -> bool:
+    said = without_marks(value_as_text(weak.value)).split()
+    return len(said) > _LONGEST_NAME and said == without_marks(weak.quote).split()
 
 
 def _value_key(text: str) -> tuple[str, ...]:

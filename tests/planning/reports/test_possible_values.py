@@ -135,3 +135,23 @@ def test_a_possible_value_is_named_once_and_without_a_label_that_adds_nothing(
 def test_a_weak_value_that_is_the_answer_is_not_possible_besides() -> None:
     assert possible_values([failed("T1", "1931", 0.5)], 0.7, answer=" 1931") == ()
     assert len(possible_values([failed("T1", "1931", 0.5)], 0.7, answer="1932")) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "is_shown"),
+    [
+        ("Orme Light opened  in 1931, they say [2]", False),
+        ("Orme Light opened in 1932, they say", True),
+        ("the year 1931", True),
+    ],
+)
+def test_a_sentence_that_is_its_own_quote_is_no_possible_value(value: str, is_shown: bool) -> None:
+    one = failed("T1", value, 0.4)
+    assert one.failure is not None
+    quote = "the year 1931" if len(value.split()) < 5 else "Orme Light opened in 1931, they say"
+    weak = one.failure.weak_values[0].model_copy(update={"quote": quote})
+    failure = one.failure.model_copy(update={"weak_values": (weak,)})
+
+    shown = possible_values([one.model_copy(update={"failure": failure})], 0.7, answer=None)
+
+    assert bool(shown) is is_shown
