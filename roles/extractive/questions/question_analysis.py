@@ -85,7 +85,7 @@ def parse_question(text: str) -> ParsedQuestion:
 
 def _is_of_no_doer(kind: ValueKind, inner_noun: str) -> bool:
     """True of a place or a group that is asked about a matter: a `driver of X` may have a name."""
-    is_doer = inner_noun.split()[-1:] and inner_noun.split()[-1].endswith(("er", "or", "ist"))
+    is_doer = inner_noun.split()[-1:] and inner_noun.split()[-1].endswith(("er", "or", "gist"))
     return kind in (ValueKind.PLACE, ValueKind.GROUP) and not is_doer
 
 
