@@ -97,10 +97,10 @@ class ForkPlan(Frozen):
     kept_calls: int
     """The model calls of the forked job that the fork does not make."""
     calls: int
-    """The model calls that the fork makes at most, with verification and report."""
+    """The model calls that the fork makes if it takes as many as the forked job, with report."""
     tokens: int
     cost: Money | None
-    """At the prices of now or of then, at most; None: a price is unknown."""
+    """At the prices of then, or of now for another model; None: a price is unknown."""
     currency: str
     sends_again: bool
     """True if the calls of the named tasks are sent in spite of recorded answers."""

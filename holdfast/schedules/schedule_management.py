@@ -141,7 +141,8 @@ async def run_now(holdfast: Holdfast, schedule_id: str, owner: str | None) -> Sc
     """
     found = await schedule_rows.find_schedule(holdfast.db, schedule_id, owner)
     if found.status is not ScheduleStatus.ACTIVE:
-        raise BadInput(f"schedule {found.id} is {found.status.value}; only an active schedule runs")
+        way_out = "resume it first" if found.status is ScheduleStatus.PAUSED else "add another one"
+        raise BadInput(f"schedule {found.id} is {found.status.value}; {way_out}")
     temporal = await connect(holdfast.settings, holdfast.endpoints)
     await trigger_temporal_schedule(temporal, found)
     return await _view(holdfast, temporal, found)

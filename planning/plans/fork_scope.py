@@ -108,10 +108,13 @@ def _check(plan: Plan, name: str) -> None:
     task = plan.by_id.get(name)
     if task is None:
         known = ", ".join(each.id for each in own_tasks(plan)) or "none"
-        raise NotFound(f"the plan has no task {name!r}; its tasks: {known}")
+        raise NotFound(f"the plan has no task {name!r}; its tasks: {known}", field="tasks")
     if task.parent:
-        raise BadInput(f"{name} is a step of {task.parent}; fork {task.parent} instead")
+        raise BadInput(
+            f"{name} is a step of {task.parent}; fork {task.parent} instead", field="tasks"
+        )
     if task.status is TaskStatus.SUPERSEDED:
         raise BadInput(
-            f"{name} was replaced when the plan was changed; `holdfast plan JOB` shows by what"
+            f"{name} was replaced when the plan was changed; `holdfast plan JOB` shows by what",
+            field="tasks",
         )

@@ -99,9 +99,13 @@ def _check(tasks: Mapping[str, TaskState], name: str) -> None:
     if task is None:
         ran = (t.id for t in tasks.values() if t.status.has_run and not t.parent)
         known = ", ".join(ran) or "none yet"
-        raise NotFound(f"the plan has no task {name!r}; tasks that have run: {known}")
+        raise NotFound(
+            f"the plan has no task {name!r}; tasks that have run: {known}", field="tasks"
+        )
     if task.parent:
-        raise BadInput(f"{name} is a step of {task.parent}; retry {task.parent} instead")
+        raise BadInput(
+            f"{name} is a step of {task.parent}; retry {task.parent} instead", field="tasks"
+        )
     if task.status is TaskStatus.SUPERSEDED:
         line = [
             each.id

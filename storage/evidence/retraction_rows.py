@@ -44,7 +44,8 @@ async def retract_evidence(write: JobTransaction, evidence_id: int) -> list[tupl
     if chosen is None:
         raise NotFound(
             f"job {write.job_id} has no evidence {evidence_id}; `holdfast trace {write.job_id} "
-            "MARK` prints the number of the evidence of a mark"
+            "MARK` prints the number of the evidence of a mark",
+            field="evidence",
         )
     if chosen.status != EvidenceStatus.ACTIVE:
         raise BadInput(f"evidence {evidence_id} of job {write.job_id} is {chosen.status} already")

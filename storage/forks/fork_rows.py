@@ -108,7 +108,8 @@ async def same_evidence(db: Database, job_id: str, numbers: Sequence[int]) -> di
     if missing := [each for each in numbers if each not in known]:
         raise NotFound(
             f"job {job_id} has no evidence {missing[0]}; `holdfast trace {job_id} MARK` "
-            "prints the number of the evidence of a mark"
+            "prints the number of the evidence of a mark",
+            field="retract",
         )
     return {row.id: row.task_id for row in rows}
 

@@ -168,7 +168,9 @@ def preset_of(model: str) -> str | None:
         return None
     name = model.removeprefix(MODEL_PREFIX)
     if name == model or name not in all_presets():
-        raise NotFound(f"there is no model {model[:80]!r}; GET /v1/models lists the models")
+        raise NotFound(
+            f"there is no model {model[:80]!r}; GET /v1/models lists the models", field="model"
+        )
     return name
 
 

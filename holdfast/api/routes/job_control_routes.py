@@ -97,7 +97,9 @@ async def cancel_job(job: SteeredJob) -> AcceptedChange:
 @router.post("/steer", status_code=202)
 async def steer_job(job: SteeredJob, body: SteerBody) -> AcceptedChange:
     """Give guidance for the job's next planning; tasks that are planned already stay."""
-    await job.controller.steer(job.id, checked_guidance(body.guidance))
+    with error_field("guidance"):
+        guidance = checked_guidance(body.guidance)
+    await job.controller.steer(job.id, guidance)
     return AcceptedChange(job_id=job.id, did="steered")
 
 

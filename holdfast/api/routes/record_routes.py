@@ -7,6 +7,7 @@ from pydantic import Field
 
 from holdfast.api.api_context import AskedJob, ReadJob, check_visible_job
 from holdfast.jobs.job_submission import checked_request_key
+from holdfast.models.error_fields import error_field
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_age import parse_age
 from holdfast.records.fork_submission import ForkedJob, ForkPlan, ForkSubmission
@@ -113,13 +114,15 @@ async def update(job: AskedJob, body: UpdateBody | None = None) -> JobUpdate:
     """Read a report's sources again, and run what depends on changed ones in a new job."""
     wanted = body or UpdateBody()
     caller = job.caller
+    with error_field("older_than"):
+        older_than = None if wanted.older_than is None else parse_age(wanted.older_than)
     return await update_job(
         job.holdfast,
         job.id,
         owner=caller.owner,
         by=caller.name,
         key_id=caller.key_id,
-        older_than=None if wanted.older_than is None else parse_age(wanted.older_than),
+        older_than=older_than,
         searches_again=wanted.search,
         is_dry_run=wanted.dry_run,
     )

@@ -24,8 +24,9 @@ def fork_lines(fork: ForkPlan) -> Iterator[str]:
     named = f": {shortened_line(', '.join(fork.kept), 200)}" if fork.kept else ""
     yield f"keeps:  {kept}{count_with_noun(fork.kept_calls, 'model call')}{named}"
     yield (
-        f"price:  at most {count_with_noun(fork.calls, 'model call')}, {fork.tokens:,} tokens, "
-        f"{format_money(fork.cost, fork.currency)}, with verification and report"
+        f"price:  {count_with_noun(fork.calls, 'model call')}, {fork.tokens:,} tokens, "
+        f"{format_money(fork.cost, fork.currency)}, with verification and report, "
+        "if as many calls are needed as in the forked job"
     )
     if fork.sends_again:
         yield "        the calls of the named tasks are sent again; all others are read from record"

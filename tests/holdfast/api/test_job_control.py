@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 
 from holdfast.models.jobs.job_record import JobStatus
@@ -28,6 +29,12 @@ def serving(
         yield serving
 
 
+def named_field(answer: httpx2.Response) -> str:
+    """The only field that the problem document names."""
+    [fault] = answer.json()["errors"]
+    return str(fault["field"])
+
+
 async def ended_job(engine: RunningEngine, serving: HttpService) -> str:
     return (await engine.run("Who?")).job_id
 
@@ -41,6 +48,10 @@ async def test_an_answer_about_an_older_plan_is_refused(
     async with serving.client() as client:
         shown = await client.get(f"/jobs/{job_id}/plan")
         old = await client.post(address, json={"choice": "approve"}, headers={"If-Match": '"0"'})
+        odd = [
+            await client.post(address, json=body)
+            for body in ({"choice": "odd"}, {"choice": "edit", "text": "odd"}, {})
+        ]
         still = await wait_for_question(engine, job_id, QuestionKind.APPROVAL)
         now = {"If-Match": shown.headers["etag"]}
         accepted = await client.post(address, json={"choice": "approve"}, headers=now)
@@ -48,6 +59,7 @@ async def test_an_answer_about_an_older_plan_is_refused(
         again = await client.post(address, json={"choice": "approve"}, headers=now)
 
     assert (old.status_code, old.json()["error"], still.id) == (412, "PlanMoved", question.id)
+    assert [named_field(each) for each in odd] == ["body.choice", "body.text", "body.text"]
     assert "read the plan again" in old.json()["detail"]
     assert accepted.json() == {"job_id": job_id, "did": "answered"}
     assert (again.status_code, again.json()["error"]) == (400, "BadInput")
@@ -106,8 +118,17 @@ async def test_tasks_run_again_after_they_were_named(
         await engine.holdfast.wait(job_id)
         wrong = await client.post(f"/jobs/{job_id}/retry", json={"tasks": ["T9"]})
         none = await client.post(f"/jobs/{job_id}/retry", json={"tasks": []})
+        of_fork = await client.post(f"/jobs/{job_id}/fork/preview", json={"tasks": ["T9"]})
+        no_words = await client.post(f"/jobs/{job_id}/steer", json={"guidance": " "})
+        no_age = await client.post(f"/jobs/{job_id}/update", json={"older_than": "odd"})
 
     assert seen.json() == done.json() == {"rerun": ["T1", "T2"], "kept": []}
+    assert [named_field(each) for each in (wrong, of_fork, no_words, no_age)] == [
+        "body.tasks",
+        "body.tasks",
+        "body.guidance",
+        "body.older_than",
+    ]
     assert before.status is JobStatus.DONE
     assert (await job_rows.load_job(engine.db, job_id)).attempt == 2
     assert (wrong.status_code, none.status_code) == (404, 422)
