@@ -138,9 +138,9 @@ class _Span(NamedTuple):
     def seconds(self) -> float:
         return max((self.end - self.begin).total_seconds(), 0.001)
 
-    def bar(self, kind: str, start: datetime, end: datetime | None, title: str) -> Bar:
+    def bar(self, kind: str, start: datetime, end: datetime, title: str) -> Bar:
         from_s = (start - self.begin).total_seconds()
-        to_s = ((end or self.end) - self.begin).total_seconds()
+        to_s = (end - self.begin).total_seconds()
         left = min(max(_WHOLE * from_s / self.seconds, 0.0), _WHOLE - _LEAST_WIDTH)
         width = max(_WHOLE * (to_s - from_s) / self.seconds, _LEAST_WIDTH)
         return Bar(kind, round(left, 2), round(min(width, _WHOLE - left), 2), title)
@@ -154,14 +154,17 @@ def _row(
     span: _Span,
 ) -> WaterfallRow:
     calls = by_task.get(name, ())
-    ends = [call.finished_at or span.end for call in calls]
+    # A call whose end was not recorded did not outlive its task.
+    over = (task.finished_at if task else None) or span.end
+    ends = [call.finished_at or over for call in calls]
     if task is not None and task.started_at is not None:
         ends.append(task.finished_at or span.end)
     begin, end = _begin(task, calls), max(ends)
     label = task.task.label if task else _label(calls)
     bars = [span.bar("task", begin, end, label)]
     bars += _without_crowding(
-        span.bar(call.kind, call.started_at, call.finished_at, _call_name(call)) for call in calls
+        span.bar(call.kind, call.started_at, call.finished_at or over, _call_name(call))
+        for call in calls
     )
     # Last, so that it is seen: the call that a crash cut off is drawn until its answer came.
     bars += [

@@ -196,7 +196,8 @@ def _details(status: StatusDocument, labels: Mapping[str, str]) -> list[str]:
             lines.append(f"{_work_name(pending.what, labels)} waits for its try {pending.attempt}")
         elif pending.state == "scheduled":
             lines.append(f"{_work_name(pending.what, labels)} waits for a worker")
-    calls = Counter(_call_words(call) for call in status.model_calls)
+    # A call whose end was not recorded is not at work while nothing else is.
+    calls = Counter(_call_words(each) for each in status.model_calls if status.doing or each.until)
     return lines + [
         f"{words} ({count} times)" if count > 1 else words for words, count in calls.items()
     ]

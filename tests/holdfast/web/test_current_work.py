@@ -1,14 +1,15 @@
 """Tests that the top of a job's page names what comes next, and when."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from holdfast.models.budget.job_stages import Stage, StageName
 from holdfast.models.views.job_views import JobView, TaskView
-from holdfast.models.views.status_views import StatusDocument
+from holdfast.models.views.status_views import OpenCall, StatusDocument
 from holdfast.models.wire import stored_keys
-from holdfast.web.watch.current_work import _activity_words, _doing, _next, _phase
+from holdfast.web.watch.current_work import _activity_words, _details, _doing, _next, _phase
 
 # What a test leaves out, the words do not need.
 _VIEW: Any = JobView
@@ -71,6 +72,19 @@ def test_a_job_without_open_work_says_which_task_it_decides_about(tasks: Any, wo
     status = _STATUS.model_construct(doing=(), questions=())
 
     assert _doing(_VIEW.model_construct(status="running", tasks=tasks), status, {}) == words
+
+
+@pytest.mark.parametrize(
+    ("until", "words"),
+    [(None, []), (datetime.now(UTC), ["the built-in model has to wait: its limit"])],
+)
+def test_a_call_without_a_recorded_end_is_not_at_work_in_a_job_that_does_nothing(
+    until: datetime | None, words: list[str]
+) -> None:
+    call = OpenCall(task="T1", role="reasoner", model="extractive", why="its limit", until=until)
+    status = _STATUS.model_construct(doing=(), status="running", model_calls=(call,))
+
+    assert _details(status, {}) == words
 
 
 def test_work_on_the_jobs_own_records_has_words() -> None:

@@ -8,9 +8,11 @@ from holdfast.jobs.record_in_words import cause, task_of_call
 from holdfast.jobs.waterfall import waterfall
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import FailureClass
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
-from holdfast.models.plans.research_plan import EntityType, ExpectedEntity
+from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task, TaskKind
+from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.tasks.task_failure import Component
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
@@ -88,3 +90,26 @@ def test_the_axis_of_the_waterfall_has_a_few_round_times(seconds: float, labels:
 
     assert [tick.label for tick in shown.ticks] == labels
     assert all(0 <= tick.at <= 100 for tick in shown.ticks)
+
+
+def test_a_call_whose_end_was_not_recorded_ends_with_its_task_in_the_waterfall() -> None:
+    begin = datetime.now(UTC)
+    ended = begin + timedelta(seconds=6)
+    task = Task(id="T1", kind=TaskKind.TOOL, tool="corpus.search", description="Find the builder")
+    stored = StoredTask(
+        task=task,
+        position=0,
+        attempt=1,
+        root="T1",
+        added_by_change=0,
+        started_at=begin,
+        finished_at=ended,
+    )
+    call = CallView(
+        id=1, kind="model", role="extractor", task="T1", name="extractive", request_hash="",
+        status="started", started_at=begin, finished_at=None, tokens={}, reused=0, sends=1,
+    )  # fmt: skip
+    (row,) = waterfall([stored], [call], [], begin, begin + timedelta(minutes=10)).rows
+
+    assert row.seconds == 6
+    assert {bar.width for bar in row.bars} == {1}
