@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.jobs.record_in_words import ending_words, model_name
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.job_stages import StageName
-from holdfast.models.jobs.job_record import Job
+from holdfast.models.jobs.job_record import Job, StopReason
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import stored_text_in_words
 from holdfast.models.views.job_views import JobView
@@ -70,12 +70,13 @@ def current_work(job: Job, view: JobView, status: StatusDocument) -> CurrentWork
     counted = [task for task in own if task.status not in gone]
     first, *others = _next(view, status) or [""]
     limits = {usage.what: usage for usage in status.allowances}
+    has_button = view.status == "paused" or view.stop_reason == StopReason.PLANNED
     return CurrentWork(
         phase=_phase(view, status),
         doing=_doing(view, status, labels),
         details=tuple(_details(status, labels)),
         # The page has a button where the command line has `holdfast resume`.
-        waits=() if view.status == "paused" else status.blocked_by,
+        waits=() if has_button else status.blocked_by,
         next=first,
         next_details=tuple(others),
         done=sum(task.status == "done" for task in counted),
@@ -116,7 +117,7 @@ def _ended_words(view: JobView) -> str:
     """What there is of a job that does nothing: the answer, or why there is none."""
     if view.status == "running":
         return _running_words(view)
-    if view.stop_reason == "planned":
+    if view.stop_reason == StopReason.PLANNED:
         return "The plan is ready to run"
     if view.answer:
         return shorten_text(stored_text_in_words(view.answer), _ANSWER)
