@@ -39,6 +39,7 @@ from holdfast.configuration.known_secrets import known_secrets
 from holdfast.configuration.opened_models import open_models
 from holdfast.configuration.retention_settings import read_retention
 from holdfast.corpus.spare_time_embedding import embed_in_spare_time
+from holdfast.cycle_collection import look_for_cycles_rarely
 from holdfast.models.errors import HoldfastError, Passing, ServiceDown
 from holdfast.models.text.secret_mask import SecretMask
 from holdfast.observability.trace_export import export_traces
@@ -257,6 +258,7 @@ def run_supervisor() -> int:
 
 def main() -> None:
     """`python -m holdfast.worker`."""
+    look_for_cycles_rarely()
     hide_environment()
     parser = argparse.ArgumentParser(prog="python -m holdfast.worker", description=__doc__)
     parser.add_argument(

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from holdfast.cycle_collection import look_for_cycles_rarely
+
 _EXIT_INTERRUPTED = 130
 
 
@@ -11,6 +13,7 @@ def main() -> None:
 
     Temporal's client can hang or crash an interpreter that shuts down in order.
     """
+    look_for_cycles_rarely()
     try:
         code = _run()
     except KeyboardInterrupt:

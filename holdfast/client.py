@@ -191,9 +191,9 @@ class Holdfast:
         next_check = loop.time() + _CHECK_INTERVAL.total_seconds()
         failed_checks = 0
         while True:
-            job = await job_rows.load_job(self.db, job_id)
-            if job.status in awaited or (end is not None and loop.time() >= end):
-                return job
+            status = await job_rows.load_job_status(self.db, job_id)
+            if status in awaited or (end is not None and loop.time() >= end):
+                return await job_rows.load_job(self.db, job_id)
             if loop.time() >= next_check:
                 try:
                     await self.check_workflow_is_open(job_id)

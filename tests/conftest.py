@@ -15,6 +15,7 @@ from hypothesis import settings
 from sqlalchemy import create_engine, text
 from temporalio.client import Client
 
+from holdfast.cycle_collection import look_for_cycles_rarely
 from holdfast.storage.core.database import Database
 from holdfast.storage.core.schema_migration import migrate_schema
 from tests.support.conformance_run import ConformanceRun, rows_of
@@ -72,6 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
     and would lose its data folder in the middle of the run. The name is short: the paths of
     sockets have room for about a hundred characters.
     """
+    look_for_cycles_rarely()
     # No worker embeds what a test stores: a search would change when the vectors are complete.
     os.environ["HOLDFAST_LOCAL_EMBEDDINGS"] = "false"
     conformance = ConformanceRun(_PAGE, _RECORD)

@@ -122,6 +122,19 @@ async def load_job(db: Database, job_id: str) -> Job:
     return _job(row)
 
 
+async def load_job_status(db: Database, job_id: str) -> JobStatus:
+    """Return the status of the job, for what asks many times a second.
+
+    Raises:
+        NotFound: there is no job of that id.
+    """
+    async with db.reading() as connection:
+        status = await connection.scalar(select(jobs.c.status).where(jobs.c.id == job_id))
+    if status is None:
+        raise _missing_job(job_id)
+    return JobStatus(status)
+
+
 def _missing_job(job_id: str) -> NotFound:
     return NotFound(f"there is no job {job_id!r}; `holdfast list` shows those there are")
 
