@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -101,6 +101,12 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def database_url(postgres: str) -> Iterator[str]:
     """A fresh migrated database of this test's own."""
+    with _fresh_database(postgres) as url:
+        yield url
+
+
+@contextmanager
+def _fresh_database(postgres: str) -> Iterator[str]:
     name = f"test_{uuid4().hex[:12]}"
     _execute(postgres, f"create database {name} template template_holdfast strategy file_copy")
     yield _named(postgres, name)
@@ -173,6 +179,17 @@ async def idle_engine(
     """The parts of a worker that polls nothing."""
     async with running_engine(temporal, database_url, tmp_path, polls=False) as engine:
         yield engine
+
+
+@pytest.fixture(scope="module")
+async def unchanged_engine(
+    temporal: Client, postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningEngine]:
+    """The same for the tests of one file, of which none may store anything: refusals share it."""
+    home = tmp_path_factory.mktemp("home")
+    with _fresh_database(postgres) as url:
+        async with running_engine(temporal, url, home, polls=False) as engine:
+            yield engine
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from tests.support.services.http_service import HttpService
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def serving(idle_engine: RunningEngine) -> Iterator[HttpService]:
-    with HttpService(idle_engine.holdfast) as serving:
+@pytest.fixture(scope="module")
+def serving(unchanged_engine: RunningEngine) -> Iterator[HttpService]:
+    with HttpService(unchanged_engine.holdfast, writes=True) as serving:
         yield serving
 
 
@@ -74,13 +74,12 @@ _REFUSED_BODIES: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-async def test_a_refused_value_is_named_by_its_field(idle_engine: RunningEngine) -> None:
-    with HttpService(idle_engine.holdfast, writes=True) as serving:
-        async with serving.client() as client:
-            problems = [
-                (field, (await client.post(path, json=body)).json())
-                for path, body, field in _REFUSED_BODIES
-            ]
+async def test_a_refused_value_is_named_by_its_field(serving: HttpService) -> None:
+    async with serving.client() as client:
+        problems = [
+            (field, (await client.post(path, json=body)).json())
+            for path, body, field in _REFUSED_BODIES
+        ]
 
     for field, problem in problems:
         assert problem["status"] in (400, 404)
@@ -104,13 +103,12 @@ _REFUSED_FORMS: tuple[tuple[str, Any, dict[str, str], str], ...] = (
 )
 
 
-async def test_a_refused_field_of_a_form_is_named(idle_engine: RunningEngine) -> None:
-    with HttpService(idle_engine.holdfast, writes=True) as serving:
-        async with serving.client() as client:
-            problems = [
-                (field, (await client.post(path, files=files, data=form)).json())
-                for path, files, form, field in _REFUSED_FORMS
-            ]
+async def test_a_refused_field_of_a_form_is_named(serving: HttpService) -> None:
+    async with serving.client() as client:
+        problems = [
+            (field, (await client.post(path, files=files, data=form)).json())
+            for path, files, form, field in _REFUSED_FORMS
+        ]
 
     for field, problem in problems:
         assert problem["status"] == 400

@@ -21,9 +21,9 @@ LONE_SURROGATE = (
 )
 
 
-@pytest.fixture
-def serving(idle_engine: RunningEngine) -> Iterator[HttpService]:
-    with HttpService(idle_engine.holdfast, writes=True) as serving:
+@pytest.fixture(scope="module")
+def serving(unchanged_engine: RunningEngine) -> Iterator[HttpService]:
+    with HttpService(unchanged_engine.holdfast, writes=True) as serving:
         yield serving
 
 
@@ -74,7 +74,7 @@ async def test_a_call_that_cannot_be_carried_out_says_what_is_wrong_with_it(
     tool: str,
     arguments: dict[str, Any],
     said: str,
-    idle_engine: RunningEngine,
+    unchanged_engine: RunningEngine,
     serving: HttpService,
 ) -> None:
     async with mcp_host(serving) as client:
@@ -83,7 +83,7 @@ async def test_a_call_that_cannot_be_carried_out_says_what_is_wrong_with_it(
     assert said in refusal
     assert len(refusal) < 2_000
     assert "pydantic" not in refusal
-    assert await stored_jobs(idle_engine) == 0
+    assert await stored_jobs(unchanged_engine) == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ async def test_a_resource_that_is_not_there_is_refused(address: str, serving: Ht
 )
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "9999-99-99"])
 async def test_a_malformed_message_is_answered_and_the_server_goes_on(
-    version: str, body: bytes, idle_engine: RunningEngine, serving: HttpService
+    version: str, body: bytes, unchanged_engine: RunningEngine, serving: HttpService
 ) -> None:
     headers = {
         "Authorization": f"Bearer {serving.token}",
@@ -139,7 +139,7 @@ async def test_a_malformed_message_is_answered_and_the_server_goes_on(
     assert answer.status_code < 500, answer.text
     assert "Traceback" not in answer.text
     assert alive.status_code == 200
-    assert await stored_jobs(idle_engine) == 0
+    assert await stored_jobs(unchanged_engine) == 0
 
 
 async def test_a_body_that_is_too_large_and_other_methods_are_refused(
