@@ -17,6 +17,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
@@ -96,7 +97,7 @@ async def finished(
 
 
 @pytest.mark.conformance("BEY-11")
-@pytest.mark.parametrize("role", ["planner", "extractor", "synthesiser"])
+@pytest.mark.parametrize("role", ["extractor", only_long("planner"), only_long("synthesiser")])
 async def test_a_call_in_flight_when_its_worker_is_killed_is_picked_up(
     client_side: RunningEngine,
     workers: WorkerLauncher,
@@ -125,6 +126,7 @@ async def test_a_call_in_flight_when_its_worker_is_killed_is_picked_up(
 
 
 @pytest.mark.conformance("BEY-11")
+@pytest.mark.long
 async def test_a_call_in_flight_when_its_worker_is_stopped_is_picked_up_too(
     client_side: RunningEngine,
     workers: WorkerLauncher,

@@ -22,6 +22,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import mostly_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -135,7 +136,7 @@ def outcome(view: JobView) -> dict[str, Any]:
 
 
 @pytest.mark.conformance("HZN-04", "KPI-13", "KPI-15", "BEY-03")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_long(CASES, usual=2))
 async def test_a_job_whose_workflow_is_lost_counts_on_where_it_was(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -25,6 +25,7 @@ from tests.support.endpoints.loop_script import answer, search, sentence, value,
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(170)]
@@ -34,8 +35,8 @@ TURNS = 12
 KILLED_AT = (
     (1, 5, 9),
     (4, 8, 12),
-    pytest.param((2, 6, 10), marks=pytest.mark.long),
-    pytest.param((3, 7, 11), marks=pytest.mark.long),
+    only_long((2, 6, 10)),
+    only_long((3, 7, 11)),
 )
 """Each turn, in four jobs: after more kills in a row the supervisor waits before each start."""
 
@@ -85,9 +86,7 @@ AGENT_TURNS = 6
 
 
 @pytest.mark.conformance("LOOP-02")
-@pytest.mark.parametrize(
-    "killed_at", [(1, 3, 5), pytest.param((2, 4, 6), marks=pytest.mark.long)], ids=str
-)
+@pytest.mark.parametrize("killed_at", [(1, 3, 5), only_long((2, 4, 6))], ids=str)
 async def test_a_worker_killed_in_a_turn_of_an_agent_repeats_no_finished_turn(
     client_side: RunningEngine,
     workers: WorkerLauncher,

@@ -44,6 +44,7 @@ from tests.support.endpoints.scripted_roles import (
 )
 from tests.support.jobs.plan_builders import agent_task, final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import mostly_long, only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -268,7 +269,7 @@ def _tool(tools: ScriptedTools) -> None:
 
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [0, only_long(1)])
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes_to_the_same(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, shape: str, seed: int
@@ -289,10 +290,8 @@ async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes
 
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
-@pytest.mark.parametrize(
-    "worker", [pytest.param(run_twice, marks=pytest.mark.long), run_side_by_side]
-)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("worker", [run_side_by_side, only_long(run_twice)])
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=4))
 async def test_an_activity_that_is_worked_twice_changes_nothing(
     engine: RunningEngine,
     players: ScriptedRoles,

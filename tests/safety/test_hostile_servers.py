@@ -14,6 +14,7 @@ import pytest
 from holdfast.models.errors import HoldfastError, ToolFailed
 from holdfast.tools.mcp.server_config import ServerConfig
 from holdfast.tools.mcp.tool_hub import Hub
+from tests.support.long_parameters import only_long
 from tests.support.services.loop_stall import measured_stall
 from tests.support.tools.server_processes import HttpServerProcess, hub_with_servers, stdio_server
 
@@ -124,7 +125,7 @@ async def test_a_listing_of_any_size_is_read_within_limits(
     assert stall.longest_s < LONGEST_STALL_S
 
 
-@pytest.mark.parametrize("over", ["stdio", "http", "events"])
+@pytest.mark.parametrize("over", ["http", only_long("stdio"), only_long("events")])
 @pytest.mark.parametrize("mode", KEPT_ANSWERS)
 async def test_a_large_answer_is_read_in_short_turns(mode: str, over: str) -> None:
     transport = "stdio" if over == "stdio" else "http"

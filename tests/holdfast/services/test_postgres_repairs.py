@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.services import stop_services
 from holdfast.services.service_state import load_state
+from tests.support.long_parameters import only_long
 from tests.support.services.service_installation import ServiceInstallation, kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.conformance("REL-03")]
@@ -34,10 +35,10 @@ def kept(url: str) -> tuple[int] | None:
     ("file", "content"),
     [
         ("postmaster.pid", THIS_PROCESS),
-        ("postmaster.pid", ""),
-        (".s.PGSQL.5432.lock", THIS_PROCESS),
+        only_long("postmaster.pid", ""),
+        only_long(".s.PGSQL.5432.lock", THIS_PROCESS),
         (".s.PGSQL.5432.lock", ""),
-        ("PG_VERSION", ""),
+        only_long("PG_VERSION", ""),
         ("PG_VERSION", None),
     ],
     # Not by content: each process of a test run has another number.
@@ -59,7 +60,7 @@ async def test_a_killed_servers_stale_or_empty_file_is_no_obstacle(
     assert kept(endpoints.database_url) == (42,)
 
 
-@pytest.mark.parametrize("control", [None, b""])
+@pytest.mark.parametrize("control", [None, only_long(b"")])
 async def test_an_incomplete_data_folder_is_set_aside(
     running: ServiceInstallation, control: bytes | None
 ) -> None:
@@ -82,7 +83,7 @@ async def test_an_empty_data_folder_is_filled(installation: ServiceInstallation)
     assert not list(installation.home.glob("postgres.damaged-*"))
 
 
-@pytest.mark.parametrize("content", ["", "not json", '{"postgres": 7}'])
+@pytest.mark.parametrize("content", [only_long(""), "not json", only_long('{"postgres": 7}')])
 async def test_a_malformed_state_file_is_written_again(
     running: ServiceInstallation, content: str
 ) -> None:

@@ -12,6 +12,7 @@ from holdfast.services.launch.worker_process import current_worker
 from holdfast.services.launch.worker_settings import OWN_CODE, changed_settings
 from holdfast.services.service_state import load_state
 from holdfast.settings import Settings
+from tests.support.long_parameters import only_long
 from tests.support.services.service_installation import ServiceInstallation
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.conformance("REL-10")]
@@ -73,8 +74,8 @@ async def test_a_command_without_the_workers_certificates_leaves_them_to_the_wor
     ("content", "fault"),
     [
         ("[webb]\nx = 1\n", "unknown table 'webb'"),
-        ('[servers.corpus]\ncommand = ["true"]\n', "'corpus' comes with Holdfast"),
-        ("[agents.patents]\ntier = 'dta'\n", "agents.patents"),
+        only_long('[servers.corpus]\ncommand = ["true"]\n', "'corpus' comes with Holdfast"),
+        only_long("[agents.patents]\ntier = 'dta'\n", "agents.patents"),
     ],
 )
 async def test_a_wrong_file_leaves_the_running_worker_alone(

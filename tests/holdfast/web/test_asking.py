@@ -13,6 +13,7 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -130,7 +131,7 @@ async def test_sending_one_form_twice_gives_one_job(engine: RunningEngine, reade
 
 
 @pytest.mark.conformance("WEB-07")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", only_long("dark")])
 async def test_the_form_is_accessible(scheme: str, engine: RunningEngine, reader: Reader) -> None:
     await engine.run("Who built the pier?")
     await reader.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a word

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import Reader
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -81,7 +82,7 @@ async def test_a_hostile_question_is_text(engine: RunningEngine, reader: Reader)
 
 
 @pytest.mark.conformance("WEB-07")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", only_long("dark")])
 async def test_the_list_is_accessible_on_a_phone(
     scheme: str, jobs: list[str], engine: RunningEngine, reader: Reader
 ) -> None:

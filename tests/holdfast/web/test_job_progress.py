@@ -17,6 +17,7 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import Reader, signed_in
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -198,7 +199,7 @@ async def test_a_chosen_task_shows_its_promises_and_the_plan_keeps_still(
 
 
 @pytest.mark.conformance("WEB-07")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", only_long("dark")])
 async def test_every_page_of_a_job_is_accessible(
     scheme: str, engine: RunningEngine, reader: Reader
 ) -> None:

@@ -17,6 +17,7 @@ from tests.support.documentation.internal_names import internal_names_in
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import Reader, signed_in
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -133,7 +134,7 @@ async def test_a_hostile_report_does_nothing(
 
 
 @pytest.mark.conformance("WEB-07")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", only_long("dark")])
 async def test_the_report_is_accessible(scheme: str, engine: RunningEngine, reader: Reader) -> None:
     report = await reported(engine)
     await reader.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]  # a word
@@ -173,6 +174,7 @@ def test_a_report_with_a_warning_does_not_claim_that_all_citations_open() -> Non
     assert citations_line(report).tone != "good"
 
 
+@pytest.mark.long
 async def test_a_report_of_ten_megabytes_is_read_in_part_and_downloaded_whole(
     engine: RunningEngine, reader: Reader
 ) -> None:

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.tools.documents.passage_splitter import MAX_CHARS, find_headings, split_passages
+from tests.support.long_parameters import mostly_long
 from tests.support.services.processor_time import processor_s
 
 _LINES = st.one_of(
@@ -125,20 +126,23 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [
-        "word " * 1_000_000,
-        "x" * 5_000_000,
-        "." * 5_000_000,
-        '.")' * 1_500_000,
-        "\n" * 5_000_000 + "x",
-        "#" + " " * 2_500_000 + "x" * 2_500_000,
-        ("# H\n" + "text\n") * 500_000,
-        "=\n" * 2_500_000,
-        "```\n" * 1_000_000,
-        " " * 5_000_000 + ".",
-        ". " * 2_500_000,
-        "A paragraph of a few words. And one more sentence in it.\n\n" * 80_000,
-    ],
+    mostly_long(
+        [
+            "word " * 1_000_000,
+            "x" * 5_000_000,
+            "." * 5_000_000,
+            '.")' * 1_500_000,
+            "\n" * 5_000_000 + "x",
+            "#" + " " * 2_500_000 + "x" * 2_500_000,
+            ("# H\n" + "text\n") * 500_000,
+            "=\n" * 2_500_000,
+            "```\n" * 1_000_000,
+            " " * 5_000_000 + ".",
+            ". " * 2_500_000,
+            "A paragraph of a few words. And one more sentence in it.\n\n" * 80_000,
+        ],
+        usual=4,
+    ),
     ids=lambda text: re.sub(r"\s", "_", text[:8]),
 )
 def test_five_megabytes_of_anything_take_seconds(text: str) -> None:
