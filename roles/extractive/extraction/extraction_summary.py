@@ -1,15 +1,15 @@
 """Summarise an extraction: values, missing entities, titles, words for the next query."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from holdfast.roles.extractive.extraction.entity_query import is_known
 from holdfast.roles.extractive.extraction.response_passages import ParsedResponse
+from holdfast.roles.extractive.extraction.sentence_beginnings import is_word_at_beginning
 from holdfast.roles.extractive.extraction.sentence_ranking import (
     build_entity_query,
     ranked_sentences,
 )
-from holdfast.roles.extractive.text.value_candidates import ValueCandidate, proper_names
+from holdfast.roles.extractive.text.value_candidates import proper_names
 from holdfast.roles.tasks.extractor import Extracted, ExtractorTask
 
 
@@ -40,7 +40,7 @@ def _new_query_words(task: ExtractorTask, reading: ParsedResponse) -> list[str]:
     for place in ranked_sentences(reading, wanted)[:_MOST_SENTENCES]:
         for name in proper_names(place.sentence.text):
             is_new = not any(name.value in each for each in fresh)
-            is_name = not _is_word_at_beginning(name, place.sentence.text, reading)
+            is_name = not is_word_at_beginning(name, place.sentence.text, reading)
             if (
                 is_new
                 and is_name
@@ -51,21 +51,4 @@ def _new_query_words(task: ExtractorTask, reading: ParsedResponse) -> list[str]:
     return list(fresh)[:6]
 
 
-def _is_word_at_beginning(name: ValueCandidate, text: str, reading: ParsedResponse) -> bool:
-    """True of a single word with a capital only because a sentence, a cell or a label begins."""
-    if " " in name.value or not name.value[1:].islower() or not name.value.isalpha():
-        return False
-    begins = not _IN_SENTENCE.search(text[: name.start])
-    if begins and _LABEL_ENDS.match(text, name.end):
-        return True
-    word = re.compile(rf"\b{name.value.lower()}\b")
-    return begins and any(word.search(each) for each in _as_written(reading))
-
-
-def _as_written(reading: ParsedResponse) -> Iterator[str]:
-    return (sentence.text for passage in reading.passages for sentence in passage.sentences)
-
-
-_IN_SENTENCE = re.compile(r"[^\W_][^.!?:|\n]*$")
-_LABEL_ENDS = re.compile(r"[^\S\n]*(?::|\||\.?\*\*|\()|(?: [a-z][\w-]*){1,2}(?::\*\*|\*\*)")
 _MOST_SENTENCES = 5

@@ -22,6 +22,7 @@ from holdfast.roles.extractive.extraction.response_passages import (
     ResponsePassage,
     parse_response,
 )
+from holdfast.roles.extractive.extraction.sentence_beginnings import is_word_at_beginning
 from holdfast.roles.extractive.extraction.sentence_ranking import (
     build_entity_query,
     ranked_sentences,
@@ -40,7 +41,7 @@ from holdfast.roles.extractive.extraction.value_doubts import (
 from holdfast.roles.extractive.text.dates_and_amounts import first_amount
 from holdfast.roles.extractive.text.measure_units import is_amount_of_money, is_money
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
-from holdfast.roles.extractive.text.value_candidates import ValueCandidate
+from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
 from holdfast.roles.extractive.text.words_and_sentences import is_content_word, words
 from holdfast.roles.tasks.extractor import Extracted, ExtractorAnswer, ExtractorTask
 
@@ -236,14 +237,20 @@ def scored_candidates(
     """Score every candidate that the question does not name itself."""
     titled: set[str] = set()
     for place in places:
-        for each in asked_candidates(place.sentence.text, wanted.lower_text):
-            if not is_known(each, wanted.known):
+        text = place.sentence.text
+        for each in asked_candidates(text, wanted.lower_text):
+            is_no_name = wanted.kind in _NAMED and is_word_at_beginning(each, text, reading)
+            if not is_no_name and not is_known(each, wanted.known):
                 yield score(each, place, wanted, reading, is_title=False)
         if place.passage.title not in titled:
             titled.add(place.passage.title)
-            title = _title(place.passage)
+            title = _title(place.passage, wanted)
             if title is not None and not is_known(title, wanted.known):
                 yield score(title, place, wanted, reading, is_title=True)
+
+
+_NAMED = (ValueKind.PERSON, ValueKind.GROUP)
+"""Kinds whose values have a name: `Policy` at the beginning of a line is none."""
 
 
 def _is_descriptive(title: str) -> bool:
@@ -255,9 +262,13 @@ def _is_descriptive(title: str) -> bool:
 _LOWER_CASE_WORDS = 2
 
 
-def _title(passage: ResponsePassage) -> ValueCandidate | None:
+def _title(passage: ResponsePassage, wanted: EntityQuery) -> ValueCandidate | None:
     if not passage.is_title_a_name or _is_descriptive(passage.name):
         return None
+    if wanted.kind in _NAMED and any(
+        each.kind is ValueKind.DATE for each in find_candidates(passage.name)
+    ):
+        return None  # `Letter of X, 27 February 2025`
     is_work = passage.title != passage.name and any(
         word in passage.title for word in ("film", "album", "song", "series", "novel", "book")
     )

@@ -228,6 +228,25 @@ def test_a_person_is_no_sure_group(text: str) -> None:
     assert sure(extracted_entity(entity.description, Fragment(title="Flood", text=unsaid)))
 
 
+def test_a_word_at_the_beginning_of_a_line_is_no_group() -> None:
+    entity = planned("Which insurer settled the flood claim?").tasks[0].expects[0]
+    said = Fragment(title="Flood", text="Policy no. 7, flood claim. The policy was settled.")
+    named = Fragment(title="Flood", text="Orme no. 7, flood claim. The policy was settled.")
+
+    assert extracted_entity(entity.description, said).value is None
+    assert extracted_entity(entity.description, named).value == "Orme"
+
+
+def test_a_title_with_a_date_is_no_group() -> None:
+    entity = planned("Which insurer settled the flood claim?").tasks[0].expects[0]
+    text = "The flood claim was settled; see Letter of Orme"
+    dated = Fragment(title="Letter of Orme, 2 May 2031", text=f"{text}, 2 May 2031.")
+    undated = Fragment(title="Letter of Orme", text=f"{text}.")
+
+    assert extracted_entity(entity.description, undated).value == "Letter of Orme"
+    assert extracted_entity(entity.description, dated).value != dated.title
+
+
 @pytest.mark.parametrize(
     ("question", "shape"),
     [
