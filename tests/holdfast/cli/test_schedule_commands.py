@@ -36,7 +36,7 @@ def test_a_schedule_is_added_listed_paused_resumed_and_ended() -> None:
     assert listed["next_run"] is not None
     assert [each["status"] for each in changed] == ["paused", "active", "ended"]
     assert "ended, weekly on monday 08:00 Europe/Berlin" in shown
-    assert "is paused; resume it first" in refused[0]
+    assert "is ended; add another one" in refused[0]
     assert "names no times of a schedule" in refused[1]
     assert "alone" in refused[2]
     assert "there is no schedule 'none'" in refused[3]
