@@ -12,6 +12,7 @@ SPLIT = "split"
 ANSWER = "answer"
 MOST_QUERIES = 4
 """Queries of one `search` call."""
+MAX_QUERY_CHARS = 400
 
 
 class SearchArguments(Draft):

@@ -10,6 +10,7 @@ from holdfast.models.calls.function_calls import FunctionCall, FunctionCalls
 from holdfast.models.loop.loop_functions import (
     ANSWER,
     ASK,
+    MAX_QUERY_CHARS,
     MOST_QUERIES,
     SEARCH,
     SPLIT,
@@ -32,7 +33,6 @@ MOST_CALLS = 8
 """Searches and tool calls of one turn."""
 MOST_SENTENCES = 60
 MOST_SUB_QUESTIONS = 12
-_MAX_QUERY = 400
 _LEFT_OUT: Mapping[str, JsonValue] = {"short": "", "sentences": [], "values": []}
 """What a correction may leave out, as it has only what changes."""
 
@@ -187,8 +187,8 @@ def _query_faults(call: SearchArguments) -> list[str]:
         return ["`search` needs a query"]
     if len(queries) > MOST_QUERIES:
         return [f"at most {MOST_QUERIES} queries in one search"]
-    if any(len(query) > _MAX_QUERY for query in queries):
-        return [f"a query has at most {_MAX_QUERY} characters"]
+    if any(len(query) > MAX_QUERY_CHARS for query in queries):
+        return [f"a query has at most {MAX_QUERY_CHARS} characters"]
     return []
 
 

@@ -86,7 +86,8 @@ _PHRASES: Mapping[str, str] = {
     "citations": "citations: {}",
     "documents": "documents in the collection: {}",
     "job": "from {}",
-    "rerun": "again: {}",
+    "tasks": "chosen: {}",
+    "rerun": "run again: {}",
     "changes": "{}",
     "status": "{}",
 }

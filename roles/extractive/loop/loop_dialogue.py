@@ -55,7 +55,12 @@ def read_dialogue(messages: Sequence[Message]) -> LoopDialogue:
     turns: list[tuple[SearchResult, ...]] = []
     must_answer, refusal = task.must_answer, None
     for message in users[1:]:
-        content = json.loads(message.content)
+        try:
+            content = json.loads(message.content)
+        except ValueError as error:
+            # What a fault of the form is told with: the same rules would answer the same again.
+            told = f"the built-in model cannot correct its reply: {message.content}"
+            raise ModelUnusable(told) from error
         refusal = RefusalMessage.model_validate(content) if "correct" in content else None
         if refusal is None:
             told = ResultMessage.model_validate(content)

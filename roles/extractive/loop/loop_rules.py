@@ -14,7 +14,7 @@ from holdfast.models.calls.model_requests import ModelRequest
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import Unresolved
 from holdfast.models.jobs.follow_up import without_context
-from holdfast.models.loop.loop_functions import ANSWER, MOST_QUERIES, SEARCH
+from holdfast.models.loop.loop_functions import ANSWER, MAX_QUERY_CHARS, MOST_QUERIES, SEARCH
 from holdfast.models.loop.loop_messages import RefusalMessage, ShownPassage
 from holdfast.models.plans.research_plan import FINAL_ANSWER, ExpectedEntity
 from holdfast.models.tasks.agent_role_task import AgentRoleTask, TraceStep
@@ -145,7 +145,7 @@ def _passage_of(quote: str, passages: Iterable[ShownPassage]) -> int | None:
 
 def _searches(calls: Sequence[DraftCall], steps: Sequence[ReadStep]) -> FunctionCalls:
     memory = {each.step.id: each.step.found for each in steps}
-    queries = [_query(call, memory) for call in calls[:MOST_QUERIES]]
+    queries = [_query(call, memory)[:MAX_QUERY_CHARS] for call in calls[:MOST_QUERIES]]
     return FunctionCalls(calls=[FunctionCall(name=SEARCH, arguments={"queries": [*queries]})])
 
 

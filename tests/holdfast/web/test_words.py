@@ -98,9 +98,14 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
         (
             EventKind.JOB_FORKED,
             {"job": "job-1", "rerun": ["T1"], "changes": ["preset = loop", "model = extractive"]},
-            "from job-1 · again: T1 · the method Quick, the built-in model",
+            "from job-1 · run again: T1 · the method Quick, the built-in model",
         ),
         (EventKind.PLAN_CHANGED, {"number": 2, "added": ["T3"]}, "change 2 · T3 added"),
+        (
+            EventKind.JOB_RETRIED,
+            {"tasks": ["T0"], "rerun": ["T0", "T1"]},
+            "chosen: T0 · run again: T0, T1",
+        ),
     ],
 )
 def test_a_fact_means_what_its_entry_is_about(
