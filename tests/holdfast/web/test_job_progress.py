@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import pytest
 from playwright.async_api import Browser, Request, Route, expect
 
+from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.job_queries import events_after
@@ -253,6 +254,11 @@ async def test_a_report_is_offered_only_where_something_was_found(
     assert "report" not in offered
     assert refused.status == 400
     assert "No task is done yet" in await refused.text()
+    reader.complaints.clear()  # the browser reports the status 400
+    await controls.get_by_role("button", name="Cancel").click()
+    await expect(reader.page.get_by_role("status").first).to_contain_text("You cancelled the job")
+    assert (await engine.holdfast.wait(job_id)).status is JobStatus.CANCELLED
+    assert "job.cancelling" in await kinds(engine, job_id)
 
 
 @pytest.mark.conformance("WEB-08")
