@@ -4,7 +4,7 @@ A field that a newer server adds is kept, and can be read as an attribute.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -164,7 +164,8 @@ class Upload(Answer):
 
     id: str
     collection: str
-    status: Literal["waiting", "reading", "done", "failed"]
+    status: str
+    """`waiting`, `reading`, `done` or `failed`."""
     files: int
     size_bytes: int
     progress: UploadProgress

@@ -61,7 +61,7 @@ class AsyncRecords(AsyncSession):
         plan: str | None = None,
         retract: Sequence[int] = (),
     ) -> JsonObject:
-        """What a fork would run and keep, and what it costs at most; nothing is stored."""
+        """What a fork would run and keep, and what the same calls took; nothing is stored."""
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
         return await self._post(JsonObject, f"/jobs/{job}/fork/preview", body)
 

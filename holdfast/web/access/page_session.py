@@ -44,7 +44,7 @@ async def signed_in_caller(context: ApiContext, request: Request) -> Caller:
         return Caller(user, user, frozenset(Scope))
     found = None if subject is None else await find_key(context.holdfast.db, subject)
     if found is None or found.key.state_at(datetime.now(UTC)) != "active":
-        raise SignInNeeded("this browser is not signed in; `holdfast open` prints an address")
+        raise SignInNeeded("this browser is not signed in")
     key = found.key
     return Caller(key.sender, key.owner, frozenset(key.scopes), key.id)
 

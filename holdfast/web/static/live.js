@@ -146,7 +146,7 @@ async function refresh() {
       isWanted = true;
     }
     pause = Math.min(Math.max(EVENT_PAUSE_MS, performance.now() - began), LONGEST_PAUSE_MS);
-    say("");
+    if (!choicesUnderWay) say("");
   } catch (error) {
     if (isGone(error)) {
       isStopped = true;
@@ -257,12 +257,14 @@ let shownAddress = addressWithoutFragment();
 // A link within a region that only chooses what the page shows: keep everything else still. Of two
 // choices, the last one counts, whichever answer comes first.
 let choices = 0;
+let choicesUnderWay = 0;
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-choose]");
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const address = link.href.baseVal ?? link.href;
   const choice = ++choices;
+  choicesUnderWay++;
   const late = setTimeout(() => say("Loading what you chose…"), NOTICED_MS);
   try {
     const text = await load(address);
@@ -279,6 +281,7 @@ document.addEventListener("click", async (event) => {
   } catch {
     if (choice === choices) location.assign(address);
   } finally {
+    choicesUnderWay--;
     clearTimeout(late);
   }
 });

@@ -59,8 +59,8 @@ def read_dialogue(messages: Sequence[Message]) -> LoopDialogue:
             content = json.loads(message.content)
         except ValueError as error:
             # What a fault of the form is told with: the same rules would answer the same again.
-            told = f"the built-in model cannot correct its reply: {message.content}"
-            raise ModelUnusable(told) from error
+            text = f"the built-in model cannot correct its reply: {message.content}"
+            raise ModelUnusable(text) from error
         refusal = RefusalMessage.model_validate(content) if "correct" in content else None
         if refusal is None:
             told = ResultMessage.model_validate(content)

@@ -1,4 +1,4 @@
-"""Fixtures of the page's tests: a browser for each test, and the server."""
+"""Fixtures of the page's tests: a browser for each file, a profile for each test, the server."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -10,7 +10,7 @@ from tests.support.services.browser import Reader, open_browser, signed_in
 from tests.support.services.http_service import HttpService
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with open_browser() as browser:
         yield browser

@@ -9,6 +9,8 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from holdfast.web.rendering.page_templates import STATIC_FOLDER
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
 _PAGE = """<!doctype html><title>A job</title><script type="module" src="/live.js"></script>
 <div {watched} hidden></div><a data-choose="panel" href="/?task=T1">T1</a>
 <a data-choose="panel" href="/?task=T2">T2</a><aside id="panel" data-live>{shown}</aside>"""
@@ -35,7 +37,8 @@ class HeldAnswers:
             await route.fulfill(status=503, content_type="text/html", body="")
         else:
             self.asked.append(parts.query)
-            if (held := self.held.get(parts.query)) is not None:
+            held = self.held.get(parts.query)
+            if held is not None and len(self.asked) > 1:  # never the page itself
                 await held.wait()
             shown = parts.query or "nothing chosen"
             body = _PAGE.format(watched=self.watched, shown=shown)
@@ -59,6 +62,7 @@ async def page(browser: Browser, answers: HeldAnswers) -> AsyncIterator[Page]:
     page = await _opened(browser, answers)
     yield page
     await page.unroute_all(behavior="ignoreErrors")
+    await page.close()
 
 
 async def test_a_choice_that_takes_long_says_so(page: Page, answers: HeldAnswers) -> None:
@@ -92,8 +96,8 @@ async def test_a_choice_stays_when_an_update_that_was_asked_before_comes_after(
     browser: Browser,
 ) -> None:
     answers, before = HeldAnswers(_WATCHED), asyncio.Event()
-    page = await _opened(browser, answers)
     answers.held = {"": before}
+    page = await _opened(browser, answers)
     async with asyncio.timeout(60):
         while answers.asked != ["", ""]:  # the page, and its first update
             await asyncio.sleep(0.02)
@@ -108,3 +112,4 @@ async def test_a_choice_stays_when_an_update_that_was_asked_before_comes_after(
 
     assert "nothing chosen" not in await page.evaluate("window.seen")
     await page.unroute_all(behavior="ignoreErrors")
+    await page.close()

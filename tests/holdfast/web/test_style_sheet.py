@@ -5,6 +5,8 @@ from playwright.async_api import Browser, Page, ViewportSize
 
 from holdfast.web.rendering.page_templates import STATIC_FOLDER
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
 _PHONE: ViewportSize = {"width": 360, "height": 740}
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" * 8
 _LIST = '<main><article><ul><li dir="auto">من خلف مصمم منارة غانيت</li></ul></article></main>'

@@ -45,6 +45,7 @@ def _find() -> str | None:
 async def open_browser() -> AsyncIterator[Browser]:
     """A Chromium that ends with the block."""
     path = chromium()
+    expect.set_options(timeout=_PATIENCE_MS)
     async with AsyncExitStack() as stack:
         yield await _launch(stack, path)
 
@@ -101,7 +102,6 @@ async def signed_in(
     """A tab of its own profile, signed in with a one-time address."""
     context = await browser.new_context(**options)
     context.set_default_timeout(_PATIENCE_MS)
-    expect.set_options(timeout=_PATIENCE_MS)
     page = await context.new_page()
     reader = Reader(page, serving.url, [])
     page.on(
