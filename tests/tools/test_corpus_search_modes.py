@@ -162,7 +162,9 @@ async def test_without_vectors_words_do_and_meaning_says_what_is_missing(
         with pytest.raises(ToolFailed, match=r"add a table \[embeddings\] to holdfast.toml"):
             await _search(hub, "lamp", mode="semantic")
     async with _hub(corpus, embedders(endpoint.url)) as hub:
-        with pytest.raises(ToolFailed, match="has a vector of model 'hash': run `holdfast corpus"):
+        with pytest.raises(
+            ToolFailed, match="has a vector of model 'hash': add its documents again"
+        ):
             await _search(hub, "lamp", mode="semantic")
 
     assert (_addresses(plain), plain.structured["note"]) == (["lamp.md"], "")

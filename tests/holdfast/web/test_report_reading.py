@@ -113,7 +113,10 @@ async def test_a_job_without_a_report_says_why(
     await reader.goto(f"/jobs/{failed.job_id}/report")
 
     said = await reader.page.get_by_role("alert").inner_text()
-    assert "found nothing to report, and “Resume” on the page of the job tries again" in said
+    assert (
+        "found nothing to report, and “Resume” or “Run the plan” on the page of the job tries again"
+        in said
+    )
     assert "Write the report now" not in said
     assert internal_names_in(said) == set()
     reader.complaints.clear()  # the browser reports the status 404
