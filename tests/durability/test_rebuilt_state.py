@@ -346,7 +346,7 @@ async def log(drive: JobDriver) -> list[tuple[str, str]]:
 
 
 @pytest.mark.conformance("BEY-03")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=4))
 async def test_a_run_that_was_taken_over_writes_nothing_any_more(
     engine: RunningEngine, players: ScriptedRoles, shape: str
 ) -> None:

@@ -172,23 +172,23 @@ async def test_a_job_that_was_reopened_is_followed_to_its_next_end(
     assert entries(first) + entries(rest) == await logged(engine, job_id)
 
 
-@pytest.mark.parametrize("given", ["-1", "x", "1.5", "", "9" * 30, "٣", "+1", "1_0"])
 async def test_a_last_event_id_that_is_no_number_is_refused(
-    given: str, engine: RunningEngine, players: ScriptedRoles, serving: HttpService
+    engine: RunningEngine, serving: HttpService
 ) -> None:
     job_id = await engine.submit("Who?")
 
-    answer = await serving.get(f"/jobs/{job_id}/events?after={given.replace('+', '%2B')}")
-    by_header = (
-        await serving.get(f"/jobs/{job_id}/events", **{"Last-Event-ID": given})
-        if given.isascii()
-        else answer
-    )
+    for given in ("-1", "x", "1.5", "", "9" * 30, "٣", "+1", "1_0"):
+        answer = await serving.get(f"/jobs/{job_id}/events?after={given.replace('+', '%2B')}")
+        by_header = (
+            await serving.get(f"/jobs/{job_id}/events", **{"Last-Event-ID": given})
+            if given.isascii()
+            else answer
+        )
 
-    assert answer.status_code == by_header.status_code == 400
-    assert answer.json() == by_header.json()
-    assert answer.json()["error"] == "BadInput"
-    assert repr(given[:40]) in answer.json()["message"]
+        assert answer.status_code == by_header.status_code == 400, given
+        assert answer.json() == by_header.json()
+        assert answer.json()["error"] == "BadInput"
+        assert repr(given[:40]) in answer.json()["message"]
     assert serving.following.readers == {}
 
 
