@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.jobs.record_in_words import way_on_from_pause
 from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
 from holdfast.models.errors import ServiceDown
@@ -177,7 +178,7 @@ def _ways_on(job: Job) -> Iterator[str]:
     if job.status is not JobStatus.PAUSED:
         return
     reason = f": {job.message}" if job.message else ""
-    yield f"the job is paused{reason}; continue with `holdfast resume {job.id}`"
+    yield f"the job is paused{reason}; {way_on_from_pause(job.id, job.message)}"
     if job.message and job.request.strategy.max_cost is not None:
         yield f"`holdfast resume {job.id} --set max_cost=none` continues without the limit max_cost"
 

@@ -92,3 +92,13 @@ def task_of_call(key: str) -> str:
 def model_name(model: str) -> str:
     """The name of a model as a reader knows it."""
     return "the built-in model" if model == EXTRACTIVE_MODEL else model
+
+
+def way_on_from_pause(job_id: str, message: str) -> str:
+    """Say what `holdfast resume` does with a paused job.
+
+    `message` is what the job stored when it paused by itself, and empty if a person paused it.
+    Resumed without a change, a job that paused by itself meets the same full cap or empty account.
+    """
+    command = f"`holdfast resume {job_id}`"
+    return f"{command} tries the same again" if message else f"continue with {command}"

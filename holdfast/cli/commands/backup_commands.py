@@ -29,4 +29,5 @@ def restore_command(file: Path, *, replaces: bool, json_output: bool) -> None:
         print_json(restored)
         return
     print_text(f"restored {restored.jobs} jobs, {restored.open_jobs} of which have not ended")
-    print_text("`holdfast up` starts the worker, which continues them")
+    continues = ", which continues them" if restored.open_jobs else ""
+    print_text(f"`holdfast up` starts the worker{continues}")

@@ -2,7 +2,7 @@
 
 from holdfast.cli.render.task_table import task_outcome
 from holdfast.cli.render.terminal_output import shortened_line
-from holdfast.jobs.record_in_words import cause
+from holdfast.jobs.record_in_words import cause, way_on_from_pause
 from holdfast.models.views.job_views import EventView, JobView
 from holdfast.models.wire.event_kinds import EventKind
 
@@ -44,8 +44,8 @@ def _job_event_line(event: EventView, job_id: str) -> str | None:
     by = event.facts.get("by")
     match event.kind:
         case EventKind.JOB_PAUSED:
-            reason = event.facts.get("message") or f"by {by}"
-            return f"  paused   {reason}; continue with `holdfast resume {job_id}`"
+            message = str(event.facts.get("message") or "")
+            return f"  paused   {message or f'by {by}'}; {way_on_from_pause(job_id, message)}"
         case EventKind.JOB_RECOVERED:
             is_database = event.facts.get("cause") == "database"
             loss = "PostgreSQL was away" if is_database else "a worker died"

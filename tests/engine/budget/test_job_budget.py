@@ -139,6 +139,8 @@ async def test_at_the_cap_the_job_pauses_and_asks_and_a_higher_cap_lets_it_go_on
     assert f"{spent:,} of 4,000 tokens" in asked.text
     allowance = next(each for each in status.allowances if each.what == "tokens")
     assert (allowance.used, allowance.limit, allowance.left) == (spent, 4000, 4000 - spent)
+    assert f"; `holdfast resume {job_id}` tries the same again" in status.blocked_by[0]
+    assert status.blocked_by[-1].endswith(f"`holdfast answer {job_id} raise|report|stop`")
     printed = list(status_lines(status))
     assert any(f"{spent} of 4000 tokens ({4000 - spent} left)" in line for line in printed)
     assert any("`raise N` sets the cap to N" in line for line in printed)

@@ -85,13 +85,13 @@ def test_a_plan_change_shows_what_is_different_in_a_replaced_task() -> None:
     assert "      query: river -> bridge" in lines
 
 
-def test_a_pause_is_shown_whole_with_the_command_that_continues_the_job() -> None:
+def test_a_pause_is_shown_whole_with_what_resuming_does() -> None:
     message = "the endpoint's credit is used up: " + "name another model " * 20
     event = EventView(seq=1, at=NOW, kind="job.paused", task="", facts={"message": message})
 
     line = progress_line(event, JobView.model_construct(job_id="job-1", tasks=()))  # type: ignore[call-arg]
 
-    assert line == f"  paused   {message}; continue with `holdfast resume job-1`"
+    assert line == f"  paused   {message}; `holdfast resume job-1` tries the same again"
 
 
 def test_progress_shows_an_account_without_the_engines_name_for_it() -> None:

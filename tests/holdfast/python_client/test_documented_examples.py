@@ -66,6 +66,7 @@ def test_the_examples_of_the_page_run(home: Path, capsys: pytest.CaptureFixture[
         asked = {"question": "Who designed the Gannet Stair Light?"}
         jobs = [client.post("/orders/7/research", params=asked).json() for _ in range(2)]
         seen = client.get(f"/research/{jobs[0]['job']}").json()
+        unknown = client.get("/research/job-of-last-year")
 
     assert "job.ended" in told
     assert "gannet-stair-light.md" in told
@@ -76,3 +77,4 @@ def test_the_examples_of_the_page_run(home: Path, capsys: pytest.CaptureFixture[
     assert len(answers["answers"]) == 2
     assert jobs[0] == jobs[1]
     assert seen["status"] in ("queued", "running", "done")
+    assert (unknown.status_code, "there is no job" in unknown.json()["detail"]) == (404, True)

@@ -9,6 +9,7 @@ from holdfast.cli.render.terminal_output import print_json, print_progress, prin
 from holdfast.client import Holdfast
 from holdfast.jobs.current_user import current_user
 from holdfast.jobs.job_controller import JobController
+from holdfast.jobs.record_in_words import way_on_from_pause
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.questions.control_requests import RerunScope
 from holdfast.models.strategies.job_strategy import Strategy
@@ -112,8 +113,8 @@ def partial_report_command(job: str) -> None:
         print_progress("writing a report of what was found")
         stored = await controller.holdfast.wait(job_id, _REPORT_TIMEOUT, or_paused=True)
         if stored.status is JobStatus.PAUSED:
-            way_out = f"continue with `holdfast resume {job_id}`"
-            print_progress(f"the report is not written yet: {stored.message}; {way_out}")
+            way_on = way_on_from_pause(job_id, stored.message)
+            print_progress(f"the report is not written yet: {stored.message}; {way_on}")
 
     _control(job, write)
 

@@ -12,6 +12,7 @@ from holdfast.cli.render.question_lines import open_question_lines
 from holdfast.cli.render.terminal_output import print_json, print_progress, print_text
 from holdfast.client import Holdfast
 from holdfast.jobs.open_questions import open_questions_of
+from holdfast.jobs.record_in_words import way_on_from_pause
 from holdfast.models.jobs.job_record import JobRequest, JobStatus
 from holdfast.models.views.job_views import JobView
 from holdfast.storage.views.status_and_last_event import load_job_progress
@@ -79,7 +80,7 @@ async def _print_blockers(holdfast: Holdfast, job_id: str) -> None:
     job = await holdfast.wait(job_id, timedelta(0))
     if job.status is JobStatus.PAUSED:
         reason = f" ({job.message})" if job.message else ""
-        print_progress(f"job {job_id} is paused{reason}; continue with `holdfast resume {job_id}`")
+        print_progress(f"job {job_id} is paused{reason}; {way_on_from_pause(job_id, job.message)}")
     for question in await open_questions_of(holdfast.db, job_id):
         for line in open_question_lines(question):
             print_progress(line)
