@@ -170,19 +170,19 @@ $(VENV)/.tests: $(VENV)/.runs requirements-dev.lock
 	@touch $@
 
 $(VENV)/peers/.made: $(VENV)/.made requirements-bench.lock
-	@$(PYTHON) -m venv $(VENV)/peers
+	@$(PYTHON) -m venv --clear $(VENV)/peers
 	@$(VENV)/peers/bin/python -m pip install -q --disable-pip-version-check --no-deps \
 	    --require-hashes -r requirements-bench.lock
 	@touch $@
 
 $(VENV)/peer-agents/.made: $(VENV)/.made requirements-peers.lock
-	@$(PYTHON) -m venv $(VENV)/peer-agents
+	@$(PYTHON) -m venv --clear $(VENV)/peer-agents
 	@$(VENV)/peer-agents/bin/python -m pip install -q --disable-pip-version-check --no-deps \
 	    --require-hashes -r requirements-peers.lock
 	@touch $@
 
 $(VENV)/release/.made: $(VENV)/.made requirements-release.lock
-	@$(PYTHON) -m venv $(VENV)/release
+	@$(PYTHON) -m venv --clear $(VENV)/release
 	@$(VENV)/release/bin/python -m pip install -q --disable-pip-version-check --no-deps \
 	    --require-hashes -r requirements-release.lock
 	@touch $@

@@ -82,7 +82,7 @@ def test_the_preset_of_the_page_is_valid() -> None:
     names: dict[str, dict[str, object]] = {}
     exec(page.partition("```python\n")[2].partition("```")[0], names)
 
-    assert Strategy.model_validate(settings).begins_with == "loop"
+    assert Strategy.model_validate(settings).opens_with_loop
     assert Strategy.model_validate(names["CAREFUL"]).confidence_threshold == 0.8
 
 
