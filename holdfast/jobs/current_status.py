@@ -179,8 +179,6 @@ def _ways_on(job: Job) -> Iterator[str]:
         return
     reason = f": {job.message}" if job.message else ""
     yield f"the job is paused{reason}; {way_on_from_pause(job.id, job.message)}"
-    if job.message and job.request.strategy.max_cost is not None:
-        yield f"`holdfast resume {job.id} --set max_cost=none` continues without the limit max_cost"
 
 
 def _blocking_questions(questions: Iterable[WaitingQuestion]) -> Iterator[str]:

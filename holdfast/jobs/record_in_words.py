@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from holdfast.models.budget.token_prices import COST_NOT_KEPT
 from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
@@ -101,4 +102,8 @@ def way_on_from_pause(job_id: str, message: str) -> str:
     Resumed without a change, a job that paused by itself meets the same full cap or empty account.
     """
     command = f"`holdfast resume {job_id}`"
-    return f"{command} tries the same again" if message else f"continue with {command}"
+    if not message:
+        return f"continue with {command}"
+    if COST_NOT_KEPT in message:
+        return f"`holdfast resume {job_id} --set max_cost=none` goes on without the limit max_cost"
+    return f"{command} tries the same again"

@@ -12,6 +12,8 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
 """An amount in the installation's currency: summed exactly, a plain number in JSON."""
 
+COST_NOT_KEPT = "max_cost cannot be kept"
+"""Words of the message of a job that pauses because a model under a cap on money has no price."""
 TOKENS_PER_PRICE = Decimal(1_000_000)
 
 

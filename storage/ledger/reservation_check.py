@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from holdfast.models.budget.token_prices import COST_NOT_KEPT
 from holdfast.models.calls.call_records import ReservationRequest
 from holdfast.models.calls.model_requests import ModelRequest
 from holdfast.models.errors import BudgetHeld, BudgetReached
@@ -39,7 +40,7 @@ def check_reservation(
         return
     if row.most_cost is not None and expense.price is None:
         raise BudgetReached(
-            f"the price of model {request.model!r} is unknown, so max_cost cannot be kept; name it "
+            f"the price of model {request.model!r} is unknown, so {COST_NOT_KEPT}; name it "
             f'in holdfast.toml under [prices."{request.model}"] and restart the worker, or '
             "take the limit away"
         )

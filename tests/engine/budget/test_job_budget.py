@@ -226,6 +226,10 @@ async def test_a_model_without_a_price_makes_no_call_under_a_cap_on_money(
     assert model.count == 0
     assert "the price of model 'nameless' is unknown" in job.message
     assert (job.cost, job.calls.model) == (0, 0)
+    blocked = (await status_of(engine.holdfast, job_id)).blocked_by[0]
+    assert blocked.endswith(
+        f"; `holdfast resume {job_id} --set max_cost=none` goes on without the limit max_cost"
+    )
 
 
 async def test_calls_side_by_side_meet_the_cap_as_one_question(
