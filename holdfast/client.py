@@ -192,8 +192,11 @@ class Holdfast:
         failed_checks = 0
         while True:
             status = await job_rows.load_job_status(self.db, job_id)
-            if status in awaited or (end is not None and loop.time() >= end):
-                return await job_rows.load_job(self.db, job_id)
+            is_late = end is not None and loop.time() >= end
+            if status in awaited or is_late:
+                job = await job_rows.load_job(self.db, job_id)
+                if job.status in awaited or is_late:  # else it went on in between
+                    return job
             if loop.time() >= next_check:
                 try:
                     await self.check_workflow_is_open(job_id)

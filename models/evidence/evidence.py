@@ -257,11 +257,8 @@ class Report(Frozen):
     """Filled in when the report is read."""
     stages: tuple[Stage, ...] = ()
     """Filled in when the report is read: what the job's stages spent, and why they were needed."""
-    currency: str = Field(default="", exclude_if=lambda currency: not currency)
-    """The currency of the stages' costs; filled in with them.
-
-    Never stored: the former release refuses a report with unknown fields.
-    """
+    currency: str = ""
+    """The currency of the stages' costs; filled in with them."""
 
     def with_stages(self, stages: tuple[Stage, ...], currency: str) -> Self:
         """Return the report with what the job spent; comparisons come after it, and are no part."""

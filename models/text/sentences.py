@@ -6,7 +6,7 @@ import re
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s|\Z)|\n")
 _TITLE = re.compile(r"(?<!\w)(?:Mr|Mrs|Ms|Dr|Prof)\.$")
 _NAME_FOLLOWS = re.compile(r"[^\S\n]+[^\W\d_]")
-_NUMBER_SIGN = re.compile(r"\w +no\.$", re.ASCII)
+_NUMBER_SIGN = re.compile(r"\w(?<!\bis)(?<!\bwas)(?<!says)(?<!said)(?<!swer) +no\.$", re.ASCII)
 _NUMBER_FOLLOWS = re.compile(r"[^\S\n]+(?:[A-Z]{1,4}-?)?\d")
 _LONGEST_ABBREVIATION = 8
 """Characters before an end that are read to tell an abbreviation."""

@@ -13,7 +13,7 @@ from holdfast.models.plans.plan_drafts import AgentPlanDraft, PlanDraft
 from holdfast.models.plans.research_plan import ExpectedEntity, Plan, Task, TaskStatus
 from holdfast.models.plans.shown_plan import shown_plan
 from holdfast.models.strategies.agent_profiles import AgentBrief
-from holdfast.models.strategies.job_strategy import AgentMethod, Grain, ReplanScope
+from holdfast.models.strategies.job_strategy import Grain, ReplanScope
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.models.tasks.stored_task import StoredTask, plan_of
 from holdfast.planning.context.agent_context import AgentContext, build_agent_context
@@ -134,12 +134,8 @@ def find_replan_target(
         used_ids=frozenset(whole.by_id),
         requires_entities=request.strategy.extraction,
         needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
-        # The dialogue of a cited loop, and a revision that left the task to the replanner, were
-        # ways of their own: nothing may be left to try.
-        may_be_empty=is_graph
-        and (
-            request.strategy.agent_method is AgentMethod.LOOP or request.strategy.revises_failures
-        ),
+        # An agent task has tried ways of its own: nothing may be left to try.
+        may_be_empty=is_graph,
         agents=frozenset(agent.name for agent in able),
     )
     task = _replanner_task(

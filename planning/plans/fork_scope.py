@@ -71,7 +71,7 @@ def reworded_tasks(plan: Plan, questions: Mapping[str, str]) -> tuple[FieldChang
     """
     changes = []
     for name, words in questions.items():
-        _check(plan, name)
+        _check(plan, name, field="questions")
         task = plan.by_id[name]
         changes.append(FieldChange(task=name, field="description", old=task.description, new=words))
         if task.first_queries:
@@ -104,17 +104,17 @@ def _ids(tasks: Iterable[Task], chosen: set[str]) -> tuple[str, ...]:
     return tuple(task.id for task in tasks if task.id in chosen)
 
 
-def _check(plan: Plan, name: str) -> None:
+def _check(plan: Plan, name: str, *, field: str = "tasks") -> None:
     task = plan.by_id.get(name)
     if task is None:
         known = ", ".join(each.id for each in own_tasks(plan)) or "none"
-        raise NotFound(f"the plan has no task {name!r}; its tasks: {known}", field="tasks")
+        raise NotFound(f"the plan has no task {name!r}; its tasks: {known}", field=field)
     if task.parent:
         raise BadInput(
-            f"{name} is a step of {task.parent}; fork {task.parent} instead", field="tasks"
+            f"{name} is a step of {task.parent}; fork {task.parent} instead", field=field
         )
     if task.status is TaskStatus.SUPERSEDED:
         raise BadInput(
             f"{name} was replaced when the plan was changed; `holdfast plan JOB` shows by what",
-            field="tasks",
+            field=field,
         )

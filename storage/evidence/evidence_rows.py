@@ -14,6 +14,15 @@ from holdfast.storage.core.tables.job_tables import events, reports
 from holdfast.storage.evidence.calculation_queries import load_calculations
 from holdfast.storage.evidence.source_check_rows import drift_warnings, latest_source_checks
 
+_FILLED_IN_WHEN_READ = (
+    "warnings",
+    "rechecked_at",
+    "job_id",
+    "delivered_at",
+    "documents",
+    "currency",
+)
+"""Fields of a report that are never stored: a former release refuses unknown fields."""
 ENTITY_OF_EVIDENCE = and_(
     entities.c.job_id == evidence.c.job_id,
     entities.c.task_id == evidence.c.task_id,
@@ -88,7 +97,7 @@ async def supporting_evidence_ids(write: JobTransaction) -> frozenset[int]:
 async def keep_report(write: JobTransaction, report: Report) -> None:
     """Store the delivered report, but not its `documents`, which the log's entry has."""
     filled_in_when_read: dict[str, Any] = {
-        **dict.fromkeys(("warnings", "rechecked_at", "job_id", "delivered_at", "documents"), True),
+        **dict.fromkeys(_FILLED_IN_WHEN_READ, True),
         "citations": {"__all__": {"code", "inputs"}},
     }
     body = report.model_dump(mode="json", exclude=filled_in_when_read)

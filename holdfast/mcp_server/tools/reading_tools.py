@@ -30,7 +30,7 @@ _UNCHANGED = {
     "tasks": TaskChange.SAME,
     "sources": SourceChange.BOTH,
 }
-_MAX_TEXT = 500
+_MAX_TEXT = 200
 Part = Annotated[int, Field(description="1 is the first part.", ge=1, le=100_000)]
 
 
@@ -54,7 +54,7 @@ def add_reading_tools(server: ResearchServer, calls: ToolCalls) -> None:
                 description="The last job of the list before, for the next part.", max_length=200
             ),
         ] = None,
-        limit: Annotated[int, Field(description="The most jobs to list.", ge=1, le=100)] = 20,
+        limit: Annotated[int, Field(description="The most jobs to list.", ge=1, le=25)] = 20,
     ) -> JobList:
         """List jobs, the newest first, each with its question, status and short answer."""
         async with calls.open(ctx.request_context, "research_jobs", Scope.READ) as known:

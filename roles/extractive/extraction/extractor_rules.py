@@ -117,7 +117,7 @@ def _best(
     if plain is not None:
         return BestValue(_worded(plain, wanted), PLAIN_CONFIDENCE)
     every = _fitting(places, wanted, reading)
-    if not every or fits_nothing(every[0]):
+    if not every or fits_nothing(every[0]) or _is_no_name(every[0], wanted, reading):
         return None
     sure = _confidence_of_first(every, wanted, reading)
     return BestValue(_worded(every[0], wanted), sure, _other_values(every))
@@ -239,8 +239,7 @@ def scored_candidates(
     for place in places:
         text = place.sentence.text
         for each in asked_candidates(text, wanted.lower_text):
-            is_no_name = wanted.kind in _NAMED and is_word_at_beginning(each, text, reading)
-            if not is_no_name and not is_known(each, wanted.known):
+            if not is_known(each, wanted.known):
                 yield score(each, place, wanted, reading, is_title=False)
         if place.passage.title not in titled:
             titled.add(place.passage.title)
@@ -251,6 +250,19 @@ def scored_candidates(
 
 _NAMED = (ValueKind.PERSON, ValueKind.GROUP)
 """Kinds whose values have a name: `Policy` at the beginning of a line is none."""
+
+
+def _is_no_name(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse) -> bool:
+    """True if the best candidate for a name is a word at the beginning of a sentence or label.
+
+    Nothing is found then: without this candidate, the next one would win without a rival.
+    """
+    text = best.place.sentence.text
+    start = text.find(best.value)
+    if wanted.kind not in _NAMED or start < 0:
+        return False
+    name = ValueCandidate(best.value, ValueKind.NAME, start, start + len(best.value))
+    return is_word_at_beginning(name, text, reading)
 
 
 def _is_descriptive(title: str) -> bool:

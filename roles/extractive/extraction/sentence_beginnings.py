@@ -14,7 +14,8 @@ def is_word_at_beginning(name: ValueCandidate, text: str, reading: ParsedRespons
     begins = not _IN_SENTENCE.search(text[: name.start])
     if begins and _LABEL_ENDS.match(text, name.end):
         return True
-    word = re.compile(rf"\b{name.value.lower()}\b")
+    # Not in an address, such as `claims@allianz.com`: there, names are written so as well.
+    word = re.compile(rf"(?<![\w@./-]){name.value.lower()}(?![\w@/-]|\.\w)")
     return begins and any(word.search(each) for each in _as_written(reading))
 
 

@@ -68,7 +68,7 @@ def parse_question(text: str) -> ParsedQuestion:
     if _YES_NO.match(text) and not QUESTION_WORD.search(text):
         return ParsedQuestion(text, QuestionShape.CHECK, ValueKind.ANY, "", second_question=also)
     inner, inner_noun, outer = find_nested(text, noun)
-    if (kind in _OF_MATTERS or _is_of_no_doer(kind, inner_noun)) and _is_matter(inner, inner_noun):
+    if (kind in _OF_MATTERS or _is_of_a_matter(kind, inner_noun)) and _is_matter(inner, inner_noun):
         inner = inner_noun = outer = ""
     shape = QuestionShape.CHAIN if inner else QuestionShape.DIRECT
     return ParsedQuestion(
@@ -83,10 +83,10 @@ def parse_question(text: str) -> ParsedQuestion:
     )
 
 
-def _is_of_no_doer(kind: ValueKind, inner_noun: str) -> bool:
+def _is_of_a_matter(kind: ValueKind, inner_noun: str) -> bool:
     """True of a place or a group that is asked about a matter: a `driver of X` may have a name."""
-    is_doer = inner_noun.split()[-1:] and inner_noun.split()[-1].endswith(("er", "or", "gist"))
-    return kind in (ValueKind.PLACE, ValueKind.GROUP) and not is_doer
+    last = inner_noun.split()[-1] if inner_noun else ""
+    return kind in (ValueKind.PLACE, ValueKind.GROUP) and last in _MATTERS
 
 
 def _is_matter(inner: str, inner_noun: str) -> bool:
@@ -100,6 +100,13 @@ def _is_matter(inner: str, inner_noun: str) -> bool:
 
 _OF_MATTERS = (ValueKind.NUMBER, ValueKind.DATE, ValueKind.YEAR, ValueKind.PERSON)
 """What the document of a matter says itself."""
+_MATTERS = (
+    *("accident", "agreement", "audit", "battle", "case", "claim", "complaint", "conference"),
+    *("contract", "delivery", "dispute", "event", "fire", "flood", "hearing", "incident"),
+    *("inspection", "insurance", "invoice", "lease", "loan", "meeting", "office", "offices"),
+    *("order", "policy", "project", "repair", "settlement", "trial"),
+)
+"""Nouns of matters; any other noun may be a person's, such as `landlord` or `nurse`."""
 _NO_PERSONS = ("office", "offices")
 """Nouns that share the stem of a person's: an officer has a name, an office has none."""
 _BY_PREPOSITION = re.compile(

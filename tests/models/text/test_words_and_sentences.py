@@ -42,9 +42,10 @@ def test_a_sentence_is_one_sentence(text: str) -> None:
         ("Dr. Vane wrote. Ms. Ito read it.", ["Dr. Vane wrote.", "Ms. Ito read it."]),
         ("He saw the Dr. by noon", ["He saw the Dr.", "by noon"]),
         ("Signed, Dr.\nVane", ["Signed, Dr.", "Vane"]),
-        ("Policy no. AM-77 ends. It was no. 2.", ["Policy no. AM-77 ends.", "It was no. 2."]),
+        ("Policy no. AM-77 ends. Plot no. 2.", ["Policy no. AM-77 ends.", "Plot no. 2."]),
         ("Was it? No. 14 left", ["Was it?", "No.", "14 left"]),
         ("The answer is no. We left.", ["The answer is no.", "We left."]),
+        ("The answer was no. 12 left.", ["The answer was no.", "12 left."]),
         (" \n ", []),
     ],
 )

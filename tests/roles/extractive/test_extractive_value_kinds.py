@@ -236,6 +236,68 @@ def test_a_word_at_the_beginning_of_a_line_is_no_group() -> None:
     assert extracted_entity(entity.description, named).value == "Orme"
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "wrong"),
+    [
+        (
+            "Who approved the budget?",
+            (
+                "Grace approved the budget. There is a period of grace of 30 days. "
+                "Tom Okafor was absent."
+            ),
+            "Tom Okafor",
+        ),
+        (
+            "Which company owns the warehouse in Orme?",
+            (
+                "Target owns the warehouse in Orme. The target of 300 pallets was met. "
+                "Harlow Logistics runs it."
+            ),
+            "Harlow Logistics",
+        ),
+    ],
+)
+def test_the_next_name_does_not_win_because_the_best_may_be_a_word(
+    question: str, text: str, wrong: str
+) -> None:
+    entity = planned(question).tasks[0].expects[0]
+
+    assert extracted_entity(entity.description, Fragment(title="x", text=text)).value != wrong
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "value"),
+    [
+        (
+            "Which insurer covers the boat Petrel?",
+            (
+                "Allianz is the insurer that covers the boat Petrel. "
+                "Claims go to claims@allianz.com or to Harlow Legal."
+            ),
+            "Allianz",
+        ),
+        (
+            "Which company insures the van?",
+            "Aviva insures the van. Portal: aviva.co.uk. Orme Garage repairs the van.",
+            "Aviva",
+        ),
+    ],
+)
+def test_a_name_that_stands_in_an_address_too_is_a_name(
+    question: str, text: str, value: str
+) -> None:
+    entity = planned(question).tasks[0].expects[0]
+
+    assert extracted_entity(entity.description, Fragment(title="x", text=text)).value == value
+
+
+def test_a_group_may_have_a_name_with_a_number() -> None:
+    entity = planned("Which group recorded Night Tide?").tasks[0].expects[0]
+    text = "D-12 recorded Night Tide in 2004. Selby Four covered Night Tide in 2009."
+
+    assert extracted_entity(entity.description, Fragment(title="x", text=text)).value == "D-12"
+
+
 def test_the_number_of_a_document_is_no_group() -> None:
     entity = planned("Which insurer settled the flood claim?").tasks[0].expects[0]
     text = "The insurer settled the flood claim {}."
@@ -263,6 +325,8 @@ def test_a_title_with_a_date_is_no_group() -> None:
         ("Where did the office of Selby Bank move to?", QuestionShape.DIRECT),
         ("Which insurer settled the claim of Selby Bank?", QuestionShape.DIRECT),
         ("Where does the driver of Selby Queen live?", QuestionShape.CHAIN),
+        ("Where does the landlord of 14 Harbour Street live?", QuestionShape.CHAIN),
+        ("Which company employs the nurse of Ada Marsh?", QuestionShape.CHAIN),
         ("Which company owns the ship that Ada Marsh built?", QuestionShape.CHAIN),
     ],
 )
