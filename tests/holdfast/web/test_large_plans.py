@@ -88,7 +88,7 @@ async def test_changes_of_the_plan_are_stepped_through_with_their_causes(
     now, before = await shown(serving), await shown(serving, "?revision=1")
 
     assert "Change 2 of 2: planned again" in now
-    assert "the document is missing" in now
+    assert "The document is missing" in now
     assert "Change 1 of 2: the plan was made" in before
     assert 'id="box-T6" class="t gone"' in now
     assert 'id="box-T6" class="t pending"' in before
