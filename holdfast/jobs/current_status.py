@@ -172,7 +172,7 @@ def _limit_usages(state: JobState, spend: Spend, currency: str) -> tuple[LimitUs
 
 
 def _ways_on(job: Job) -> Iterator[str]:
-    """Say how a job goes on that waits for a person; what is stored of it names no command."""
+    """Say how a job that waits for a person goes on: its stored message names no command."""
     if job.stop_reason is StopReason.PLANNED:
         yield f"the job was only planned; `holdfast resume {job.id}` runs the plan"
     if job.status is not JobStatus.PAUSED:

@@ -97,7 +97,7 @@ class ForkPlan(Frozen):
     kept_calls: int
     """The model calls of the forked job that the fork does not make."""
     calls: int
-    """The model calls that the fork makes if it takes as many as the forked job, with report."""
+    """The model calls of the fork, with its report, if it needs as many as the forked job did."""
     tokens: int
     cost: Money | None
     """At the prices of then, or of now for another model; None: a price is unknown."""

@@ -13,7 +13,7 @@ Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="
 """An amount in the installation's currency: summed exactly, a plain number in JSON."""
 
 COST_NOT_KEPT = "max_cost cannot be kept"
-"""Words of the message of a job that pauses because a model under a cap on money has no price."""
+"""What the message of a paused job says if its model has no price and its cost has a limit."""
 TOKENS_PER_PRICE = Decimal(1_000_000)
 
 

@@ -134,7 +134,7 @@ def find_replan_target(
         used_ids=frozenset(whole.by_id),
         requires_entities=request.strategy.extraction,
         needs_final=not request.strategy.verify and not any(t.is_final for t in kept.values()),
-        # An agent task has tried ways of its own: nothing may be left to try.
+        # A continuation without tasks gives up an agent task that was tried in every way.
         may_be_empty=is_graph,
         agents=frozenset(agent.name for agent in able),
     )

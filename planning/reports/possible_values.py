@@ -13,7 +13,7 @@ from holdfast.models.text.value_text import value_as_text
 _MOST_VALUES = 5
 _MAX_VALUE_CHARS = 200
 _LONGEST_NAME = 5
-"""Words of a value that may be all that its quote says, as in the cell of a table."""
+"""Words of the longest value that is listed though its quote says nothing else, as a cell does."""
 _MAX_QUOTE_CHARS = 300
 
 

@@ -14,15 +14,16 @@ from holdfast.storage.core.tables.job_tables import events, reports
 from holdfast.storage.evidence.calculation_queries import load_calculations
 from holdfast.storage.evidence.source_check_rows import drift_warnings, latest_source_checks
 
-_FILLED_IN_WHEN_READ = (
-    "warnings",
-    "rechecked_at",
-    "job_id",
-    "delivered_at",
-    "documents",
-    "currency",
-)
-"""Fields of a report that are never stored: a former release refuses unknown fields."""
+_FILLED_IN_WHEN_READ: dict[str, Any] = {
+    "warnings": True,
+    "rechecked_at": True,
+    "job_id": True,
+    "delivered_at": True,
+    "documents": True,
+    "currency": True,
+    "citations": {"__all__": {"code", "inputs"}},
+}
+"""What is never stored of a report: the former release refuses a report with unknown fields."""
 ENTITY_OF_EVIDENCE = and_(
     entities.c.job_id == evidence.c.job_id,
     entities.c.task_id == evidence.c.task_id,
@@ -96,11 +97,7 @@ async def supporting_evidence_ids(write: JobTransaction) -> frozenset[int]:
 
 async def keep_report(write: JobTransaction, report: Report) -> None:
     """Store the delivered report, but not its `documents`, which the log's entry has."""
-    filled_in_when_read: dict[str, Any] = {
-        **dict.fromkeys(_FILLED_IN_WHEN_READ, True),
-        "citations": {"__all__": {"code", "inputs"}},
-    }
-    body = report.model_dump(mode="json", exclude=filled_in_when_read)
+    body = report.model_dump(mode="json", exclude=_FILLED_IN_WHEN_READ)
     await write.connection.execute(
         upsert(reports)
         .values(job_id=write.job_id, body=body)

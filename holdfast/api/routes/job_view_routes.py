@@ -42,7 +42,7 @@ router = APIRouter(prefix="/jobs/{job}", tags=["jobs"])
 @router.get("")
 async def show_job(job: ReadJob) -> JobView:
     """The job with its tasks and its spending."""
-    return await _shown(job)
+    return await job.holdfast.show(job.id)
 
 
 @router.get("/status")
@@ -106,7 +106,7 @@ async def wait_for_job(
 ) -> JobView:
     """The job once it has ended, or as it is after these seconds."""
     await job.context.following.wait_for_end(job.id, timedelta(seconds=seconds))
-    return await _shown(job)
+    return await job.holdfast.show(job.id)
 
 
 @router.get("/log")
@@ -148,7 +148,3 @@ async def list_open_questions(job: ReadJob) -> tuple[WaitingQuestion, ...]:
     """The questions that wait for an answer, oldest first."""
     questions = await open_questions_of(job.holdfast.db, job.id)
     return tuple(question_in_requests(job.id, question) for question in questions)
-
-
-async def _shown(job: ReadJob) -> JobView:
-    return await job.holdfast.show(job.id)

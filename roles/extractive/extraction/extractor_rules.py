@@ -249,7 +249,7 @@ def scored_candidates(
 
 
 _NAMED = (ValueKind.PERSON, ValueKind.GROUP)
-"""Kinds whose values have a name: `Policy` at the beginning of a line is none."""
+"""Kinds whose values are names: `Policy` at the beginning of a line is no name."""
 
 
 def _is_no_name(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse) -> bool:

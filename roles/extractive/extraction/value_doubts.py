@@ -51,7 +51,7 @@ def _is_no_prize(best: ScoredCandidate, wanted: EntityQuery) -> bool:
 def _is_person_for_group(
     best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse
 ) -> bool:
-    """True if a group is asked for and what was read says the value as a person: `Ms. X`."""
+    """True if a group is asked for, and what was read names the value as a person: `Ms. X`."""
     if wanted.kind is not ValueKind.GROUP:
         return False
     name = re.escape(best.value.lower())

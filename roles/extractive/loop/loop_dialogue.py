@@ -58,7 +58,7 @@ def read_dialogue(messages: Sequence[Message]) -> LoopDialogue:
         try:
             content = json.loads(message.content)
         except ValueError as error:
-            # What a fault of the form is told with: the same rules would answer the same again.
+            # A reply of the wrong form is sent back with plain text, and the rules know no other.
             text = f"the built-in model cannot correct its reply: {message.content}"
             raise ModelUnusable(text) from error
         refusal = RefusalMessage.model_validate(content) if "correct" in content else None

@@ -127,6 +127,8 @@ class Stumbling:
         return next(self.replies)
 
 
+_FAR_TOO_LONG_S = 30.0
+"""Also on a busy machine, which makes a wait of 2 s some seconds longer."""
 BUSY = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
 STUMBLES = {
     "429-retry-after": (ScriptedReply(status=429, headers={"retry-after": "2"}, **BUSY), 2.0),
@@ -158,7 +160,7 @@ async def test_stumble_is_waited_out_and_the_call_sent_again(
     assert (job.status, job.answer, job.message) == ("done", "1932", "")
     assert (planning.status, planning.sends, planning.error) == ("done", 2, None)
     assert model.count == 5
-    assert script.times[1] - script.times[0] >= least
+    assert least <= script.times[1] - script.times[0] < _FAR_TOO_LONG_S
 
 
 NONSENSE = {
