@@ -51,7 +51,7 @@ async def test_a_question_is_asked_under_a_cap_and_its_edited_plan_runs(
     await wait_for_question(engine, job_id, QuestionKind.APPROVAL)
     spent_before = await engine.holdfast.show(job_id)
     asked = reader.page.get_by_label("A question to you")
-    await expect(asked).to_contain_text(re.compile(r"Estimate: .*2 model calls, 1 tool call"))
+    await expect(asked).to_contain_text(re.compile(r"Estimate: .*3 model calls, 1 tool call"))
 
     await reader.page.get_by_text("Edit it as YAML").click(timeout=20_000)
     yaml = reader.page.get_by_label("The plan in YAML")

@@ -111,6 +111,7 @@ async def fill(engine: RunningEngine, serving: HttpService) -> KnownValues:
             "POST /v1/jobs/{job}/resume": {"job": waiting[_USED_UP:-_USED_UP]},
             "POST /v1/jobs/{job}/steer": {"job": waiting[_USED_UP:-_USED_UP]},
             "POST /v1/jobs/{job}/partial-report": {"job": cancelled[1:]},
+            "POST /v1/jobs/{job}/update": {"job": ended[:2]},
         },
         fields={
             "JobSubmission": {
