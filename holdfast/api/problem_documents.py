@@ -87,8 +87,8 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
 )
 
 
-def problem_response(error: HoldfastError, place: str = "body") -> Response:
-    """Return the response for an error of Holdfast; `place` is where its field was sent."""
+def problem_response(error: HoldfastError, field: str = "") -> Response:
+    """Return the response for an error of Holdfast; `field` is the wrong one, if it is one."""
     status = status_of_error(error)
     headers: dict[str, str] = {}
     if isinstance(error, KeyMissing):
@@ -98,8 +98,7 @@ def problem_response(error: HoldfastError, place: str = "body") -> Response:
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = "5"
     detail = in_requests(str(error))
-    field = error.field if isinstance(error, BadInput) else ""
-    faults = [FieldFault(f"{place}.{field}", detail)] if field else []
+    faults = [FieldFault(field, detail)] if field else []
     return _problem(status, type(error).__name__, detail, headers, faults=faults)
 
 
@@ -111,8 +110,7 @@ def status_of_error(error: HoldfastError) -> int:
 async def on_holdfast_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HoldfastError):
         raise error
-    is_in_query = isinstance(error, BadInput) and error.field in request.query_params
-    return problem_response(error, "query" if is_in_query else "body")
+    return problem_response(error, _field_of(request, error))
 
 
 async def on_validation_error(request: Request, error: Exception) -> Response:
@@ -164,6 +162,22 @@ async def on_any_error(request: Request, error: Exception) -> Response:
     """Answer a defect of the server; its text may contain private data and is only logged."""
     log.error("request.failed", path=request.url.path, exc_info=error)
     return _problem(500, "HoldfastError", "the request failed; the server's log says why")
+
+
+def _field_of(request: Request, error: HoldfastError) -> str:
+    """Return the field that the error is about and its place, such as `path.job`, or nothing."""
+    if not isinstance(error, BadInput):
+        return ""
+    field = error.field
+    if not field and isinstance(error, NotFound):
+        # What a path is about stands first in it: /v1/jobs/{job}/provenance/{mark}.
+        field = next(iter(request.path_params), "")
+    if not field:
+        return ""
+    name = field.partition(".")[0]
+    places = {"path": request.path_params, "query": request.query_params}
+    place = next((place for place, names in places.items() if name in names), "body")
+    return f"{place}.{field}"
 
 
 def _fault(error: Mapping[str, object], *, is_json: bool) -> FieldFault:

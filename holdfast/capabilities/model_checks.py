@@ -46,7 +46,8 @@ def models_to_check(names: Sequence[str], settings: Settings) -> list[str]:
     found = [line.name for line in model_lines(settings) if line.name != EXTRACTIVE_MODEL]
     if not found:
         raise BadInput(
-            "there is no model to check: name one, or write [models.NAME] in holdfast.toml"
+            "there is no model to check: name one, or write [models.NAME] in holdfast.toml",
+            field="names",
         )
     return found
 

@@ -24,7 +24,8 @@ async def document_addresses(
     if address not in addresses:
         raise NotFound(
             f"there is no document {address!r} in collection {collection!r}; "
-            f"`holdfast corpus list {collection}` lists its documents"
+            f"`holdfast corpus list {collection}` lists its documents",
+            field="address",
         )
     return [address]
 

@@ -101,7 +101,7 @@ def _citation(report: Report, job_id: str, mark: int) -> Citation:
         if each.mark == mark:
             return each
     marks = f"1 to {len(report.citations)}" if report.citations else "none"
-    raise NotFound(f"the report of {job_id} has no mark {mark}; its marks: {marks}")
+    raise NotFound(f"the report of {job_id} has no mark {mark}; its marks: {marks}", field="mark")
 
 
 def _writing_activity(written: LedgerCall | None) -> str:

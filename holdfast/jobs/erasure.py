@@ -82,14 +82,17 @@ async def erase_owner(holdfast: Holdfast, owner: str, *, by: str) -> ErasureRece
         ServiceDown: a service does not answer, or a job does not end; erase again then.
     """
     if not owner.strip():
-        raise BadInput("name the owner that is to be erased; `holdfast keys list` shows owners")
+        raise BadInput(
+            "name the owner that is to be erased; `holdfast keys list` shows owners", field="owner"
+        )
     db = holdfast.db
     if not await erasure_rows.owns_rows(db, owner) and not await erasure_rows.has_begun(
         db, ErasureSubject.OWNER, owner
     ):
         raise NotFound(
             f"no owner {owner!r} has anything here, so nothing was erased; `holdfast erasures` "
-            "shows what was erased, and `holdfast keys list` the owners of keys"
+            "shows what was erased, and `holdfast keys list` the owners of keys",
+            field="owner",
         )
     erasure = await _begin(holdfast, ErasureSubject.OWNER, owner, by)
     uploads = await erasure_rows.upload_ids_of_owner(db, owner)

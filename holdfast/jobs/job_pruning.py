@@ -4,6 +4,7 @@ from holdfast.client import Holdfast
 from holdfast.configuration.retention_settings import read_retention
 from holdfast.jobs.job_removal import remove_ended_jobs
 from holdfast.jobs.retention import RetentionRound, erase_due_jobs, jobs_due
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.jobs.job_age import parse_age, parse_size
@@ -48,12 +49,11 @@ async def prune_jobs(
     """
     if older_than is None and down_to is None:
         return await _by_retention(holdfast, part, is_dry_run=is_dry_run)
-    found = await job_pruning.ended_jobs(
-        holdfast.db,
-        part,
-        older_than=None if older_than is None else parse_age(older_than),
-        down_to_bytes=None if down_to is None else parse_size(down_to),
-    )
+    with error_field("older_than"):
+        age = None if older_than is None else parse_age(older_than)
+    with error_field("down_to"):
+        size = None if down_to is None else parse_size(down_to)
+    found = await job_pruning.ended_jobs(holdfast.db, part, older_than=age, down_to_bytes=size)
     removed: list[RemovedJob] = []
     ids = [job.job_id for job in found]
     if not is_dry_run:
@@ -72,7 +72,8 @@ async def _by_retention(holdfast: Holdfast, part: PrunedPart, *, is_dry_run: boo
     if kept is None or part is not PrunedPart.JOBS:
         raise BadInput(
             "name an age, such as 30d, a size, such as 20GB, or both; or, for whole jobs, set "
-            "[retention] in holdfast.toml"
+            "[retention] in holdfast.toml",
+            field="older_than",
         )
     found = {job.job_id: job for job in await jobs_due(holdfast, kept)}
     done = RetentionRound() if is_dry_run else await erase_due_jobs(holdfast, kept)

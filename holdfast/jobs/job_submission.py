@@ -113,7 +113,9 @@ def check_submission(
     note = ""
     if settings.uses_embedded_temporal:
         # Workers elsewhere have their own environment, which this process cannot see.
-        check_models([model, *sorted(strategy.named_models())], settings)
+        with error_field("model"):
+            check_models([model], settings)
+        check_models(sorted(strategy.named_models()), settings)
         is_chosen = "transcript_tokens" in changes
         note = transcript_note(strategy, model, settings, is_chosen=is_chosen)
     with error_field("servers"):

@@ -46,7 +46,7 @@ async def find_open_question(db: Database, job_id: str, number: int | None) -> U
 
 def _closed_question(question: UserQuestion) -> BadInput:
     outcome = "withdrawn" if question.answer is None else f"answered: {question.answer[:200]}"
-    return BadInput(f"question {question.id} is no longer open, it was {outcome}")
+    return BadInput(f"question {question.id} is no longer open, it was {outcome}", field="question")
 
 
 async def wait_for_approval_question(holdfast: Holdfast, job_id: str) -> UserQuestion | None:

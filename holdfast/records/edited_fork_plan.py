@@ -3,6 +3,7 @@
 from holdfast.client import Holdfast
 from holdfast.configuration.builtin_tool_servers import open_builtin_servers
 from holdfast.configuration.configured_agents import read_agents
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.plan_change import PlanChange
@@ -31,7 +32,7 @@ async def plan_change_of(
     if not submission.changes_plan:
         return None
     if submission.plan is not None and submission.questions:
-        raise BadInput("give the edited plan or other questions of tasks, not both")
+        raise BadInput("give the edited plan or other questions of tasks, not both", field="plan")
     if submission.plan is None:
         changes = reworded_tasks(plan, submission.questions)
         return PlanChange(
@@ -40,7 +41,8 @@ async def plan_change_of(
     stored = editable_plan(plan)
     if not stored.tasks:
         raise BadInput("the job has no plan to edit; change its question by submitting another job")
-    edited = await _checked_plan(holdfast, request, plan, submission.plan)
+    with error_field("plan"):
+        edited = await _checked_plan(holdfast, request, plan, submission.plan)
     return edit_change(stored, edited, _explanation(by))
 
 

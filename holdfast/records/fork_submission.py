@@ -47,7 +47,10 @@ class ForkSubmission(Frozen):
         if named is None:
             return self
         if self.model is not None:
-            raise BadInput("the model is given twice; leave out `model` among the settings")
+            raise BadInput(
+                "the model is given twice; leave out `model` among the settings",
+                field=f"settings.{MODEL_SETTING}",
+            )
         return self.model_copy(update={"settings": settings, "model": str(named)})
 
     @property

@@ -272,7 +272,9 @@ def _request(holdfast: Holdfast, forked: Job, submission: ForkSubmission, owner:
     elif submission.preset is not None:
         strategy = with_role_models(strategy, name, settings)
     if submission.changes_settings and settings.uses_embedded_temporal:
-        check_models([model, *sorted(strategy.named_models())], settings)
+        with error_field("model"):
+            check_models([model], settings)
+        check_models(sorted(strategy.named_models()), settings)
     changed = {"preset": name, "model": model, "strategy": strategy, "owner": owner}
     return forked.request.model_copy(update=changed)
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from holdfast.client import Holdfast
 from holdfast.jobs.model_checks import check_models, checked_model_name
 from holdfast.models.budget.token_prices import Money
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.evidence.evidence import Report
 from holdfast.models.frozen_model import Frozen
@@ -37,9 +38,11 @@ def check_matcher(holdfast: Holdfast, model: str) -> None:
     if checked_model_name(model) == EXTRACTIVE_MODEL:
         raise BadInput(
             f"{EXTRACTIVE_MODEL} matches claims by the same rules as no model; name a model that "
-            "`holdfast models list` shows with an endpoint, or leave the model out"
+            "`holdfast models list` shows with an endpoint, or leave the model out",
+            field="model",
         )
-    check_models([model], holdfast.settings)
+    with error_field("model"):
+        check_models([model], holdfast.settings)
 
 
 def _load_matcher() -> Callable[..., Awaitable[ModelMatches | None]]:

@@ -63,7 +63,8 @@ async def remove_quota(db: Database, kind: QuotaHolder, subject: str, by: str) -
         if gone.rowcount == 0:
             raise NotFound(
                 f"there is no quota of {kind.value} {subject[:100]!r}; `holdfast quotas list` "
-                "shows the quotas"
+                "shows the quotas",
+                field="subject",
             )
         await append_with(connection, _audited(by, "remove_quota", kind, subject))
 

@@ -255,7 +255,10 @@ def _vector(vector: QueryVector) -> dict[str, Any]:
 def _check_keys(where: MetadataFilter, known: Sequence[str]) -> None:
     for key in where:
         if known and key.lower() not in known:
-            raise BadInput(f"no document here says {key!r} of itself; filter by {', '.join(known)}")
+            raise BadInput(
+                f"no document here says {key!r} of itself; filter by {', '.join(known)}",
+                field="where",
+            )
 
 
 def _passage(row: RowMapping) -> SourcePassage:

@@ -47,7 +47,8 @@ async def load_source_view(
         uses = (await connection.execute(query)).all()
     if row is None or (job_id is not None and not uses):
         raise NotFound(
-            f"there is no source {source_id}; `holdfast report JOB` names the source of each mark"
+            f"there is no source {source_id}; `holdfast report JOB` names the source of each mark",
+            field="source",
         )
     checks = await latest_source_checks(db, [each.id for each in uses])
     return SourceView(

@@ -25,6 +25,7 @@ from holdfast.models.jobs.job_record import (
     StopReason,
 )
 from holdfast.models.strategies.job_strategy import Strategy
+from holdfast.models.text.storable_text import storable_text
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.storage.core.database import Database, JobTransaction
 from holdfast.storage.core.named_statements import load_statements
@@ -188,7 +189,7 @@ async def load_newest_jobs(db: Database, which: JobFilter) -> list[Job]:
         *(jobs.c[name] == value for name, value in wanted.items() if value is not None)
     )
     if which.words:
-        query = query.where(_has_words(which.words))
+        query = query.where(_has_words(storable_text(which.words)))
     async with db.reading() as connection:
         if which.after is not None:
             query = query.where(await _is_older(connection, which.after))

@@ -152,7 +152,8 @@ async def load_question(db: Database, job_id: str, number: int) -> UserQuestion:
     found = await _load_questions(db, _questions_of_job(job_id).where(questions.c.id == number))
     if not found:
         raise NotFound(
-            f"job {job_id} has no question {number}; `holdfast questions {job_id}` lists them"
+            f"job {job_id} has no question {number}; `holdfast questions {job_id}` lists them",
+            field="question",
         )
     return found[0]
 

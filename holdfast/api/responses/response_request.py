@@ -101,7 +101,9 @@ def answer_in(body: ResponseBody) -> QuestionAnswer | None:
     name = str(last.get("call_id", ""))
     call = _CALL_ID.fullmatch(name)
     if call is None:
-        raise BadInput(f"call_id {name[:80]!r} is of no question; send it back as it came")
+        raise BadInput(
+            f"call_id {name[:80]!r} is of no question; send it back as it came", field="input"
+        )
     text = last.get("output")
     return QuestionAnswer(
         job_id=call["job"],
@@ -125,7 +127,9 @@ def submission_in(body: ResponseBody, follows: str | None) -> JobSubmission:
     """
     messages = [(str(item.get("role", "")), _text_of(item.get("content"))) for item in body.items]
     if not messages or messages[-1][0] != "user":
-        raise BadInput("input ends with no message of the role user; its text is the question")
+        raise BadInput(
+            "input ends with no message of the role user; its text is the question", field="input"
+        )
     _refuse_what_is_not_read(body)
     settings: dict[str, JsonValue] = {}
     if body.max_tool_calls is not None:
@@ -148,13 +152,15 @@ def _refuse_what_is_not_read(body: ResponseBody) -> None:
     if unread := next((kind for kind in kinds if kind in _UNREAD), None):
         raise BadInput(
             f"input: a part {unread!r} is not read; send documents to a collection, and name the "
-            "collection in metadata"
+            "collection in metadata",
+            field="input",
         )
     wanted = (body.text or {}).get("format")
     kind = wanted.get("type", "text") if isinstance(wanted, dict) else "text"
     if kind != "text":
         raise BadInput(
-            f"text.format: {str(kind)[:80]!r} is not written; an answer is a report in Markdown"
+            f"text.format: {str(kind)[:80]!r} is not written; an answer is a report in Markdown",
+            field="text.format",
         )
 
 
@@ -193,7 +199,9 @@ def _collection(body: ResponseBody) -> str | None:
         [body.metadata["collection"]] if body.metadata and "collection" in body.metadata else []
     )
     if len(set(names)) > 1:
-        raise BadInput(f"a job reads one collection, and the request names {', '.join(names)}")
+        raise BadInput(
+            f"a job reads one collection, and the request names {', '.join(names)}", field="tools"
+        )
     return names[0] if names else None
 
 

@@ -16,6 +16,7 @@ from holdfast.corpus.collection_lookup import (
 from holdfast.corpus.collection_removal import remove_documents
 from holdfast.models.corpus.search_criteria import MetadataFilter
 from holdfast.models.corpus.search_mode import SearchMode
+from holdfast.models.error_fields import error_field
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.views.collection_views import CollectionLine, DocumentLine
 
@@ -80,4 +81,5 @@ async def remove(
 
 async def _existing(session: CallerSession, collection: str, *, reads: bool = True) -> str:
     owned = OwnedCollections(session.caller)
-    return await owned.existing_name(session.holdfast.db, collection, reads=reads)
+    with error_field("collection"):
+        return await owned.existing_name(session.holdfast.db, collection, reads=reads)

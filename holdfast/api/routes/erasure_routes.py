@@ -9,6 +9,7 @@ from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.api_context import Administrator, CallerSession, Steerer, check_visible_job
 from holdfast.jobs.erasure import erase_job, erase_owner
 from holdfast.models.access.erasures import ErasureReceipt
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.jobs.erasure_rows import load_receipts
@@ -36,9 +37,10 @@ class ErasureBody(Frozen):
 async def erase(session: Steerer, body: ErasureBody) -> ErasureReceipt:
     """Erase a job, or everything of an owner, and return the receipt."""
     if (body.job is None) == (body.owner is None):
-        raise BadInput("name either a `job` or an `owner`")
+        raise BadInput("name either a `job` or an `owner`", field="job")
     if body.job is not None:
-        await check_visible_job(session, body.job)
+        with error_field("job"):
+            await check_visible_job(session, body.job)
         # Passages stay that a job of any other owner quotes, and the receipt counts such jobs.
         receipt = await erase_job(
             session.installation,

@@ -5,17 +5,19 @@ import re
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from holdfast.api.api_context import JobSession, ReadJob, SteeredJob
 from holdfast.api.described_files import BINARY, LIST, TEXT
+from holdfast.api.path_numbers import RowNumber
 from holdfast.evidence.evidence_retraction import retract_job_evidence
 from holdfast.evidence.report_provenance import provenance_of
 from holdfast.evidence.source_recheck import RecheckResult, recheck_job
 from holdfast.jobs.job_lookup import report_of
 from holdfast.models.calls.tool_figures import FIGURE_EXTENSIONS, SVG, StoredFigure
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Report, Retraction
 from holdfast.models.frozen_model import Frozen
@@ -35,7 +37,6 @@ from holdfast.storage.evidence.source_queries import load_source_view
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-_Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 router = APIRouter(prefix="/jobs/{job}", tags=["evidence"])
 
@@ -87,20 +88,24 @@ async def show_report(
 async def show_figure(job: ReadJob, sha256: str) -> Response:
     """The bytes of a figure, by the hash in `figures[].forms[]` of the report."""
     if not _HASH.fullmatch(sha256):
-        raise NotFound(f"{sha256[:80]!r} is not the hash of a figure; the report names its figures")
-    figure = await load_job_figure(job.holdfast, job.id, sha256)
+        raise NotFound(
+            f"{sha256[:80]!r} is not the hash of a figure; the report names its figures",
+            field="sha256",
+        )
+    with error_field("sha256"):
+        figure = await load_job_figure(job.holdfast, job.id, sha256)
     headers = _image_headers(sha256, figure)
     return Response(figure.data, media_type=figure.media_type, headers=headers)
 
 
 @router.get("/provenance/{mark}")
-async def trace_citation(job: ReadJob, mark: _Number) -> Provenance:
+async def trace_citation(job: ReadJob, mark: RowNumber) -> Provenance:
     """Where a citation of the report comes from: passage, calls and Temporal's history."""
     return await provenance_of(job.holdfast, job.id, mark)
 
 
 @router.get("/sources/{source}")
-async def show_source(job: ReadJob, source: _Number) -> SourceView:
+async def show_source(job: ReadJob, source: RowNumber) -> SourceView:
     """A source that the job quotes, with its text and the quotes."""
     return await load_source_view(job.holdfast.db, source, job_id=job.id)
 

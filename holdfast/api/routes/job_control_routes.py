@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header
 from pydantic import Field, JsonValue
 
 from holdfast.api.api_context import Administrator, JobSession, SteeredJob
+from holdfast.api.path_numbers import RowNumber
 from holdfast.jobs.job_lookup import plan_revision_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.jobs.open_questions import find_open_question
@@ -119,9 +120,9 @@ async def write_partial_report(job: SteeredJob) -> AcceptedChange:
     return AcceptedChange(job_id=job.id, did="writing" if is_new else "written")
 
 
-@router.post("/questions/{question:int}", status_code=202)
+@router.post("/questions/{question}", status_code=202)
 async def answer_question(
-    job: SteeredJob, question: int, body: AnswerBody, revision: _REVISION = None
+    job: SteeredJob, question: RowNumber, body: AnswerBody, revision: _REVISION = None
 ) -> AcceptedChange:
     """Answer an open question of the job.
 

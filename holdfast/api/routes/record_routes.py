@@ -89,7 +89,8 @@ async def compare(
     job: ReadJob, other: Annotated[str, Path(description="The id of the other job.")]
 ) -> JobComparison:
     """Compare two jobs by answer, claims, tasks, sources, cost and time."""
-    await check_visible_job(job, other)
+    with error_field("other"):
+        await check_visible_job(job, other)
     return await compare_jobs(job.holdfast, job.id, other)
 
 
@@ -103,7 +104,8 @@ async def compare_by_model(
 
     The one call is recorded with the other job, so that the same comparison is not paid for again.
     """
-    await check_visible_job(job, other)
+    with error_field("other"):
+        await check_visible_job(job, other)
     return await compare_jobs(
         job.holdfast, job.id, other, model=body.model, installation=job.context.holdfast
     )

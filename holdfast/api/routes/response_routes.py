@@ -28,6 +28,7 @@ from holdfast.api.server_sent_events import EventStreamResponse
 from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.written_texts import checked_words
 from holdfast.models.access.access_scopes import Scope
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput, NotFound
 from holdfast.models.responses.stored_response import StoredResponse
 from holdfast.planning.questions.answer_choices import parse_answer
@@ -144,7 +145,8 @@ def _model(name: str) -> dict[str, Any]:
 async def _asked(session: CallerSession, body: ResponseBody, key: str | None) -> StoredResponse:
     follows = None
     if body.previous_response_id is not None:
-        follows = (await _stored(session, body.previous_response_id)).job_id
+        with error_field("previous_response_id"):
+            follows = (await _stored(session, body.previous_response_id)).job_id
     job = await submitted_job(session, submission_in(body, follows), key)
     name = _RESPONSE_PREFIX + job.job_id.removeprefix(_JOB_PREFIX)
     return await response_rows.store_response(
@@ -161,11 +163,14 @@ async def _answered(
     """
     if not session.caller.may(Scope.STEER):
         raise AccessRefused("an answer needs a key with the scope 'steer'")
-    await check_visible_job(session, answer.job_id)
+    with error_field("input"):
+        await check_visible_job(session, answer.job_id)
     db = session.holdfast.db
     after = await question_entry(session.holdfast, answer.job_id, answer.question)
     if after is None:
-        raise BadInput(f"job {answer.job_id!r} has asked no question {answer.question}")
+        raise BadInput(
+            f"job {answer.job_id!r} has asked no question {answer.question}", field="input"
+        )
     question = await question_rows.load_question(db, answer.job_id, answer.question)
     if question.is_open:
         choice, words = parse_answer(question.kind, answer.text)

@@ -67,7 +67,8 @@ async def upload_documents(
     session: Asker, collection: str, request: Request, response: Response
 ) -> DocumentUpload:
     """Send documents; they are read in the background, and `Location` says how far they are."""
-    name = OwnedCollections(session.caller).writable_name(collection)
+    with error_field("collection"):
+        name = OwnedCollections(session.caller).writable_name(collection)
     async with _form(request) as form:
         upload = await accept_upload(
             session.context.uploads,

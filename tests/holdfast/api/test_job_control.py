@@ -148,6 +148,16 @@ async def test_evidence_is_traced_read_rechecked_and_withdrawn(
         body = {"evidence": citation["evidence_id"], "reason": "It is a copy."}
         gone = await client.post(f"/jobs/{job_id}/retractions", json=body)
         foreign = await client.get(f"/jobs/{job_id}/sources/999999")
+        wrong = {
+            "path.mark": await client.get(f"/jobs/{job_id}/provenance/99"),
+            "path.source": foreign,
+            "path.sha256": await client.get(f"/jobs/{job_id}/figures/x"),
+            "path.other": await client.get(f"/jobs/{job_id}/compare/job-x"),
+            "path.question": await client.post(f"/jobs/{job_id}/questions/odd", json={}),
+            "body.evidence": await client.post(
+                f"/jobs/{job_id}/retractions", json={"evidence": 999999, "reason": "a copy"}
+            ),
+        }
 
     assert citation["quote"] in traced.text
     assert citation["quote"] in source.json()["text"]
@@ -156,6 +166,8 @@ async def test_evidence_is_traced_read_rechecked_and_withdrawn(
     assert checked.json()["counts"]
     assert gone.json()["reason"] == "It is a copy."
     assert foreign.status_code == 404
+    for field, answer in wrong.items():
+        assert [fault["field"] for fault in answer.json()["errors"]] == [field]
 
 
 async def test_an_ended_job_is_removed(engine: RunningEngine, serving: HttpService) -> None:

@@ -71,6 +71,11 @@ _REFUSED_BODIES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("/webhooks", {"url": "http://a.example"}, "url"),
     ("/webhooks", {"url": "https://93.184.215.14", "job": "job-x"}, "job"),
     ("/webhooks", {"url": "https://93.184.215.14", "key": "x"}, "key"),
+    ("/prune", {"older_than": "odd"}, "older_than"),
+    ("/prune", {"down_to": "odd"}, "down_to"),
+    ("/erasures", {}, "job"),
+    ("/erasures", {"job": "job-x"}, "job"),
+    ("/erasures", {"owner": "odd"}, "owner"),
 )
 
 
@@ -113,6 +118,43 @@ async def test_a_refused_field_of_a_form_is_named(serving: HttpService) -> None:
     for field, problem in problems:
         assert problem["status"] == 400
         assert problem["errors"] == [{"field": f"body.{field}", "message": problem["detail"]}]
+
+
+_MISSING: tuple[tuple[str, str, dict[str, Any] | None, str], ...] = (
+    ("GET", "/jobs/job-x", None, "path.job"),
+    ("GET", "/jobs/job-x/provenance/1", None, "path.job"),
+    ("GET", "/jobs/a%00b/events", None, "path.job"),
+    ("GET", "/uploads/x", None, "path.upload"),
+    ("GET", "/schedules/x", None, "path.schedule"),
+    ("DELETE", "/keys/x", None, "path.key"),
+    ("DELETE", "/webhooks/x", None, "path.webhook"),
+    ("GET", "/collections/x/documents", None, "path.collection"),
+    ("POST", "/collections/a%00b/search", {"query": "x"}, "path.collection"),
+    ("DELETE", "/quotas/owner/x", None, "path.subject"),
+    ("PUT", "/quotas/key/x", {"calls": 1}, "path.subject"),
+    ("PUT", "/quotas/owner/x", {}, "body.calls"),
+)
+
+
+async def test_what_a_path_names_wrongly_is_named_as_a_part_of_the_path(
+    serving: HttpService,
+) -> None:
+    async with serving.client() as client:
+        problems = [
+            (field, (await client.request(method, path, json=body)).json())
+            for method, path, body, field in _MISSING
+        ]
+        model = (await client.get("/models/odd")).json()["error"]
+
+    for field, problem in problems:
+        assert problem["errors"] == [{"field": field, "message": problem["detail"]}]
+    assert model["param"] == "path.model"
+
+
+async def test_words_that_no_question_can_have_find_nothing(serving: HttpService) -> None:
+    answer = await serving.get("/jobs?q=%00")
+
+    assert (answer.status_code, answer.json()) == (200, [])
 
 
 async def test_a_refused_filter_is_named_as_a_part_of_the_query(serving: HttpService) -> None:
