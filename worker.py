@@ -17,11 +17,12 @@ from importlib.metadata import version
 
 import structlog
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.worker import FixedSizeSlotSupplier, Worker, WorkerTuner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from holdfast.activities.registration import activities_by_type
 from holdfast.activities.runtime.activity_services import Services
+from holdfast.activities.runtime.interceptors.begin_interceptor import BeginInterceptor
 from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInterceptor
 from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import LostAttemptInterceptor
 from holdfast.activities.runtime.interceptors.recovery_interceptor import RecoveryInterceptor
@@ -64,6 +65,7 @@ from holdfast.services.worker.worker_takeover import record_stalls, take_over_wo
 from holdfast.settings import Settings, load_settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
+from holdfast.temporal.activity_slots import ActivitySlots
 from holdfast.temporal.temporal_connection import connect, register_search_attributes
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
@@ -74,6 +76,9 @@ from holdfast.workflows.research_job import ResearchJob
 from holdfast.workflows.scheduled_run import ScheduledRunWorkflow
 
 log = structlog.get_logger(__name__)
+
+_OTHER_SLOTS = FixedSizeSlotSupplier(100)
+"""The SDK's own number, for the kinds of tasks other than activities."""
 
 BUILD_ID = f"holdfast-{version('holdfast')}"
 
@@ -127,12 +132,14 @@ def build_worker(
     are_services_there = (
         presence.are_services_there if presence else lambda: database.away_since is None
     )
+    slots = ActivitySlots(settings.max_concurrent_tasks)
     return Worker(
         client,
         task_queue=settings.task_queue,
         workflows=[ResearchJob, ScheduledRunWorkflow],
         activities=list(activities_by_type(services).values()),
         interceptors=[
+            BeginInterceptor(slots.begin),
             ErrorInterceptor(),
             WorkTimeInterceptor(are_services_there),
             StallInterceptor(services.db),
@@ -145,7 +152,12 @@ def build_worker(
         deployment_config=(
             deployment_config(settings.task_queue, settings.release) if settings.release else None
         ),
-        max_concurrent_activities=settings.max_concurrent_tasks,
+        tuner=WorkerTuner.create_composite(
+            workflow_supplier=_OTHER_SLOTS,
+            activity_supplier=slots,
+            local_activity_supplier=_OTHER_SLOTS,
+            nexus_supplier=_OTHER_SLOTS,
+        ),
         # The default of 10 s is what a job waits for after its worker was killed.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         max_heartbeat_throttle_interval=timedelta(seconds=1),
