@@ -61,7 +61,7 @@ class Settings(BaseSettings):
         description="the release of this worker: jobs stay with the one that began them",
     )
     max_concurrent_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=200,
+        default=500,
         description="how many activities one worker runs at once; most of them wait for a model",
     )
     pool_size: Annotated[int, Field(ge=1, le=500)] = Field(

@@ -20,6 +20,8 @@ from holdfast.storage.core.database import Database
 JOBS = (50, 500)
 CALLS_S = (0.0, 0.2, 2.0)
 WORKERS = (1, 2, 4, 8)
+IN_FLIGHT_S = 20.0
+"""Long enough for 500 calls to begin before the first one ends, at 40 ms of processor time each."""
 GRAPH = layered_graph(10, 2, 10)
 """20 tasks, and the one that joins them."""
 WIDE = wide_graph(100, 100)
@@ -56,7 +58,7 @@ async def measure(
     at_once: int = 5,
 ) -> list[MeasuredFigure]:
     """Each number of jobs with each length of calls on each number of workers; then `at_once` wide
-    jobs, each with 100 calls of 2 s in flight, on one worker."""
+    jobs, each with 100 calls of `IN_FLIGHT_S` in flight, on one worker."""
     figures = []
     with temporary_services() as services:
         await _arm(services, 1, 0.0, 1)
@@ -98,7 +100,7 @@ async def _arm(
 
 async def _in_flight(services: TemporaryServices, jobs: int) -> list[MeasuredFigure]:
     """The most calls that were in flight at once in one worker, and its processor time."""
-    length_s, calls = 2.0, jobs * WIDE.size
+    length_s, calls = IN_FLIGHT_S, jobs * WIDE.size
     async with _running(services, WIDE, length_s, 1) as workers:
         before, began = await _usage(services, workers), time.perf_counter()
         graphs = [WIDE] * jobs

@@ -5,8 +5,8 @@ The SDK keeps what its polls received until the event loop asks for it, which ta
 the loop for each activity. In a busy process each pass takes tens of milliseconds, so that 200 free
 slots filled with activities that waited for more than 4 s. They could not send a heartbeat yet, so
 Temporal gave them up after 5 s and handed them out again, which made the process busier: measured
-with 20 jobs of 20 tasks beside two busy loops, a quarter of all attempts. So no slot is given while
-too many activities have not begun. What is not taken waits in Temporal, where no time counts.
+with 20 jobs of 20 tasks, next to two busy loops, a quarter of all attempts. So no slot is given
+while too many activities have not begun. What is not taken waits in Temporal, where no time counts.
 """
 
 import asyncio
