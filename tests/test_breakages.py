@@ -106,11 +106,33 @@ def test_a_row_with_a_fault_that_nothing_noticed_is_not_called_held() -> None:
     assert f"| KPI-08 | `kpi08` | {second.breaks} | **nothing** |" in page
 
 
+def _breakage_of(folder: Path) -> Breakage:
+    """A breakage of a file that holds only `1`."""
+    (folder / "a.py").write_text("1")
+    return Breakage(name="a", row="KPI-07", breaks="b", file="a.py", text="1", replacement="2")
+
+
+def test_a_test_that_reaches_its_limit_of_time_has_caught_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breakage = _breakage_of(tmp_path)
+    said = "FAILED a/test_a.py::test_a - Failed: Timeout (>180.0s) from pytest-timeout."
+
+    def run(*_: object) -> CompletedProcess[str]:
+        is_broken = (tmp_path / "a.py").read_text() == "2"
+        return CompletedProcess([], int(is_broken), said if is_broken else "", "")
+
+    monkeypatch.setattr(breakages_main, "run_tests", run)
+    monkeypatch.setattr(breakages_main, "run_test", run)
+
+    with pytest.raises(breakages_main.NotTried, match="reached its limit of time"):
+        breakages_main.verdict_on(breakage, tmp_path, set())
+
+
 def test_a_test_that_fails_on_the_whole_code_has_caught_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    breakage = Breakage(name="a", row="KPI-07", breaks="b", file="a.py", text="1", replacement="2")
-    (tmp_path / "a.py").write_text("1")
+    breakage = _breakage_of(tmp_path)
     codes = {"1": 0, "2": 1}
 
     def run(*_: object) -> CompletedProcess[str]:
@@ -120,7 +142,9 @@ def test_a_test_that_fails_on_the_whole_code_has_caught_nothing(
     monkeypatch.setattr(breakages_main, "run_tests", run)
     monkeypatch.setattr(breakages_main, "run_test", run)
 
-    assert breakages_main.verdict_on(breakage, tmp_path) == "a/test_a.py::test_a"
+    passed: set[str] = set()
+    assert breakages_main.verdict_on(breakage, tmp_path, passed) == "a/test_a.py::test_a"
     codes["1"] = 1
+    assert breakages_main.verdict_on(breakage, tmp_path, passed) == "a/test_a.py::test_a"
     with pytest.raises(breakages_main.NotTried, match="does not pass on the whole code either"):
-        breakages_main.verdict_on(breakage, tmp_path)
+        breakages_main.verdict_on(breakage, tmp_path, set())

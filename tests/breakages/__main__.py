@@ -20,6 +20,10 @@ from tests.breakages.breakage_list import ROOT, Breakage, all_breakages, chosen_
 from tests.breakages.caught_records import CaughtRecord, read_records, write_records
 from tests.breakages.held_page import renew_page
 
+_WITH_SERVICES = ("tests/engine/", "tests/durability/", "tests/servers/")
+"""Where a test plays whole jobs, and takes seconds."""
+_OUT_OF_TIME = "Failed: Timeout (>"
+"""What pytest-timeout says."""
 _FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
 
 
@@ -41,15 +45,18 @@ def copied_checkout(folder: Path) -> Path:
 
 
 def run_tests(breakage: Breakage, checkout: Path) -> subprocess.CompletedProcess[str]:
-    """Run the tests that carry the row until one fails."""
-    files = breakage.test_files()
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--row", breakage.row, *files]
-    return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
+    """Run the tests that carry the row until one fails, those without services first."""
+    files = sorted(breakage.test_files(), key=lambda path: path.startswith(_WITH_SERVICES))
+    return _pytest(checkout, "-p", "no:randomly", "--row", breakage.row, *files)
 
 
 def run_test(name: str, checkout: Path) -> subprocess.CompletedProcess[str]:
     """Run one test, named as `path::name`."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", name]
+    return _pytest(checkout, name)
+
+
+def _pytest(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", *arguments]
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True)
 
 
@@ -57,12 +64,14 @@ class NotTried(Exception):
     """The tests of a row could not be run, so nothing is known of the breakage."""
 
 
-def verdict_on(breakage: Breakage, checkout: Path) -> str:
+def verdict_on(breakage: Breakage, checkout: Path, passed: set[str]) -> str:
     """Return the test that caught the breakage, empty if none did; the copy is whole afterwards.
+
+    `passed` has the tests that are known to pass on the whole code; this one joins them.
 
     Raises:
         NotTried: the tests ended with an error, as when a service does not start, or the test
-            that failed fails without the breakage as well.
+            that failed fails without the breakage as well, or reached its limit of time.
     """
     path = checkout / breakage.file
     whole = path.read_text()
@@ -72,9 +81,14 @@ def verdict_on(breakage: Breakage, checkout: Path) -> str:
     finally:
         path.write_text(whole)
     by = _FAILED.search(ran.stdout)
+    if by and _OUT_OF_TIME in ran.stdout:
+        raise NotTried(f"{by[1]} reached its limit of time, which a busy machine is enough for")
     if ran.returncode == 1 and by:
+        if by[1] in passed:
+            return by[1]
         alone = run_test(by[1], checkout)
         if alone.returncode == 0:
+            passed.add(by[1])
             return by[1]
         said = (alone.stdout + alone.stderr)[-2000:]
         raise NotTried(f"{by[1]} does not pass on the whole code either: {said}")
@@ -88,10 +102,11 @@ def tried(breakages: Iterable[Breakage], checkout: Path) -> Iterator[tuple[Break
 
     Empty: no test did. None: the tests could not be run.
     """
+    passed: set[str] = set()
     for each in breakages:
         caught_by: str | None
         try:
-            caught_by = verdict_on(each, checkout)
+            caught_by = verdict_on(each, checkout, passed)
             said = f"caught by {caught_by}" if caught_by else "NOT CAUGHT: all tests passed"
         except NotTried as error:
             caught_by, said = None, f"NOT TRIED: {error}"
