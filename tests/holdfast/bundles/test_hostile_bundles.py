@@ -148,7 +148,7 @@ def test_a_bundle_is_refused_with_the_reason(kind: str) -> None:
 def test_a_bundle_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = tmp_path / "job.crate.zip"
 
-    with pytest.raises(BadInput, match=f"cannot read the bundle '{nowhere}': No such file"):
+    with pytest.raises(BadInput, match=f"'{nowhere}': No such file .*`holdfast export JOB`"):
         check_bundle(nowhere)
 
 
