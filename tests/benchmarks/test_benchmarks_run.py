@@ -71,6 +71,7 @@ async def test_overhead_compares_both_arms() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_critical_path_compares_both_arms() -> None:
     figures = named(await critical_path_time.measure(1, [(chain_graph(2), None)], 0.1))
 
@@ -146,6 +147,7 @@ async def test_growth_looks_at_chains_at_a_replay_and_at_many_jobs() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_corpus_asks_the_same_of_all_arms(tmp_path: Path) -> None:
     write_data(tmp_path)
 

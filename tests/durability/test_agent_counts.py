@@ -20,6 +20,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -124,10 +125,10 @@ async def test_calls_in_a_row_begin_anew_with_another_attempt(
 @pytest.mark.parametrize(
     ("settings", "made", "stop"),
     [
-        ({"max_agent_steps": "3"}, 3, "answered"),
+        only_long({"max_agent_steps": "3"}, 3, "answered"),
         ({"max_agent_calls": "2"}, 2, "answered"),
         ({"max_steps": "3"}, 3, "step_limit"),
-        ({"max_consecutive_calls": "2"}, 2, "answered"),
+        only_long({"max_consecutive_calls": "2"}, 2, "answered"),
         ({"max_tool_calls": "3"}, 3, "tool_call_limit"),
     ],
 )

@@ -246,6 +246,7 @@ def test_held_out_questions_are_those_behind_the_fitted_ones(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_three_questions_go_through_the_whole_tool(file: Path, tmp_path: Path):
     command = [
         sys.executable,

@@ -349,6 +349,7 @@ def test_one_command_has_reports_judged_at_an_endpoint_until_the_cap_and_continu
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.conformance("EVA-03")
 def test_one_command_scores_a_fixed_corpus_without_a_judge_and_continues(tmp_path: Path):

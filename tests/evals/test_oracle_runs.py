@@ -355,6 +355,7 @@ PRESETS = ("full-horizon", "single-step", "loop", "research")
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.conformance("HZN-09", "EVA-05")
 def test_one_command_says_the_ratio_over_the_27_tools(tmp_path: Path, file: Path):

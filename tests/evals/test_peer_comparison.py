@@ -155,6 +155,7 @@ def _is_shown(number: int, text: str) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)  # starts services and, where installed, a peer's slow imports
 def test_a_comparison_is_run_and_then_only_read(tmp_path: Path) -> None:
     path, data = _files(tmp_path)

@@ -83,6 +83,7 @@ def test_an_evaluation_that_is_killed_while_its_servers_start_leaves_none(tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_an_evaluation_that_is_killed_in_the_middle_of_its_jobs_leaves_none(tmp_path: Path):
     command = ("-m", "holdfast.evals.coordination", "--jobs", "1")

@@ -14,6 +14,7 @@ from tests.replay.history_replay import HISTORIES, recorded_histories, replay_hi
 from tests.replay.replay_scenarios import SCENARIOS, Scenario, ScenarioStage, histories_of
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 
@@ -28,18 +29,18 @@ def test_every_preset_and_every_scenario_is_recorded() -> None:
     assert {*all_presets(), *SCENARIOS} <= there
 
 
-def test_histories_replay_whatever_the_order_of_sets() -> None:
+@pytest.mark.parametrize("seed", ["1", only_long("4711")])
+def test_histories_replay_whatever_the_order_of_sets(seed: str) -> None:
     """With a hash seed of its own a set is iterated in another order."""
-    for seed in ("1", "4711"):
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.replay.history_replay"],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.replay.history_replay"],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 async def test_another_order_of_starting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

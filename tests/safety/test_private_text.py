@@ -26,6 +26,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.long_parameters import mostly_long
 from tests.support.tools.hostile_web import ScriptedSite, SiteAnswer, redirect
 
 pytestmark = pytest.mark.slow
@@ -228,24 +229,23 @@ async def _failures(engine: RunningEngine, view: JobView) -> str:
     return "\n".join(str(event.facts) for event in events if event.kind == "task.failed")
 
 
-PRESETS: list[tuple[str, Obey]] = [
-    ("research", _obey_in_planned_steps),
-    ("vmao", _obey_step_by_step),
-    ("loop", _obey_in_a_loop),
-    ("research", _obey_in_loop_agents),
-]
-_NAMES = [obey.__name__.removeprefix("_obey_") for _, obey in PRESETS]
+PRESETS: dict[str, tuple[str, Obey]] = {
+    "in_planned_steps": ("research", _obey_in_planned_steps),
+    "in_a_loop": ("loop", _obey_in_a_loop),
+    "step_by_step": ("vmao", _obey_step_by_step),
+    "in_loop_agents": ("research", _obey_in_loop_agents),
+}
 
 
 @pytest.mark.conformance("SAF-09")
-@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=_NAMES)
+@pytest.mark.parametrize("name", mostly_long(PRESETS, usual=2))
 async def test_a_private_job_sends_nothing_to_the_host_that_a_document_names(
-    temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
+    temporal: Client, database_url: str, tmp_path: Path, name: str
 ) -> None:
     """It goes on: the page of the allowed host is read after what was refused."""
     async with planted_sites() as sites:
         place = (temporal, database_url, tmp_path)
-        job = await run_obedient_job(place, preset, obey, sites)
+        job = await run_obedient_job(place, *PRESETS[name], sites)
 
         assert sites.attacker.seen == []
         assert sites.friend.asked_for("/bridge.html") == 1
@@ -253,27 +253,27 @@ async def test_a_private_job_sends_nothing_to_the_host_that_a_document_names(
     assert NOT_ALLOWED in job.failures
 
 
-@pytest.mark.parametrize(("preset", "obey"), PRESETS, ids=_NAMES)
+@pytest.mark.parametrize("name", mostly_long(PRESETS, usual=2))
 async def test_a_private_job_reaches_every_host_that_the_operator_allows(
-    temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
+    temporal: Client, database_url: str, tmp_path: Path, name: str
 ) -> None:
     """The same calls arrive, so the test above would see what was sent."""
     async with planted_sites() as sites:
         place = (temporal, database_url, tmp_path)
-        job = await run_obedient_job(place, preset, obey, sites, allowed="*")
+        job = await run_obedient_job(place, *PRESETS[name], sites, allowed="*")
 
         paths = {seen.path for seen in sites.attacker.seen}
         assert f"/collect?text={SECRET}" in paths
     assert NOT_ALLOWED not in job.failures
 
 
-@pytest.mark.parametrize(("preset", "obey"), PRESETS[1:], ids=_NAMES[1:])
+@pytest.mark.parametrize("name", mostly_long([*PRESETS][1:], usual=1))
 async def test_a_job_without_private_documents_reads_any_page(
-    temporal: Client, database_url: str, tmp_path: Path, preset: str, obey: Obey
+    temporal: Client, database_url: str, tmp_path: Path, name: str
 ) -> None:
     async with planted_sites() as sites:
         place = (temporal, database_url, tmp_path)
-        job = await run_obedient_job(place, preset, obey, sites, collection="")
+        job = await run_obedient_job(place, *PRESETS[name], sites, collection="")
 
         assert sites.attacker.seen
     assert NOT_ALLOWED not in job.failures

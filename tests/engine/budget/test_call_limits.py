@@ -19,6 +19,7 @@ from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 SAME = ("wikipedia_search", "same")
@@ -63,7 +64,7 @@ async def test_second_identical_call_is_warned_of_and_the_third_refused_and_repl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", ["none", "0", "4"])
+@pytest.mark.parametrize("limit", ["4", only_long("none"), only_long("0")])
 async def test_without_a_limit_or_below_it_the_recorded_answer_is_given_each_time(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, limit: str
 ) -> None:

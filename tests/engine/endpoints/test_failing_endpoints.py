@@ -22,6 +22,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.long_parameters import mostly_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -132,24 +133,24 @@ _FAR_TOO_LONG_S = 30.0
 BUSY = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
 STUMBLES = {
     "429-retry-after": (ScriptedReply(status=429, headers={"retry-after": "2"}, **BUSY), 2.0),
+    "dropped": (ScriptedReply(drop=True), 0.5),
     "429": (ScriptedReply(status=429, **BUSY), 0.5),
     "500": (ScriptedReply(status=500, error={"message": "the server had an error"}), 0.5),
     "503-html": (ScriptedReply(status=503, raw=b"<html>", media_type="text/html"), 0.5),
-    "dropped": (ScriptedReply(drop=True), 0.5),
     "cut": (ScriptedReply(is_cut=True), 0.5),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stumble", "least"), STUMBLES.values(), ids=STUMBLES.keys())
+@pytest.mark.parametrize("name", mostly_long(STUMBLES, usual=2))
 async def test_stumble_is_waited_out_and_the_call_sent_again(
     temporal: Client,
     database_url: str,
     tmp_path: Path,
     tools: ScriptedTools,
-    stumble: ScriptedReply,
-    least: float,
+    name: str,
 ) -> None:
+    stumble, least = STUMBLES[name]
     script = Stumbling(stumble)
     with ScriptedModel(script) as model:
         places = {"model_url": model.url, "tools_url": tools.url}
@@ -176,11 +177,11 @@ NONSENSE = {
 
 
 @pytest.mark.conformance("REL-07")
-@pytest.mark.parametrize("nonsense", NONSENSE.values(), ids=NONSENSE.keys())
+@pytest.mark.parametrize("name", mostly_long(NONSENSE, usual=2))
 async def test_answer_that_is_no_chat_completion_is_waited_out_like_an_absent_endpoint(
-    engine: RunningEngine, model: ScriptedModel, nonsense: ScriptedReply
+    engine: RunningEngine, model: ScriptedModel, name: str
 ) -> None:
-    model.push(nonsense, *GOOD)
+    model.push(NONSENSE[name], *GOOD)
 
     job = await engine.run(QUESTION)
 
@@ -227,11 +228,11 @@ UNSTORABLE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("odd", UNSTORABLE.values(), ids=UNSTORABLE.keys())
+@pytest.mark.parametrize("name", mostly_long(UNSTORABLE, usual=2))
 async def test_text_that_postgresql_cannot_hold_is_not_paid_for_again(
-    engine: RunningEngine, model: ScriptedModel, odd: ScriptedReply
+    engine: RunningEngine, model: ScriptedModel, name: str
 ) -> None:
-    model.push(*[odd] * 8)
+    model.push(*[UNSTORABLE[name]] * 8)
 
     job_id = await engine.submit(QUESTION)
     job = await engine.holdfast.wait(job_id, timedelta(seconds=30))

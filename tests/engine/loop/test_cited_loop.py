@@ -25,6 +25,7 @@ from tests.support.endpoints.loop_script import (
 from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -60,7 +61,7 @@ def _pages(tools: ScriptedTools) -> None:
 
 
 @pytest.mark.conformance("LOOP-01", "LOOP-07")
-@pytest.mark.parametrize("rungs", [("tools",), ("json_schema", "json_object"), ()])
+@pytest.mark.parametrize("rungs", [("tools",), only_long(("json_schema", "json_object")), ()])
 async def test_a_question_of_two_hops_is_answered_with_a_quote_for_each(
     temporal: Client,
     database_url: str,

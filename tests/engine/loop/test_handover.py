@@ -20,6 +20,7 @@ from tests.support.endpoints.loop_script import ACCEPTED, answer, search, senten
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -162,7 +163,7 @@ async def test_a_question_is_split_in_the_first_reply_only(
 @pytest.mark.parametrize(
     ("settings", "limit"),
     [
-        ({"max_turns": "2"}, "1 turn was taken (max_turns 2)"),
+        only_long({"max_turns": "2"}, "1 turn was taken (max_turns 2)"),
         ({"max_agent_calls": "2"}, "2 tool calls were made (max_agent_calls)"),
         ({"max_loop_tokens": "10"}, "tokens were spent (max_loop_tokens 10)"),
     ],

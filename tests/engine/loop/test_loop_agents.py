@@ -31,6 +31,7 @@ from tests.support.endpoints.loop_script import (
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import agent_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -409,8 +410,8 @@ async def test_a_replanner_that_expects_nothing_more_leaves_a_gap_and_no_further
     ("settings", "limit"),
     [
         ({"max_turns": "2"}, "1 turn was taken (max_turns 2)"),
-        ({"max_agent_calls": "2"}, "2 tool calls were made (max_agent_calls)"),
-        ({"max_loop_tokens": "10"}, "tokens were spent (max_loop_tokens 10)"),
+        only_long({"max_agent_calls": "2"}, "2 tool calls were made (max_agent_calls)"),
+        only_long({"max_loop_tokens": "10"}, "tokens were spent (max_loop_tokens 10)"),
         ({"agent_timeout": 2}, "2 s of work are over (agent_timeout)"),
     ],
 )

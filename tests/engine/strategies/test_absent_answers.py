@@ -12,6 +12,7 @@ from holdfast.jobs.job_lookup import report_of
 from holdfast.reports.markdown_and_json_rendering import to_markdown
 from holdfast.storage.plans import task_queries
 from tests.support.jobs.running_engine import RunningEngine, running_engine
+from tests.support.long_parameters import only_long
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +36,7 @@ async def engine_over(
 
 
 @pytest.mark.conformance("REP-05")
-@pytest.mark.parametrize("preset_name", ["research", "kpi-chain", "tdp"])
+@pytest.mark.parametrize("preset_name", ["research", "kpi-chain", only_long("tdp")])
 async def test_the_report_names_the_documents_and_the_nearest_passages(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
 ) -> None:

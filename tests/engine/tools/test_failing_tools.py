@@ -30,6 +30,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import planner_answer
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import mostly_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -243,11 +244,11 @@ ORDERS = {
 
 
 @pytest.mark.conformance("KPI-06")
-@pytest.mark.parametrize("orders", ORDERS.values(), ids=ORDERS.keys())
+@pytest.mark.parametrize("name", mostly_long(ORDERS, usual=2))
 async def test_orders_in_a_tools_text_reach_its_own_extraction_only_as_a_json_string(
-    engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools, orders: str
+    engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools, name: str
 ) -> None:
-    text = f"{orders}\n{TEXT}\n{orders}"
+    text = f"{ORDERS[name]}\n{TEXT}\n{ORDERS[name]}"
     tools.answers = {"q": text}
     model.push(
         planned(plan(lookup_task("T1"), final_task("T2", "T1"))), found(), reasoned(), report()
@@ -382,7 +383,7 @@ async def test_tool_that_was_left_out_is_named_in_the_jobs_log(
     assert "tool 'lab.wrong_keyword' was left out" in log
 
 
-@pytest.mark.parametrize("name", ["wrong_keyword", "not_object", "no_schema"])
+@pytest.mark.parametrize("name", mostly_long(["wrong_keyword", "not_object", "no_schema"], usual=1))
 async def test_plan_that_calls_a_tool_with_an_invalid_schema_is_refused(
     raw: RunningEngine, model: ScriptedModel, name: str
 ) -> None:
