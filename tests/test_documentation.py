@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -169,13 +170,19 @@ def test_a_holdfast_command_of_the_documentation_is_understood(command: Document
     parse(command.words[1:])
 
 
+@cache
+def command_of_app() -> Any:
+    """`holdfast` with all its commands, which take long to build."""
+    return typer.main.get_command(app)
+
+
 def parse(words: Sequence[str]) -> None:
     """Parse the words of a command as `holdfast` does, without running the command.
 
     Raises:
         click.UsageError: a command, an option or an argument is unknown, wrong or missing.
     """
-    group, name = typer.main.get_command(app), "holdfast"
+    group, name = command_of_app(), "holdfast"
     context = group.make_context(name, list(words))
     while isinstance(group, typer.core.TyperGroup):
         name, found, rest = group.resolve_command(context, [*words])
@@ -198,7 +205,7 @@ def test_every_command_and_option_in_running_text_exists() -> None:
 
 def unknown_words(command: DocumentedCommand) -> list[str]:
     """The name of a command that does not exist, or the options that the command does not have."""
-    known: Any = typer.main.get_command(app)
+    known = command_of_app()
     words = list(command.words[1:])
     while words and isinstance(known, typer.core.TyperGroup) and OPTION.match(words[0]) is None:
         if words[0] not in known.commands:

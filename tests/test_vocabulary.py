@@ -131,12 +131,11 @@ FOLDERS = (
 )
 
 
-def checked_files() -> Iterator[Path]:
-    yield from (path for path in ROOT.iterdir() if path.suffix in SUFFIXES)
-    for folder in FOLDERS:
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in SUFFIXES and not matches(path, SKIPPED):
-                yield path
+@cache
+def checked_files() -> tuple[Path, ...]:
+    below = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
+    there = (path for path in (*ROOT.iterdir(), *below) if path.suffix in SUFFIXES)
+    return tuple(path for path in there if not matches(path, SKIPPED))
 
 
 def matches(path: Path, patterns: tuple[str, ...]) -> bool:

@@ -164,6 +164,7 @@ async def test_a_plan_that_comes_back_during_an_outage_is_stored_by_the_attempt_
 
 
 @pytest.mark.usefixtures("chain")
+@pytest.mark.long
 async def test_what_cannot_begin_during_an_outage_begins_after_it(
     engine: RunningEngine, server: RestartablePostgres
 ) -> None:
@@ -186,6 +187,7 @@ async def test_what_cannot_begin_during_an_outage_begins_after_it(
 
 
 @pytest.mark.conformance("BEY-02")
+@pytest.mark.long
 async def test_a_corpus_search_that_an_outage_broke_is_made_again_and_nothing_is_replanned(
     engine: RunningEngine, server: RestartablePostgres, players: ScriptedRoles
 ) -> None:

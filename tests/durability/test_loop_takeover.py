@@ -87,6 +87,7 @@ AGENT_TURNS = 6
 
 @pytest.mark.conformance("LOOP-02")
 @pytest.mark.parametrize("killed_at", [(1, 3, 5), only_long((2, 4, 6))], ids=str)
+@pytest.mark.long
 async def test_a_worker_killed_in_a_turn_of_an_agent_repeats_no_finished_turn(
     client_side: RunningEngine,
     workers: WorkerLauncher,

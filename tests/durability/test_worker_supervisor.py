@@ -129,6 +129,7 @@ async def test_a_workflow_is_replayed_while_its_lost_activities_run_again(
     assert len((await handle.fetch_history()).events) == before
 
 
+@pytest.mark.long
 async def test_a_living_workers_attempts_are_left_alone(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -171,6 +172,7 @@ async def test_sigterm_lets_a_running_task_come_to_its_end(
     assert players.tasks(REASONER)[0] != players.tasks(REASONER)[1]
 
 
+@pytest.mark.long
 async def test_a_killed_supervisors_worker_ends_as_well(workers: WorkerLauncher) -> None:
     supervised = await workers.start("--supervise")
     worker = find_process(supervised.worker.pid)
@@ -282,6 +284,7 @@ def test_what_a_killed_worker_had_started_ends_with_it() -> None:
     assert find_process(int(done.stdout)) is None
 
 
+@pytest.mark.long
 async def test_several_workers_share_the_work_of_one_job(
     workers: WorkerLauncher,
     client_side: RunningEngine,

@@ -30,10 +30,10 @@ def test_a_wheel_that_is_alone_has_no_fault(installed: FreshEnvironment, tmp_pat
     assert faults(installed, tmp_path) == []
 
 
-@pytest.mark.parametrize("file", ["holdfast/models/__init__.py", "holdfast/of_somebody_else.py"])
-def test_doctor_names_a_distribution_that_owns_files_in_the_package_holdfast(
-    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path, file: str
+def test_doctor_names_who_overwrote_a_module_of_holdfast_and_then_that_it_is_gone(
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
+    file = "holdfast/models/__init__.py"
     intruder = build_stand_in(tmp_path, "intruder", {file: ""})
 
     environment.install(packages.wheel, intruder)
@@ -42,19 +42,26 @@ def test_doctor_names_a_distribution_that_owns_files_in_the_package_holdfast(
     assert detail.startswith(f"intruder 1.0 installed {file} into a package of holdfast")
     assert remedy.startswith("uninstall intruder; then reinstall the wheel of Holdfast")
 
-
-def test_doctor_says_that_modules_of_holdfast_are_gone(
-    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
-) -> None:
-    intruder = build_stand_in(tmp_path, "intruder", {"holdfast/models/__init__.py": ""})
-    environment.install(packages.wheel, intruder)
-
     environment.uninstall("intruder")
     [(detail, remedy)] = faults(environment, tmp_path)
 
     assert " has lost 1 of its " in detail
-    assert detail.endswith(" modules: holdfast/models/__init__.py")
+    assert detail.endswith(f" modules: {file}")
     assert remedy.startswith("reinstall the wheel of Holdfast with `pip install")
+
+
+@pytest.mark.long
+def test_doctor_names_a_distribution_that_adds_a_file_to_the_package_holdfast(
+    environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
+) -> None:
+    file = "holdfast/of_somebody_else.py"
+    intruder = build_stand_in(tmp_path, "intruder", {file: ""})
+
+    environment.install(packages.wheel, intruder)
+    [(detail, remedy)] = faults(environment, tmp_path)
+
+    assert detail.startswith(f"intruder 1.0 installed {file} into a package of holdfast")
+    assert remedy.startswith("uninstall intruder; then reinstall the wheel of Holdfast")
 
 
 def test_doctor_names_the_distribution_whose_module_hides_a_needed_one(

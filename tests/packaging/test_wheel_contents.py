@@ -5,6 +5,7 @@ import hashlib
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def our_imports(source: str) -> Iterator[str]:
         yield from (name for name in names if is_module_of_ours(name))
 
 
+@cache
 def is_module_of_ours(name: str) -> bool:
     """Whether the repository has the module; other names are classes and functions."""
     path = ROOT.joinpath(*name.split("."))

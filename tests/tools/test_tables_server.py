@@ -213,6 +213,13 @@ async def test_nothing_but_a_query_over_the_tables_is_answered(
 
     assert REFUSED[sql] in str(failed.value)
     assert (folder / "kpis.csv").read_bytes() == before
+
+
+async def test_the_tables_are_answered_from_after_a_query_that_was_refused(hub: Hub) -> None:
+    for sql in ("drop view kpis", "set threads = 8", "select list(range) from range(1000000000)"):
+        with pytest.raises(ToolFailed):
+            await asked(hub, sql)
+
     assert len((await asked(hub, "from kpis")).structured["rows"]) == 3
 
 

@@ -121,6 +121,7 @@ async def test_a_running_job_is_ended_and_erased(
 
 
 @pytest.mark.conformance("OPS-07")
+@pytest.mark.long
 async def test_a_fork_is_erased_with_its_origin_and_another_owners_job_stays(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

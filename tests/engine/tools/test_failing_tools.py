@@ -155,7 +155,12 @@ def lab(task_id: str, name: str, *after: str, **arguments: object) -> Task:
     ("name", "says"),
     [
         pytest.param("exit_now", "not declared safe to repeat: look whether", id="unsafe"),
-        pytest.param("exit_always", "was sent twice and the connection broke", id="repeatable"),
+        pytest.param(
+            "exit_always",
+            "was sent twice and the connection broke",
+            id="repeatable",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 async def test_tool_that_dies_in_mid_call_fails_its_task_and_its_server_comes_back(
@@ -173,6 +178,7 @@ async def test_tool_that_dies_in_mid_call_fails_its_task_and_its_server_comes_ba
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_tool_that_dies_every_time_ends_the_job_which_says_why(
     stdio: RunningEngine, model: ScriptedModel
 ) -> None:

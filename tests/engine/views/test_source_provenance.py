@@ -244,6 +244,7 @@ async def _rechecked(engine: RunningEngine, job_id: str) -> dict[int, SourceDrif
     return {each.mark: each.verdict for each in found.checks}
 
 
+@pytest.mark.long
 async def test_reused_calls_recovered_calls_and_a_lost_history_are_said_to_be(
     temporal: Client,
     database_url: str,
@@ -302,6 +303,7 @@ async def test_reused_calls_recovered_calls_and_a_lost_history_are_said_to_be(
         assert any("continued in recovery 1" in line for line in lines)
 
 
+@pytest.mark.long
 async def test_what_a_step_of_an_agent_found_leads_to_that_step(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -356,6 +358,7 @@ async def test_documents_that_an_import_did_not_bring_are_unreadable_and_not_gon
     assert updated.job_id is None
 
 
+@pytest.mark.long
 async def test_a_slow_or_a_dead_server_slows_no_other_one(
     temporal: Client,
     database_url: str,

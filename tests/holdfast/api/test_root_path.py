@@ -17,6 +17,7 @@ from holdfast.web.access.page_links import make_link_token
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import open_browser
 from tests.support.services.http_service import HttpService
 from tests.support.services.mcp_host import answer_of, mcp_host
@@ -60,7 +61,7 @@ class Addresses(HTMLParser):
         self.forms |= {given[name] for name in ("action", "formaction") if name in given}
 
 
-@pytest.mark.parametrize("strips", [True, False], ids=["stripped", "kept"])
+@pytest.mark.parametrize("strips", [True, only_long(False)], ids=["stripped", "kept"])
 async def test_every_link_of_the_pages_stays_below_the_root_path(
     engine: RunningEngine, serving: HttpService, strips: bool
 ) -> None:
@@ -162,7 +163,7 @@ async def test_programs_get_addresses_below_the_root_path(
 
 
 @pytest.mark.conformance("MCP-01")
-@pytest.mark.parametrize("strips", [True, False], ids=["stripped", "kept"])
+@pytest.mark.parametrize("strips", [True, only_long(False)], ids=["stripped", "kept"])
 async def test_an_mcp_host_gets_addresses_below_the_root_path(
     engine: RunningEngine, serving: HttpService, strips: bool
 ) -> None:

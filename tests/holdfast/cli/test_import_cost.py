@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.long_parameters import only_long
 from tests.support.services.bare_environment import bare_environment
 
 _HEAVY = frozenset({"temporalio", "sqlalchemy", "openai", "mcp", "psycopg", "httpx2", "alembic"})
@@ -36,22 +37,22 @@ def test_help_imports_neither_a_model_of_data_nor_an_event_loop(tmp_path: Path) 
     "words",
     [
         ("submit", "--set", "slots=-3", "Who?"),
-        ("submit", "--set", "nonsense", "Who?"),
-        ("submit", "--preset", "no-such-preset", "Who?"),
-        ("submit", "--model", "gpt", "Who?"),
+        only_long(("submit", "--set", "nonsense", "Who?")),
+        only_long(("submit", "--preset", "no-such-preset", "Who?")),
+        only_long(("submit", "--model", "gpt", "Who?")),
         ("submit", "--docs", "no-such-folder", "Who?"),
-        ("submit", "--id", " ", "Who?"),
-        ("submit", ""),
+        only_long(("submit", "--id", " ", "Who?")),
+        only_long(("submit", "")),
         ("run", ""),
-        ("run", "--dry-run", ""),
-        ("run", "--review", ""),
+        only_long(("run", "--dry-run", "")),
+        only_long(("run", "--review", "")),
         ("list", "--status", "unknown"),
-        ("list", "--preset", "unknown"),
+        only_long(("list", "--preset", "unknown")),
         ("report", "JOB", "--format", "odt"),
-        ("resume", "JOB", "--set", "nonsense"),
+        only_long(("resume", "JOB", "--set", "nonsense")),
         ("steer", "JOB", ""),
         ("corpus", "add", "no-such-folder"),
-        ("corpus", "search", "words", "--filter", "nonsense"),
+        only_long(("corpus", "search", "words", "--filter", "nonsense")),
     ],
 )
 def test_a_refused_argument_imports_nothing_heavy(tmp_path: Path, words: tuple[str, ...]) -> None:

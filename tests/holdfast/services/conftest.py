@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def installation() -> Iterator[ServiceInstallation]:
+@contextmanager
+def _new_installation() -> Iterator[ServiceInstallation]:
     # Not pytest's tmp_path: a user other than root must reach the folder, by a short path.
     with tempfile.TemporaryDirectory(prefix="hf-") as folder:
         here = ServiceInstallation(Path(folder) / "home")
@@ -31,6 +32,25 @@ def installation() -> Iterator[ServiceInstallation]:
 
 
 @pytest.fixture
+def installation() -> Iterator[ServiceInstallation]:
+    with _new_installation() as here:
+        yield here
+
+
+@pytest.fixture
 async def running(installation: ServiceInstallation) -> ServiceInstallation:
     await installation.up()
     return installation
+
+
+@pytest.fixture(scope="module")
+def installation_of_file() -> Iterator[ServiceInstallation]:
+    with _new_installation() as here:
+        yield here
+
+
+@pytest.fixture
+async def shared(installation_of_file: ServiceInstallation) -> ServiceInstallation:
+    """An installation without a worker that the tests of a file share; what one killed is back."""
+    await installation_of_file.up()
+    return installation_of_file

@@ -68,36 +68,45 @@ def default_ports_taken() -> Iterator[None]:
         yield
 
 
-async def test_up_attach_down_leaves_nothing_running(installation: ServiceInstallation) -> None:
-    started = await installation.up()
-    found = await attach_to_services(installation.settings)
+async def test_up_is_ready_to_be_used_and_after_down_nothing_runs_until_up_continues(
+    installation: ServiceInstallation,
+) -> None:
+    # Other tests take the default ports as soon as these are free, so this installation has others.
+    with default_ports_taken():
+        before = await installation.up()
+    assert before.temporal_address != "127.0.0.1:7233"
+    assert before.temporal_ui != "http://127.0.0.1:8233"
+    assert await attach_to_services(installation.settings) == before
+    assert await missing_search_attributes(await client_of(installation)) == []
+    with connection(before) as database:
+        assert database.execute("select count(*) from jobs").fetchone() == (0,)
+        database.execute("create table kept as select 42 as answer")
+    started = await start_workflow(installation)
+
     ended = stop_services(installation.settings)
 
-    assert found == started
     assert ended == ["Temporal", "PostgreSQL"]
     assert installation.processes() == []
     with pytest.raises(ServiceDown, match="holdfast up"):
         await attach_to_services(installation.settings)
 
+    after = await installation.up()
 
-async def test_up_is_ready_to_be_used_when_it_returns(installation: ServiceInstallation) -> None:
-    endpoints = await installation.up()
-
-    client = await client_of(installation)
-    assert await missing_search_attributes(client) == []
-    with connection(endpoints) as database:
-        assert database.execute("select count(*) from jobs").fetchone() == (0,)
+    assert after.temporal_address == before.temporal_address
+    assert await (await client_of(installation)).get_workflow_handle(started).describe()
+    with connection(after) as database:
+        assert database.execute("select answer from kept").fetchone() == (42,)
 
 
-async def test_second_up_attaches(running: ServiceInstallation) -> None:
-    before = load_state(running.home)
+async def test_second_up_attaches(shared: ServiceInstallation) -> None:
+    before = load_state(shared.home)
 
     began = time.monotonic()
-    await running.up()
+    await shared.up()
     took_s = time.monotonic() - began
 
-    assert running.said == []
-    assert load_state(running.home) == before
+    assert shared.said == []
+    assert load_state(shared.home) == before
     assert took_s < 1
 
 
@@ -116,70 +125,48 @@ async def test_two_ups_at_once_start_one_of_each(installation: ServiceInstallati
     assert sum(" -D " in command for command in commands) == 1
 
 
-async def test_taken_ports_lead_to_free_ones(installation: ServiceInstallation) -> None:
-    with default_ports_taken():
-        endpoints = await installation.up()
-
-    assert endpoints.temporal_address != "127.0.0.1:7233"
-    assert endpoints.temporal_ui != "http://127.0.0.1:8233"
-    assert await client_of(installation)
-
-
-async def test_data_outlive_a_killed_postgres(running: ServiceInstallation) -> None:
-    with connection(await attach_to_services(running.settings)) as database:
+async def test_data_outlive_a_killed_postgres(shared: ServiceInstallation) -> None:
+    with connection(await attach_to_services(shared.settings)) as database:
         database.execute("create table kept as select 42 as answer")
-    victim = load_state(running.home).postgres
+    victim = load_state(shared.home).postgres
     assert victim
 
     kill(victim.pid)
     assert not is_alive(victim)
-    endpoints = await running.up()
+    endpoints = await shared.up()
 
-    assert running.said == ["starting PostgreSQL"]
+    assert shared.said == ["starting PostgreSQL"]
     with connection(endpoints) as database:
         assert database.execute("select answer from kept").fetchone() == (42,)
 
 
-async def test_workflows_outlive_a_killed_temporal(running: ServiceInstallation) -> None:
-    started = await start_workflow(running)
-    victim = load_state(running.home).temporal
+async def test_workflows_outlive_a_killed_temporal(shared: ServiceInstallation) -> None:
+    started = await start_workflow(shared)
+    victim = load_state(shared.home).temporal
     assert victim
 
     kill(victim.pid)
-    await running.up()
+    await shared.up()
 
-    assert running.said == ["starting Temporal"]
-    description = await (await client_of(running)).get_workflow_handle(started).describe()
+    assert shared.said == ["starting Temporal"]
+    description = await (await client_of(shared)).get_workflow_handle(started).describe()
     assert description.status is not None
     assert description.status.name == "RUNNING"
 
 
-async def test_data_outlive_down_and_up(installation: ServiceInstallation) -> None:
-    # Other tests take the default ports as soon as these are free, so this installation has others.
-    with default_ports_taken():
-        before = await installation.up()
-    started = await start_workflow(installation)
+async def test_a_lost_state_file_leaves_nothing_behind(shared: ServiceInstallation) -> None:
+    (shared.home / "services.json").write_text("not json")
 
-    stop_services(installation.settings)
-    after = await installation.up()
-
-    assert after.temporal_address == before.temporal_address
-    assert await (await client_of(installation)).get_workflow_handle(started).describe()
-
-
-async def test_a_lost_state_file_leaves_nothing_behind(running: ServiceInstallation) -> None:
-    (running.home / "services.json").write_text("not json")
-
-    ended = stop_services(running.settings)
+    ended = stop_services(shared.settings)
 
     assert ended == ["Temporal", "PostgreSQL"]
-    assert running.processes() == []
+    assert shared.processes() == []
 
 
 async def test_services_of_somebody_else_are_not_started(
-    running: ServiceInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared: ServiceInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = await attach_to_services(running.settings)
+    theirs = await attach_to_services(shared.settings)
     monkeypatch.setenv("TEMPORAL_ADDRESS", theirs.temporal_address)
     monkeypatch.setenv("HOLDFAST_DATABASE_URL", theirs.database_url)
     settings = Settings(home=tmp_path / "other")
@@ -192,7 +179,7 @@ async def test_services_of_somebody_else_are_not_started(
     assert (state.postgres, state.temporal) == (None, None)
     assert await attach_to_services(settings) == endpoints
     assert stop_services(settings) == []
-    assert await client_of(running)
+    assert await client_of(shared)
 
 
 async def test_an_address_where_nothing_answers_is_named(
@@ -250,7 +237,7 @@ async def test_the_worker_is_started_once_and_again_when_its_settings_change(
     assert not is_worker_running(running.settings)
 
 
-async def test_a_killed_worker_is_back_without_a_command(
+async def test_a_killed_worker_is_back_without_a_command_and_down_ends_it_without_its_supervisor(
     running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await running.up(worker=True)
@@ -267,18 +254,13 @@ async def test_a_killed_worker_is_back_without_a_command(
     found = {finding.part: finding for finding in await run_health_checks()}
     assert "supervised" in found["worker"].detail
 
-
-async def test_down_ends_a_worker_whose_supervisor_was_killed(running: ServiceInstallation) -> None:
-    await running.up(worker=True)
-    supervisor, worker = load_state(running.home).worker, current_worker(running.home)
     assert supervisor
-    assert worker
-
+    again = current_worker(running.home)
     kill(supervisor.pid)
     ended = stop_services(running.settings)
 
     assert "Temporal" in ended
-    assert not is_alive(worker)
+    assert not is_alive(again)
     assert current_worker(running.home) is None
 
 

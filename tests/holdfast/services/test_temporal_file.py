@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.services.servers import temporal_file, temporal_server, ui_guard_process
 from holdfast.services.servers.temporal_server import Ports
+from tests.support.long_parameters import only_long
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,9 @@ def stop(home: Path) -> None:
         temporal_server.stop(server)
 
 
-@pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "damage", [b"SQLite format 3\0" + b"\xff" * 5000, *map(only_long, (b"", b"no database"))]
+)
 def test_a_damaged_file_is_set_aside_and_a_new_one_is_made(home: Path, damage: bytes) -> None:
     start(home)
     stop(home)
@@ -53,7 +56,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_is_made(home: Path, damage: b
     assert temporal_file.set_aside_damaged(home) is None
 
 
-@pytest.mark.parametrize("after_ms", [0, 10, 30, 60, 120])
+@pytest.mark.parametrize("after_ms", [0, 30, *map(only_long, (10, 60, 120))])
 def test_a_kill_while_the_file_is_made_leaves_nothing_broken(home: Path, after_ms: int) -> None:
     making = temporal_file.unfinished_file(home)
     first = temporal_server._launch(

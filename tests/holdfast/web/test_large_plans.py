@@ -19,6 +19,7 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.plans import plan_change_rows
 from holdfast.web.access.page_links import make_link_token
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.http_service import HttpService
 
 pytestmark = pytest.mark.slow
@@ -112,7 +113,7 @@ async def test_links_to_other_tasks_in_the_panel_keep_what_else_is_chosen(
 
 
 @pytest.mark.conformance("WEB-05")
-@pytest.mark.parametrize("count", [500, 2000])
+@pytest.mark.parametrize("count", [500, only_long(2000)])
 async def test_a_large_plan_is_folded_and_its_page_is_small(
     count: int, serving: HttpService, idle_engine: RunningEngine
 ) -> None:

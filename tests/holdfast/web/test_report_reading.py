@@ -42,7 +42,7 @@ async def reported(engine: RunningEngine, question: str = "Who built the pier?")
 
 
 @pytest.mark.conformance("WEB-04")
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, only_long(False)])
 async def test_a_mark_leads_to_the_exact_characters_the_call_and_the_event(
     scripts: bool,
     engine: RunningEngine,

@@ -85,36 +85,34 @@ def test_a_forged_or_old_address_signs_nobody_in(
     assert redeem_link_token(home, token, f"{nonce}.{expiry}.{signature}"), time.time()
 
 
-@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "x"])
-async def test_an_address_leads_to_this_server_alone(to: str, serving: HttpService) -> None:
-    async with browser_of(serving) as browser:
-        token = make_link_token(serving.token)
-        opened = await browser.get("/open", params={"token": token, "to": to})
+async def test_an_address_leads_to_this_server_alone(serving: HttpService) -> None:
+    for to in ("//evil.example", "https://evil.example", "/\\evil.example", "x"):
+        async with browser_of(serving) as browser:
+            token = make_link_token(serving.token)
+            opened = await browser.get("/open", params={"token": token, "to": to})
 
-    assert opened.headers["location"] == "/"
+        assert opened.headers["location"] == "/", to
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Sec-Fetch-Site": "same-origin"}, 303),
-        ({"Sec-Fetch-Site": "cross-site"}, 403),
-        ({"Sec-Fetch-Site": "same-site"}, 403),
-        ({"Sec-Fetch-Site": "none"}, 403),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({}, 403),
-    ],
-)
-async def test_only_a_page_of_this_server_may_send_changes(
-    headers: dict[str, str], status: int, serving: HttpService
-) -> None:
-    async with browser_of(serving) as browser:
-        await browser.get(f"/open?token={make_link_token(serving.token)}")
-        answer = await browser.post("/sign-out", headers=headers)
-        own = await browser.post("/sign-out", headers={"Origin": serving.url})
+SENDERS: list[tuple[dict[str, str], int]] = [
+    ({"Sec-Fetch-Site": "same-origin"}, 303),
+    ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ({"Sec-Fetch-Site": "same-site"}, 403),
+    ({"Sec-Fetch-Site": "none"}, 403),
+    ({"Origin": "https://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({}, 403),
+]
 
-    assert (answer.status_code, own.status_code) == (status, 303)
+
+async def test_only_a_page_of_this_server_may_send_changes(serving: HttpService) -> None:
+    for headers, status in SENDERS:
+        async with browser_of(serving) as browser:
+            await browser.get(f"/open?token={make_link_token(serving.token)}")
+            answer = await browser.post("/sign-out", headers=headers)
+            own = await browser.post("/sign-out", headers={"Origin": serving.url})
+
+        assert (answer.status_code, own.status_code) == (status, 303), headers
 
 
 async def test_a_key_signs_in_its_owner_until_it_is_revoked(serving: HttpService) -> None:
