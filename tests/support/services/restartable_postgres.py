@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from holdfast.services import detached_processes
 from holdfast.services.servers import postgres_files, postgres_server
 from holdfast.services.service_state import RunningProcess, make_home
 from holdfast.storage.core.schema_migration import migrate_schema
+from tests.support.services.database_folder import database_folder
 
 _GONE_WITHIN_S = 10.0
 
@@ -45,8 +45,7 @@ class RestartablePostgres:
 @contextmanager
 def restartable_postgres() -> Iterator[RestartablePostgres]:
     """A running server with an empty database of today's schema, gone afterwards."""
-    # Not pytest's tmp_path: PostgreSQL's user must reach the folder, by a short path.
-    with tempfile.TemporaryDirectory(prefix="hf-") as folder:
+    with database_folder() as folder:
         home = Path(folder, "home")
         make_home(home)
         server = RestartablePostgres(home)
