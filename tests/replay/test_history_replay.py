@@ -29,6 +29,7 @@ def test_every_preset_and_every_scenario_is_recorded() -> None:
     assert {*all_presets(), *SCENARIOS} <= there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", only_long("4711")])
 def test_histories_replay_whatever_the_order_of_sets(seed: str) -> None:
     """With a hash seed of its own a set is iterated in another order."""

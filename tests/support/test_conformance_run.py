@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.conformance_run import Outcome, unproven_rows
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 PAGE = "| ABC-01 | It works. | tested |\n| ABC-02 | It will. | planned |\n"
 CONFTEST = """

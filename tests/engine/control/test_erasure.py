@@ -26,6 +26,8 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 MARK = "zanzibarite"
 """A word that only the erased job has."""
 

@@ -21,7 +21,7 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.conformance("WAVE-14")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("WAVE-14")]
 
 
 @pytest.fixture(autouse=True)

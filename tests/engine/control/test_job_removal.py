@@ -21,6 +21,8 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 
 async def _rows_of(engine: RunningEngine, job_id: str) -> dict[str, int]:
     """The tables with rows of the job, and how many."""

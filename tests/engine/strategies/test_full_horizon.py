@@ -13,6 +13,8 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan, resu
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.conformance("HZN-01")
 async def test_one_planner_call_then_tools_run_without_the_model_in_between(

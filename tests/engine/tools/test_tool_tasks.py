@@ -16,6 +16,8 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan, resu
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 SECRET = "the raw page says xyzzy among many other words"
 
 

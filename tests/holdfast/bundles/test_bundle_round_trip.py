@@ -40,6 +40,8 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.key_files import key_files
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the light of Ouzel Stack built?"
 
 

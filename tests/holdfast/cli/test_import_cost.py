@@ -9,6 +9,8 @@ import pytest
 from tests.support.long_parameters import only_long
 from tests.support.services.bare_environment import bare_environment
 
+pytestmark = pytest.mark.slow
+
 _HEAVY = frozenset({"temporalio", "sqlalchemy", "openai", "mcp", "psycopg", "httpx2", "alembic"})
 
 
