@@ -223,7 +223,12 @@ def _stop_order(
     tuple[str, Callable[[RunningProcess], None], RunningProcess | None, list[RunningProcess]]
 ]:
     return [
-        ("page", page_server.stop_page_server, None, page_server.page_servers(home)),
+        (
+            "page",
+            lambda process: page_server.stop_page_server(home, process),
+            None,
+            page_server.page_servers(home),
+        ),
         (
             "worker",
             lambda process: worker_process.stop(home, process),

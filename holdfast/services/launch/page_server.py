@@ -64,7 +64,7 @@ def start_page_server(home: Path, settings_mark: str) -> None:
     if running is not None and running.settings_mark == settings_mark:
         return
     for process in page_servers(home):
-        stop_page_server(process)
+        stop_page_server(home, process)
     command = [sys.executable, *_COMMAND, str(home), settings_mark]
     detached_processes.start_detached(command, log=_log(home))
 
@@ -101,8 +101,14 @@ def page_servers(home: Path) -> list[RunningProcess]:
     return detached_processes.find_by_arguments(*_COMMAND, str(home))
 
 
-def stop_page_server(process: RunningProcess) -> None:
-    """End a server; browsers go on with the next one."""
+def stop_page_server(home: Path, process: RunningProcess) -> None:
+    """End a server; browsers go on with the next one.
+
+    A server that does not end in time has no settings from now on, so the next start replaces it.
+    """
+    server = _recorded(home)
+    if server is not None and server.process == process:
+        record_page_server(home, server.model_copy(update={"settings_mark": ""}))
     detached_processes.terminate_process(process, _STOP_SIGNALS)
 
 

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Callable, Mapping
 from re import Match
+from typing import NamedTuple
 
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
+from holdfast.models.errors import FailureClass
+from holdfast.models.tasks.task_failure import Failure
 from holdfast.web.rendering.commands_on_page import in_words_of_page
 
 _PHASES: Mapping[str, str] = {
@@ -16,6 +19,20 @@ _PHASES: Mapping[str, str] = {
     Phase.SYNTHESIS: "writing the report",
     Phase.COMPARISON: "comparing reports",
 }
+FAILURE_CLASSES: Mapping[str, str] = {
+    FailureClass.TRANSPORT: "a service did not answer",
+    FailureClass.QUOTA: "a service refused more calls",
+    FailureClass.SEMANTIC: "no usable result",
+    FailureClass.TOOL: "the tool failed",
+    FailureClass.POLICY: "refused by a rule",
+    FailureClass.STATE: "the job was not in a state for it",
+}
+_FOR_MODELS = re.compile(
+    r"[{\[]\s*[\"'{\[]|`[^`]*`|</?JSON_PATH>|Traceback|validation error"
+    r"|\b(?:write|give|leave|try|use|name|repeat|correct) "
+    r"(?:it|them|the|others|another|only|each)\b"
+)
+"""JSON, names of fields, and orders: what only the model that made the mistake can use."""
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 
 
@@ -23,6 +40,7 @@ def _percent(share: str) -> str:
     return f"{float(share):.0%}"
 
 
+_REASON = re.compile(r"The (?:planner|replanner|extractor|reasoner|agent|engine|tool) says: ")
 _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
     (
         re.compile(r"Entity '([^']+)' was not found\."),
@@ -47,10 +65,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
         re.compile(r"\bPossible (\w+): "),
         lambda found: f"Possible {found[1].replace('_', ' ')}: ",
     ),
-    (
-        re.compile(r"The (planner|replanner|extractor|reasoner|agent|engine|tool) says: "),
-        lambda _: "The reason given: ",
-    ),
+    (_REASON, lambda _: "The reason given: "),
 )
 
 
@@ -59,6 +74,25 @@ def plain_words(text: str) -> str:
     for sign, say in _SENTENCES:
         text = sign.sub(say, text)
     return in_words_of_page(text)
+
+
+class FailureWords(NamedTuple):
+    """Why a task failed, for a reader; `details` is empty if the sentence says all."""
+
+    sentence: str
+    details: str
+
+
+def failure_in_words(failure: Failure) -> FailureWords:
+    """What failed, in a sentence, and the stored text where that is written for a model."""
+    said = plain_words(failure.message)
+    if not _FOR_MODELS.search(said):
+        return FailureWords(said, "")
+    before_reason = plain_words(_REASON.split(failure.message, maxsplit=1)[0]).strip()
+    if before_reason and not _FOR_MODELS.search(before_reason):
+        return FailureWords(before_reason, failure.message)
+    kind = FAILURE_CLASSES[failure.failure_class]
+    return FailureWords(f"{kind[:1].upper()}{kind[1:]}.", failure.message)
 
 
 def value_name(name: str) -> str:

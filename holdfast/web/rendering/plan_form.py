@@ -22,6 +22,7 @@ from holdfast.models.text.reference_marks import has_reference
 from holdfast.planning.plans.plan_edits import editable_plan, quoted_id
 from holdfast.planning.text.strict_json import load_strict_json
 from holdfast.web.rendering.amounts import short_number
+from holdfast.web.rendering.braced_references import with_marks
 from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
 
 _SHOWN_NAME_CHARS = 40
@@ -165,7 +166,11 @@ def _read_task(
         return form.get(f"{prefix}{name}", "").replace("\r\n", "\n")
 
     inputs = (
-        InputFields(**{name: text(f"in{row}.{name}") for name in InputFields.model_fields})
+        InputFields(
+            name=text(f"in{row}.name"),
+            type=text(f"in{row}.type"),
+            value=with_marks(text(f"in{row}.value")),
+        )
         for row in sorted(inputs_at)
     )
     outputs = (
@@ -229,7 +234,7 @@ def _value(fields: InputFields, stored: TaskInput | None) -> tuple[str, JsonValu
     if not name:
         return "parameter '' has no name; name it, or empty its value", text
     same = stored if stored and stored.type == fields.type else None
-    if same and text == shown_text(_shown(same.value)):
+    if same and text == with_marks(shown_text(_shown(same.value))):
         return "", same.value
     if fields.type == EntityType.STRING or has_reference(text):
         before = same.value if same else None

@@ -18,6 +18,7 @@ from holdfast.models.budget.money_text import format_money
 from holdfast.models.text.value_text import stored_text_in_words, value_as_text
 from holdfast.web.rendering import plain_words
 from holdfast.web.rendering.amounts import plain_number
+from holdfast.web.rendering.braced_references import with_braces
 from holdfast.web.rendering.methods import method
 from holdfast.web.rendering.outcomes import outcome
 
@@ -140,6 +141,8 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "clipped": clipped,
     "sentence": sentence,
     "references": plain_words.references,
+    "with_braces": with_braces,
+    "failure": plain_words.failure_in_words,
     "plain": plain_words.plain_words,
     "value_name": plain_words.value_name,
     "cause": cause,

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.jobs.record_in_words import cause, ending_words, model_name
-from holdfast.models.errors import FailureClass
+from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.questions.user_questions import QuestionKind
 from holdfast.models.tasks.task_failure import Remedy
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.web.rendering.methods import method
-from holdfast.web.rendering.plain_words import plain_words
+from holdfast.web.rendering.plain_words import FAILURE_CLASSES, plain_words
 from holdfast.web.rendering.words import percent
 
 _WORDS: Mapping[str, str] = {
@@ -57,6 +57,11 @@ _WORDS: Mapping[str, str] = {
     EventKind.STOP_CHECKED: "A verification round ended",
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
+_ENDINGS: Mapping[str, str] = {
+    StopReason.ANSWERED: "with an answer",
+    StopReason.ANSWERED_WITH_GAPS: "with gaps",
+}
+"""How a job ended whose outcome depends on its answer; the top of the page says the outcome."""
 _FACT_LENGTH = 160
 _INTERNAL = frozenset({"epoch", "number", "question", "status"})
 _SHOWN: Mapping[str, frozenset[str]] = {
@@ -98,14 +103,7 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
         QuestionKind.ESCALATION: "about a result",
         QuestionKind.QUESTION: "of an agent",
     },
-    "class": {
-        FailureClass.TRANSPORT: "a service did not answer",
-        FailureClass.QUOTA: "a service refused more calls",
-        FailureClass.SEMANTIC: "no usable result",
-        FailureClass.TOOL: "the tool failed",
-        FailureClass.POLICY: "refused by a rule",
-        FailureClass.STATE: "the job was not in a state for it",
-    },
+    "class": FAILURE_CLASSES,
     "remedy": {
         Remedy.RETRY: "it is tried again",
         Remedy.ASK: "the job pauses until a person acts",
@@ -150,7 +148,7 @@ def _with_one_ending(entry: EventView) -> Mapping[str, object]:
     """The facts with one phrase in the place of the status and the reason."""
     status, reason = (str(entry.facts.get(name) or "") for name in ("status", "reason"))
     others = {name: value for name, value in entry.facts.items() if name != "status"}
-    return {**others, "reason": ending_words(status, reason)}
+    return {**others, "reason": _ENDINGS.get(reason) or ending_words(status, reason)}
 
 
 def _said(name: str, value: object) -> str:

@@ -10,7 +10,7 @@ from holdfast.models.plans.stored_plan_change import StoredPlanChange
 from holdfast.models.tasks.stored_task import StoredTask
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.text.value_text import value_as_text
-from holdfast.web.rendering.plain_words import plain_words
+from holdfast.web.rendering.plain_words import failure_in_words
 from holdfast.web.watch.plan_layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
@@ -159,7 +159,7 @@ def outcome_text(stored: StoredTask) -> str:
     if task.result:
         return "; ".join(" ".join(value_as_text(each).split()) for each in task.result.values())
     if stored.failure is not None:
-        return plain_words(stored.failure.first_line)
+        return shorten_text(" ".join(failure_in_words(stored.failure).sentence.split()), 200)
     if task.status is TaskStatus.PENDING and task.depends_on:
         return f"waits for {', '.join(task.depends_on)}"
     return task_state(task.status.value)

@@ -13,11 +13,33 @@ from holdfast.models.errors import FailureClass
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task, TaskKind
 from holdfast.models.tasks.stored_task import StoredTask
-from holdfast.models.tasks.task_failure import Component
+from holdfast.models.tasks.task_failure import Component, Failure
 from holdfast.models.wire.role_names import RoleName
 from holdfast.planning.results.kpi_check import EntityCandidate, check_kpis
 from holdfast.planning.results.kpi_failure import kpi_failure
-from holdfast.web.rendering.plain_words import plain_words, references, work
+from holdfast.web.rendering.plain_words import (
+    failure_in_words,
+    plain_words,
+    references,
+    work,
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence", "has_details"),
+    [
+        ("The corpus cannot be read.", "The corpus cannot be read.", False),
+        ('{"error": {"code": 500}}', "The tool failed.", True),
+        ("corpus.search found nothing for these arguments; try others.", "The tool failed.", True),
+        ("Entity 'a_b' was not found. The agent says: [[1]]", "A b was not found.", True),
+    ],
+)
+def test_a_failure_that_is_written_for_a_model_stands_behind_a_sentence(
+    message: str, sentence: str, has_details: bool
+) -> None:
+    failure = Failure(component=Component.TOOL, failure_class=FailureClass.TOOL, message=message)
+
+    assert failure_in_words(failure) == (sentence, message if has_details else "")
 
 
 def test_the_failure_of_a_task_names_its_values_in_words() -> None:

@@ -21,6 +21,7 @@ from holdfast.planning.plans.plan_edits import editable_plan, parse_plan
 from holdfast.planning.plans.plan_validation import PlanRules, plan_faults
 from holdfast.storage.plans.plan_change_rows import load_plan_changes
 from holdfast.storage.plans.task_queries import load_plan
+from holdfast.web.rendering.braced_references import with_braces
 from holdfast.web.rendering.moved_plan_form import with_unused_ids
 from holdfast.web.rendering.plan_fault_places import place_faults
 from holdfast.web.rendering.plan_form import (
@@ -60,7 +61,9 @@ def sent(tasks: list[TaskFields]) -> dict[str, str]:
         texts = task.model_dump(exclude={"inputs", "outputs"})
         form |= {f"{number}.{name}": value for name, value in texts.items()}
         for row, each in enumerate((*task.inputs, InputFields())):
-            form |= {f"{number}.in{row}.{name}": value for name, value in each}
+            value = with_braces(each.value)
+            form |= {f"{number}.in{row}.{name}": text for name, text in each}
+            form[f"{number}.in{row}.value"] = value
         for row, each in enumerate((*task.outputs, OutputFields())):
             form |= {f"{number}.out{row}.{name}": value for name, value in each}
     fields_of_a_line = re.compile(r".*\.(name|id|tool|agent|needs)|.*\.out\d+\.description")
@@ -69,6 +72,21 @@ def sent(tasks: list[TaskFields]) -> dict[str, str]:
         for name, value in form.items()
     }
     return {name: value.replace("\n", "\r\n") for name, value in shown.items()}
+
+
+def test_a_person_writes_a_reference_in_braces() -> None:
+    tasks = fields_of_plan(STORED)
+    form = sent(tasks)
+
+    assert form["1.in0.value"] == "{{T1.value}}"
+    form["1.in0.value"] = "cost of {{ T1.value }}, not {{odd}}"
+    [changed] = [
+        each.value
+        for task in parse_plan(written_plan(read_task_fields(form), STORED)).tasks
+        if task.id == "T2"
+        for each in task.inputs
+    ]
+    assert changed == "cost of <JSON_PATH>T1.value</JSON_PATH>, not {{odd}}"
 
 
 def test_a_form_that_nobody_changed_gives_the_plan_that_is_stored() -> None:

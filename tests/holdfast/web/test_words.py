@@ -49,7 +49,7 @@ def test_facts_of_the_log_are_words(name: str) -> None:
     [
         ({"status": "failed", "reason": "planning_failed"}, "no plan could be made"),
         ({"status": "cancelled", "reason": "cancelled"}, "cancelled"),
-        ({"status": "done", "reason": "answered"}, "answered"),
+        ({"status": "done", "reason": "answered"}, "with an answer"),
         (
             {"status": "failed", "reason": "budget", "message": "no room"},
             "spending limit reached · no room",
