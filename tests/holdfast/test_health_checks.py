@@ -1,6 +1,7 @@
 """Tests that `holdfast doctor` and other commands name the fault itself, in words."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from holdfast.models.errors import BadConfiguration
 from holdfast.services import service_discovery
 from holdfast.services.checks import endpoint_checks, health_checks, service_checks
 from holdfast.services.checks.check_outcome import CheckOutcome
+from holdfast.services.checks.named_servers_check import check_named_servers
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.servers import postgres_server
 from holdfast.services.service_state import check_home
@@ -226,6 +228,25 @@ async def test_a_sandbox_that_works_names_the_commands_that_run_without_it(
 
     assert outcome.is_good
     assert "DuckDB and the commands of lab; the commands of bare run as the" in outcome.detail
+
+
+async def test_the_servers_that_the_config_file_names_are_started(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.toml"
+    command = [sys.executable, str(Path(__file__).parents[1] / "servers" / "vocabulary_server.py")]
+    path.write_text(f"[servers.words]\ncommand = {json.dumps(command)}\n")
+    settings = Settings(home=tmp_path, config_file=path)
+
+    works = await check_named_servers(settings, None)
+    path.write_text('[servers.words]\ncommand = ["no-such-command"]\n')
+    lacks = await check_named_servers(settings, None)
+    path.write_text("")
+    none = await check_named_servers(settings, None)
+
+    assert (works.is_good, none.is_good) == (True, None), works.detail
+    assert works.detail.startswith("words (")
+    assert lacks.is_good is False
+    assert "no-such-command" in lacks.detail
+    assert "[servers.NAME]" in lacks.remedy
 
 
 async def test_a_check_that_was_short_of_time_runs_once_more_when_it_is_alone(

@@ -22,6 +22,7 @@ from holdfast.services.checks.endpoint_checks import (
     check_default_endpoint,
     configured_endpoint_checks,
 )
+from holdfast.services.checks.named_servers_check import check_named_servers
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.service_state import check_home, free_bytes, load_state
 from holdfast.settings import Endpoints, Settings, load_settings, unknown_variables
@@ -261,6 +262,7 @@ _SERVICE_CHECKS: Mapping[str, _Check] = {
 _FILE_CHECKS: Mapping[str, _Check] = {
     "sandbox": check_sandbox,
     "built-in tools": _builtin,
+    "own tools": check_named_servers,
     "web": _web,
     "wikipedia": _wikipedia,
     "private jobs": _private_jobs,

@@ -78,6 +78,7 @@ async def show_progress(
         status=shown.status,
         report=shown.report,
         strategy=shown.job.request.strategy,
+        attempt=shown.job.attempt,
         work=current_work(shown.job, seen, shown.status),
         drawing=drawing,
         address=_addresses(
