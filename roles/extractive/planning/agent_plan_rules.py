@@ -15,11 +15,11 @@ from holdfast.roles.extractive.planning.planner_rules import (
     plan_by_rules,
 )
 from holdfast.roles.extractive.planning.replanner_rules import (
-    is_tried_in_every_way,
     new_query_words,
+    promises_passage,
     replan_by_rules,
 )
-from holdfast.roles.extractive.planning.search_agenda import with_query_words
+from holdfast.roles.extractive.planning.search_agenda import parse_specification, with_query_words
 from holdfast.roles.extractive.questions.question_analysis import ParsedQuestion, parse_question
 from holdfast.roles.extractive.text.noun_kinds import SEARCH_PREFIX
 from holdfast.roles.planning.planner import PlannerTask
@@ -41,7 +41,7 @@ def plan_agent_tasks(task: PlannerTask) -> AgentPlanDraft:
 
 def replan_agent_tasks(task: ReplannerTask) -> AgentPlanDraft:
     """Agent tasks that replace a failed one: with other words, then for a passage, then none."""
-    if is_tried_in_every_way(task.failed_task_id):
+    if _is_tried_in_every_way(task):
         return AgentPlanDraft(explanation=_NO_WAY_LEFT, tasks=[])
     draft = replan_by_rules(task.model_copy(update={"tools": _tools(task.agents)}))
     question = parse_question(task.question)
@@ -56,6 +56,19 @@ def replan_agent_tasks(task: ReplannerTask) -> AgentPlanDraft:
     if ends and (_replaces_end(task) or not nodes):
         nodes.append(_conclusion(ends[-1], question, task))
     return AgentPlanDraft(explanation=draft.explanation, tasks=nodes)
+
+
+def _is_tried_in_every_way(task: ReplannerTask) -> bool:
+    """True if the failed task searched for a passage in other words, or no other words are known.
+
+    What the task promised and searched for says so, and not its id: a rejected continuation takes
+    an id as well.
+    """
+    failed = next((each for each in task.current_plan if each.id == task.failed_task_id), None)
+    if failed is None or not promises_passage(failed):
+        return False
+    words_tried = parse_specification(failed.description)[2]
+    return bool(words_tried) or not new_query_words(task.feedback)
 
 
 _NO_WAY_LEFT = "It was searched for in other words and for a passage; no other way is left."

@@ -8,7 +8,9 @@ from holdfast.models.plans.plan_drafts import PlanDraft
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.tasks.replanner_input import ReplannerTask
 from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
+from holdfast.roles.extractive.extraction.entity_query import is_known
 from holdfast.roles.extractive.planning.planner_rules import (
+    TELLING_PASSAGE,
     SearchStep,
     answer_entity,
     closing_steps,
@@ -26,6 +28,8 @@ from holdfast.roles.extractive.questions.question_analysis import (
     QuestionShape,
     parse_question,
 )
+from holdfast.roles.extractive.text.value_candidates import proper_names
+from holdfast.roles.extractive.text.words_and_sentences import stems
 
 _ID = re.compile(r"^(.*?\d+)([a-z]*)$")
 _FRESH = re.compile(r"Words worth a new query: ([^\n]*?)\.(?:\s|$)")
@@ -57,15 +61,6 @@ def _attempt(task_id: str) -> int:
     """1 for the first continuation of a task, 2 for the continuation of that."""
     found = _ID.match(task_id)
     return 1 + len(found.group(2)) if found and found.group(2) == "" else 2
-
-
-def is_tried_in_every_way(task_id: str) -> bool:
-    """True if the failed task repeated a search in other words and for a passage: no way is left.
-
-    `T1a` searches in other words and `T1b` for a passage; a further one would search as `T1b` did.
-    """
-    found = _ID.match(task_id)
-    return found is not None and found.group(2) not in ("", "a")
 
 
 def _base(task_id: str) -> str:
@@ -149,20 +144,32 @@ def _widened(step: SearchStep, task: ReplannerTask, question: ParsedQuestion) ->
     return replace(step, query=f"{step.query} {new_query_words(task.feedback)}".strip())
 
 
+def promises_passage(task: Task) -> bool:
+    """True if the task is content with a passage, as `relax_step` makes it."""
+    first = task.expects[0] if task.expects else None
+    return first is not None and (
+        first.name == TELLING_PASSAGE or first.description.startswith(_MENTION)
+    )
+
+
+_MENTION = "mention of "
+"""The beginning of what one side of a comparison is content with, after a value was not found."""
+
+
 def relax_step(step: SearchStep, question: ParsedQuestion) -> SearchStep:
     """The step with a passage as its required entity and the value as an optional one."""
     first = step.wants[0]
     if question.pair is not None:
         _, _, subject = first.description.partition(" of ")
-        return replace(step, wants=(passage_entity(f"mention of {subject}", name=first.name),))
+        return replace(step, wants=(passage_entity(f"{_MENTION}{subject}", name=first.name),))
     about = first.description.partition(": ")[2]
     value = first.model_copy(update={"required": False})
     return replace(step, wants=(passage_entity(f"passage: {about}"), value, *step.wants[1:]))
 
 
 def _start_over(question: ParsedQuestion, task: ReplannerTask, tool: SearchTool) -> PlanDraft:
-    """One search for the whole question that requires only a passage."""
-    query = f"{keywords(question.text)} {new_query_words(task.feedback)}".strip()
+    """One search for the whole question that requires only a passage, in words not tried before."""
+    query, is_new = _next_query(question, task)
     told = passage_entity(f"passage: {question_without_type(question)}")
     wants = (told, answer_entity(question, required=False), support_entity(question))
     base, end = _base(task.failed_task_id), f"T{len(steps_for(question)) + 1}"
@@ -174,8 +181,59 @@ def _start_over(question: ParsedQuestion, task: ReplannerTask, tool: SearchTool)
         step = replace(step, after="T0", query=f"{known[1]} {query}")
     last = closing_task(_fresh_id(end, task), question, [(first, told)])
     found = search_task(step, tool, ids, hits=MORE_HITS)
-    tasks = [found] if _keeps_its_end(task) else [found, last]
-    return PlanDraft(explanation=_RELAXES, tasks=tasks)
+    if _keeps_its_end(task):
+        return PlanDraft(explanation=_RELAXES, tasks=[found])
+    earlier = None if is_new else _last_passage_search(task)
+    if earlier is not None:
+        last = closing_task(_fresh_id(end, task), question, [(earlier, told)])
+        return PlanDraft(explanation=_TRIED, tasks=[last])
+    return PlanDraft(explanation=_RELAXES, tasks=[found, last])
+
+
+_TRIED = "It was searched for in every way: the answer can only come from what was found."
+
+
+def _next_query(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, bool]:
+    """The first query that no task of the plan has made, and True; the first one if all were."""
+    whole, named = keywords(question.text), proper_names(question.text)
+    queries = (
+        f"{whole} {new_query_words(task.feedback)}",
+        f"{whole} {_names_in_passages(question, task)}",
+        keywords(question_without_type(question)),
+        " ".join(each.value for each in named),
+    )
+    made = {_query_stems(str(given.value)) for each in task.current_plan for given in each.inputs}
+    usable = [" ".join(each.split()) for each in queries if each.strip()]
+    new = [each for each in usable if _query_stems(each) not in made]
+    return (new or usable or [""])[0], bool(new)
+
+
+def _query_stems(query: str) -> frozenset[str]:
+    return frozenset(stems(_REFERENCE.sub(" ", query)))
+
+
+_REFERENCE = re.compile(r"<JSON_PATH>.*?</JSON_PATH>")
+
+
+def _names_in_passages(question: ParsedQuestion, task: ReplannerTask) -> str:
+    """The names in the passages found so far that the question does not say."""
+    asked = frozenset(stems(question.text))
+    passages = (str(each.result.get(TELLING_PASSAGE, "")) for each in task.current_plan)
+    names = (name for passage in passages for name in proper_names(passage))
+    fresh = (each.value for each in names if not is_known(each, asked))
+    return " ".join(list(dict.fromkeys(fresh))[:_MOST_FRESH])
+
+
+def _last_passage_search(task: ReplannerTask) -> str | None:
+    """The last finished task that found a passage and stays in the plan."""
+    found = (
+        each.id
+        for each in reversed(task.current_plan)
+        if each.status is TaskStatus.DONE
+        and each.id not in task.replaced
+        and each.result.get(TELLING_PASSAGE)
+    )
+    return next(found, None)
 
 
 def _found_first(question: ParsedQuestion, task: ReplannerTask) -> tuple[str, str] | None:

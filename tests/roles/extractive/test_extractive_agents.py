@@ -4,6 +4,7 @@ assesses them."""
 import pytest
 from pydantic import JsonValue
 
+from holdfast.models.plans.plan_drafts import DraftNode
 from holdfast.models.plans.research_plan import (
     FINAL_ANSWER,
     FINDINGS_ENTITY,
@@ -271,40 +272,52 @@ async def test_a_found_name_is_written_into_what_rests_on_it_once() -> None:
     assert again.refine == []
 
 
+def replanned(failed: Task, feedback: str, *, used: tuple[str, ...] = ()) -> list[DraftNode]:
+    """What the built-in replanner puts in the place of an agent task."""
+    task = ReplannerTask(
+        tools=(),
+        agents=AGENTS,
+        question=BRIDGE,
+        current_plan=(failed.with_status(TaskStatus.FAILED),),
+        failed_task_id=failed.id,
+        feedback=feedback,
+        replaced=(failed.id,),
+        used_ids=(*used, failed.id),
+    )
+    return replan_agent_tasks(task).tasks
+
+
 async def test_what_was_tried_in_other_words_and_for_a_passage_is_not_tried_again() -> None:
     planned = plan_agent_tasks(PlannerTask(question=BRIDGE, tools=(), agents=AGENTS)).to_plan()
-    tried = [
-        each.with_id(f"{each.id}{ending}") for ending in ("a", "b") for each in planned.tasks[:1]
-    ]
-    replans = [
-        replan_agent_tasks(
-            ReplannerTask(
-                tools=(),
-                agents=AGENTS,
-                question=BRIDGE,
-                current_plan=(each,),
-                failed_task_id=each.id,
-                feedback="nothing",
-                replaced=(each.id,),
-                used_ids=("T1", "T1a"),
-            )
-        )
-        for each in tried
-    ]
+    more = "Words worth a new query: Harriet."
+
+    in_other_words = replanned(planned.tasks[0], more)[0].to_task()
+    for_passage = replanned(in_other_words, more)[0].to_task()
     revised = await role_answer(
         REVISER,
         ReviserTask(
             question=BRIDGE,
-            plan=(tried[1].with_status(TaskStatus.FAILED), *planned.tasks[1:]),
+            plan=(for_passage.with_status(TaskStatus.FAILED), *planned.tasks[1:]),
             changeable=("T2", "T3"),
-            failed=(FailedAgentTask(id="T1b", why="nothing"),),
+            failed=(FailedAgentTask(id=for_passage.id, why=more),),
             agents=AGENTS,
-            used_ids=("T1", "T1a", "T1b", "T2", "T3"),
+            used_ids=("T1", in_other_words.id, for_passage.id, "T2", "T3"),
         ),
     )
 
-    assert [bool(each.tasks) for each in replans] == [True, False]
+    assert for_passage.expects[0].name == "telling_passage"
+    assert replanned(for_passage, more) == []
     assert (revised.add, revised.remove, revised.refine) == ([], [], [])
+
+
+def test_a_rejected_continuation_is_no_attempt() -> None:
+    planned = plan_agent_tasks(PlannerTask(question=BRIDGE, tools=(), agents=AGENTS)).to_plan()
+    rejected = ("T1", "T1a", "T1b")
+
+    again = replanned(planned.tasks[0], "nothing", used=rejected)[0].to_task()
+
+    assert again.id == "T1c"
+    assert replanned(again, "nothing", used=rejected)
 
 
 async def test_two_failures_of_a_batch_are_repaired_with_one_conclusion() -> None:

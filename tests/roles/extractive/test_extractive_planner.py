@@ -161,6 +161,37 @@ def test_every_failure_is_continued_by_a_plan_that_may_run(question: str) -> Non
         whole = Plan(tasks=old + more.tasks)
 
 
+def test_a_continuation_repeats_no_search_and_says_when_none_is_left() -> None:
+    """Each passage that is found states no value: the closing task fails again and again."""
+    question = "Which insurer paid for the roof of Selby Hall?"
+    passage = {"telling_passage": "The roof of Selby Hall was mended by Jane Dorrit."}
+    whole, queries = planned(question), list[str]()
+
+    for _ in range(6):
+        done = tuple(
+            each.with_status(TaskStatus.DONE).model_copy(update={"result": passage})
+            if each.tool and each.status is TaskStatus.PENDING
+            else each
+            for each in whole.tasks
+        )
+        queries += [
+            str(each.inputs[0].value)
+            for each, before in zip(done, whole.tasks, strict=True)
+            if each is not before
+        ]
+        whole = Plan(tasks=done)
+        task = failing(whole, whole.live[-1].id).model_copy(update={"question": question})
+        more = replan_by_rules(task)
+        gone = set(task.replaced)
+        old = (each.superseded() if each.id in gone else each for each in done)
+        whole = Plan(tasks=(*old, *more.to_plan().tasks))
+
+    assert len(queries) == len({frozenset(each.split()) for each in queries}) >= 3
+    assert any("Jane Dorrit" in each for each in queries)
+    assert [each.tool for each in more.tasks] == [""]
+    assert "every way" in more.explanation
+
+
 def test_a_second_search_takes_words_from_what_was_read() -> None:
     feedback = "Read: Kiss. Words worth a new query: Shirley Temple, Corliss. Confidence low."
 
