@@ -64,9 +64,7 @@ def _is_mostly_a_place(value: str, reading: ParsedResponse) -> bool:
     """True if most of what was read says a single word as a place: `in X`, `at X`."""
     if " " in value:
         return False
-    texts = " ".join(each.lower_text for each in reading.passages)
-    said = texts.count(f" {value.lower()}")
-    placed = sum(texts.count(f" {each} {value.lower()}") for each in ("in", "at", "near"))
+    said, placed = reading.said_times[value.lower()], reading.placed_times[value.lower()]
     return said > 1 and placed * 2 >= said
 
 

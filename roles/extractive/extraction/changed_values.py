@@ -77,6 +77,22 @@ def asked_candidates(sentence: str, question: str) -> list[ValueCandidate]:
     return [each for each in every if each not in unasked]
 
 
+def value_after_change(sentence: str, question: str, value: str) -> str:
+    """Return what the sentence says `value` changed to; empty if it does not, or is not asked."""
+    every = find_candidates(sentence)
+    formers = [each for each in every if each.value == value and _is_former(sentence, each)]
+    pairs = ((former, new) for former in formers for new in every)
+    return next(
+        (
+            new.value
+            for former, new in pairs
+            if _follows(sentence, former, new)
+            and _unasked(sentence, question, former, new) == [former]
+        ),
+        "",
+    )
+
+
 def _unasked(
     sentence: str, question: str, former: ValueCandidate, new: ValueCandidate
 ) -> list[ValueCandidate]:

@@ -31,11 +31,13 @@ from holdfast.roles.extractive.extraction.subject_mentions import (
     mentions_subject,
     subject_confidence,
 )
+from holdfast.roles.extractive.extraction.superseded_values import present_value
 from holdfast.roles.extractive.extraction.supporting_sentence import best_sentence
 from holdfast.roles.extractive.extraction.table_cells import CELL_CONFIDENCE, best_cell
 from holdfast.roles.extractive.extraction.value_doubts import (
     DOUBTFUL_CONFIDENCE,
     is_another_measure,
+    is_another_sort,
     is_doubtful,
 )
 from holdfast.roles.extractive.text.dates_and_amounts import first_amount
@@ -55,15 +57,21 @@ class BestValue(NamedTuple):
     found: ScoredCandidate
     sure: float
     others: tuple[str, ...] = ()
+    is_doubtful: bool = False
 
 
-def extract(task: ExtractorTask) -> ExtractorAnswer:
-    """The entities that the response shows, each with its sentence."""
+def extract(task: ExtractorTask, *, keeps_doubtful: bool = True) -> ExtractorAnswer:
+    """The entities that the response shows, each with its sentence.
+
+    Without `keeps_doubtful` a value of another sort, or of another subject, is null.
+    """
     reading = parse_response(task.response)
     cited: list[SentenceMatch] = []
     found: list[Extracted] = []
     for entity in task.entities:
         best = _best(entity, task, reading, cited)
+        if best is not None and best.is_doubtful and not keeps_doubtful:
+            best = None
         if best is not None:
             cited.append(best.found.place)
         found.append(_extracted(entity, best))
@@ -110,6 +118,15 @@ def _best(
     if wanted.kind is ValueKind.SENTENCE:
         said = best_sentence(places, cited, reading, wanted)
         return BestValue(*said) if said is not None else None
+    best = _best_value(places, wanted, reading)
+    if best is None:
+        return None
+    return best._replace(found=present_value(best.found, wanted, reading))
+
+
+def _best_value(
+    places: Sequence[SentenceMatch], wanted: EntityQuery, reading: ParsedResponse
+) -> BestValue | None:
     cell = best_cell(reading, wanted)
     if cell is not None:
         return BestValue(cell, CELL_CONFIDENCE)
@@ -119,8 +136,11 @@ def _best(
     every = _fitting(places, wanted, reading)
     if not every or fits_nothing(every[0]) or _is_no_name(every[0], wanted, reading):
         return None
-    sure = _confidence_of_first(every, wanted, reading)
-    return BestValue(_worded(every[0], wanted), sure, _other_values(every))
+    if is_another_sort(every[0], wanted, reading):
+        return None
+    doubtful = is_doubtful(every[0], wanted, reading)
+    sure = _confidence_of_first(every, wanted, reading, is_doubtful=doubtful)
+    return BestValue(_worded(every[0], wanted), sure, _other_values(every), doubtful)
 
 
 def _worded(found: ScoredCandidate, wanted: EntityQuery) -> ScoredCandidate:
@@ -154,14 +174,18 @@ _SAYS_AS_MUCH = 0.8
 
 
 def _confidence_of_first(
-    every: Sequence[ScoredCandidate], wanted: EntityQuery, reading: ParsedResponse
+    every: Sequence[ScoredCandidate],
+    wanted: EntityQuery,
+    reading: ParsedResponse,
+    *,
+    is_doubtful: bool,
 ) -> float:
     """How sure the first candidate is."""
     first = every[0]
     sure = confidence(_rivals(every, wanted)) * _relevance(first.place)
     if not wanted.subject:
         sure *= _names_said(first.place, wanted, reading)
-    if is_doubtful(first, wanted, reading):
+    if is_doubtful:
         sure = min(sure, DOUBTFUL_CONFIDENCE)
     return _of_the_subject(sure, first, wanted, reading) if wanted.subject else sure
 

@@ -14,6 +14,8 @@ from holdfast.roles.tasks.extractor import Fragment
 
 _MOST_SENTENCES = 2_000
 _BORN = re.compile(r"\(\s*(?:née|born|b\.|[^()]{0,40}\d{4}\s*[–-])", re.IGNORECASE)
+_WORD = re.compile(r"[^\s,.;:!?()\"“”|]+")
+_PLACED = re.compile(r"(?<!\S)(?:in|at|near) ([^\s,.;:!?()\"“”|]+)")
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
 
 
@@ -56,6 +58,16 @@ class ParsedResponse:
     def by_name(self) -> dict[str, ResponsePassage]:
         """The passages by their title in lower case, without brackets."""
         return {each.name.lower(): each for each in reversed(self.passages) if each.name}
+
+    @cached_property
+    def said_times(self) -> Counter[str]:
+        """How often each word in lower case is said; all texts are read once."""
+        return Counter(word for each in self.passages for word in _WORD.findall(each.lower_text))
+
+    @cached_property
+    def placed_times(self) -> Counter[str]:
+        """How often each word in lower case is said as a place: `in X`, `at X`."""
+        return Counter(word for each in self.passages for word in _PLACED.findall(each.lower_text))
 
     def weight(self, stem: str) -> float:
         """The weight of a word: high if few passages have it, 0 if none has."""

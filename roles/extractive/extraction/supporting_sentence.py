@@ -10,6 +10,7 @@ from holdfast.roles.extractive.extraction.subject_mentions import (
     subject_confidence,
     subject_relevance,
 )
+from holdfast.roles.extractive.extraction.superseded_values import present_sentence
 
 # Fitted like the weights of candidates, on whether the passage is one that the answer needs.
 # The first passage must say it itself; a second one is told by its link to the first.
@@ -50,6 +51,7 @@ def best_sentence(
     scored = [(_score(some, cited, reading, wanted), some) for some in by_passage.values()]
     score, within = max(scored, key=lambda pair: pair[0])
     best = max(within, key=lambda each: _says_what_is_asked(each, wanted, reading))
+    best = present_sentence(best, wanted, reading)
     return ScoredCandidate(best.sentence.text, best, score), probability(score)
 
 

@@ -85,6 +85,15 @@ def table_rows(text: str) -> Iterator[TableRow]:
             header = []
 
 
+def column_of(value: str, text: str) -> str:
+    """Return the column of a value in a table row; empty if the text is no such row."""
+    for row in table_rows(text):
+        for column, cell in row.cells.items():
+            if value in cell:
+                return column
+    return ""
+
+
 def _fitting_cells(reading: ParsedResponse, wanted: EntityQuery) -> Iterator[_Cell]:
     asked = wanted.known
     for passage in reading.passages:
@@ -97,9 +106,8 @@ def _fitting_cells(reading: ParsedResponse, wanted: EntityQuery) -> Iterator[_Ce
             named = frozenset(stems(row.cells[names]))
             first = next(iter(row.cells))
             rows_are = frozenset(stems(first))
-            # A person names rows in many tables: a question without a kind must name its column.
-            is_open = names != first and wanted.kind is ValueKind.ANY
-            noun = wanted.noun if is_open else frozenset[str]()
+            # A question for things, as `which risk`, names its column: `opened` is of no risk.
+            noun = wanted.noun if wanted.kind is ValueKind.ANY else frozenset[str]()
             for label, value in row.cells.items():
                 column = frozenset(stems(_UNIT_OF_COLUMN.sub("", label)))
                 # Of a table of sites `manager` asks for the column `site manager`.

@@ -3,10 +3,11 @@
 import re
 
 from holdfast.roles.extractive.extraction.candidate_scoring import ScoredCandidate
-from holdfast.roles.extractive.extraction.entity_query import EntityQuery
+from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch
 from holdfast.roles.extractive.extraction.response_passages import ParsedResponse
-from holdfast.roles.extractive.text.noun_kinds import ValueKind
-from holdfast.roles.extractive.text.words_and_sentences import stem, stems
+from holdfast.roles.extractive.extraction.table_cells import column_of
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.words_and_sentences import stem, stems, words
 
 DOUBTFUL_CONFIDENCE = 0.6
 """The highest confidence of a doubtful value."""
@@ -33,8 +34,20 @@ def is_doubtful(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedRespo
         or _is_no_kin(best, wanted)
         or _is_no_prize(best, wanted)
         or is_another_measure(best, wanted)
-        or _is_person_for_group(best, wanted, reading)
+        or _is_no_such_thing(best, wanted)
         or _is_of_another_name(best, wanted, reading)
+    )
+
+
+def is_another_sort(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse) -> bool:
+    """True if what was read says that the value is another sort of thing than is asked for.
+
+    Nothing is found then: without this candidate the next one would win without a rival.
+    """
+    return (
+        _is_person_for_group(best, wanted, reading)
+        or _is_no_such_group(best, wanted)
+        or _is_in_another_column(best, wanted)
     )
 
 
@@ -54,9 +67,11 @@ def _is_person_for_group(
     """True if a group is asked for, and what was read names the value as a person: `Ms. X`."""
     if wanted.kind is not ValueKind.GROUP:
         return False
-    name = re.escape(best.value.lower())
+    name, last = (re.escape(each) for each in (best.value.lower(), best.value.lower().split()[-1]))
     said = re.compile(
-        rf"\b(?:mr|mrs|ms|miss|dr|prof)\b\.? {name}|\b{name}, (?:[\w-]+ ){{0,3}}?(?:{_POSTS})\b"
+        rf"\b(?:mr|mrs|ms|miss|dr|prof)\b\.? (?:{name}|{last})\b"
+        rf"|\b{name}, (?:[\w-]+ ){{0,3}}?(?:{_POSTS})\b"
+        rf"(?! of (?:the |its |a )?(?:[\w-]+ )?{_MANAGED})"
     )
     return any(said.search(passage.lower_text) for passage in reading.passages)
 
@@ -66,6 +81,50 @@ _POSTS = (
     "technician|supervisor|nurse|teacher|minister|president"
 )
 """What only a person is; an owner, a maker or a founder may be a company."""
+_MANAGED = "(?:funds?|estates?|assets|portfolios?|property|properties|pensions?|schemes?|trusts?)"
+"""What a company manages as well: `Orme Capital, manager of the fund`."""
+
+
+def _is_no_such_group(best: ScoredCandidate, wanted: EntityQuery) -> bool:
+    """True if neither the value nor its passage says that it is such a group.
+
+    Without it any name would be an insurer. Of `company` and the like no passage says so.
+    """
+    if wanted.kind is not ValueKind.GROUP or wanted.subject or best.features["noun"] > 0:
+        return False
+    asked = next(iter(wanted.noun), "")
+    if len(asked) < _SHORTEST_NOUN or asked in _ANY_GROUP:
+        return False
+    is_named = any(kind_of_noun(each.text) is ValueKind.GROUP for each in words(best.value))
+    return not is_named and not any(
+        each.startswith(asked) for each in surrounding_stems(best.place)
+    )
+
+
+_SHORTEST_NOUN = 4
+_ANY_GROUP = frozenset(map(stem, ("company", "firm", "group", "organisation", "organization")))
+_NEXT_SENTENCES = 2
+
+
+def surrounding_stems(place: SentenceMatch) -> frozenset[str]:
+    """The words of the title, the sentence, and the two sentences on each side.
+
+    A tool's whole response is one passage: a word far away says nothing of the value.
+    """
+    at = place.sentence.order
+    near = place.passage.sentences[max(0, at - _NEXT_SENTENCES) : at + _NEXT_SENTENCES + 1]
+    return place.passage.title_stems.union(place.sentence.stems, *(each.stems for each in near))
+
+
+def _is_in_another_column(best: ScoredCandidate, wanted: EntityQuery) -> bool:
+    """True of a cell whose column says something else: `opened: 2022` is no risk."""
+    column = frozenset(stems(column_of(best.value, best.place.sentence.text)))
+    return bool(column) and not column & (wanted.noun | wanted.about)
+
+
+def _is_no_such_thing(best: ScoredCandidate, wanted: EntityQuery) -> bool:
+    """True if a thing without a kind is asked for, as `which risk`, and nothing says it is one."""
+    return wanted.kind is ValueKind.ANY and bool(wanted.noun) and best.features["noun"] <= 0
 
 
 def is_another_measure(best: ScoredCandidate, wanted: EntityQuery) -> bool:

@@ -108,7 +108,7 @@ def _read(call: DraftCall, passages: Sequence[ShownPassage], number: int) -> Rea
         entities=tuple(ExpectedEntity(**each.model_dump()) for each in call.expects),
         response=tuple(_fragment(each) for each in passages),
     )
-    answer = extract(task)
+    answer = extract(task, keeps_doubtful=False)
     found = {each.name: each for each in answer.entities if each.value is not None}
     is_done = all(
         each.name in found and _confidence(found[each.name]) >= _SURE

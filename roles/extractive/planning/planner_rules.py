@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.models.plans.plan_drafts import DraftExpected, DraftInput, DraftTask, PlanDraft
-from holdfast.models.plans.research_plan import EntityType
+from holdfast.models.plans.research_plan import FINDINGS_ENTITY, EntityType
 from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.questions.answer_kind import HOW_MUCH
 from holdfast.roles.extractive.questions.comparison_measures import side_kind, side_noun
@@ -25,6 +25,8 @@ FIND_PREFIX = "Find the "
 """The beginning of a sub-question that is no question."""
 SUPPORTING_PASSAGE = "supporting_passage"
 TELLING_PASSAGE = "telling_passage"
+ACCOUNTS = (TELLING_PASSAGE, FINDINGS_ENTITY.name)
+"""Entities that hold a passage, out of which a value is still to be read."""
 
 
 @dataclass(frozen=True)

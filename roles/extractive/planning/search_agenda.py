@@ -10,6 +10,7 @@ from holdfast.models.tasks.agent_role_task import AgentRoleTask
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.planning.plans.search_tool_choice import SearchTool, search_tool
 from holdfast.roles.extractive.planning.planner_rules import (
+    ACCOUNTS,
     SUPPORTING_PASSAGE,
     TELLING_PASSAGE,
     SearchStep,
@@ -27,7 +28,6 @@ _FOUND = re.compile(r" \(found: (.*)\)$", re.DOTALL)
 _NEAR = re.compile(r" \(near: (.*?)\)")
 _LONGEST_LINK = 12
 """Words of a value that another search can be made with; what is longer is a passage."""
-_ACCOUNTS = (TELLING_PASSAGE, FINDINGS_ENTITY.name)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def is_sufficient(question: ParsedQuestion, values: Sequence[NamedValue]) -> boo
     names = [each.name for each in values]
     if question.pair is not None:
         return len([name for name in names if name != SUPPORTING_PASSAGE]) > 1
-    return answer_entity(question).name in names or any(name in _ACCOUNTS for name in names)
+    return answer_entity(question).name in names or any(name in ACCOUNTS for name in names)
 
 
 def conclusion_inputs(one: SearchAgenda) -> tuple[NamedValue, ...]:
@@ -177,7 +177,7 @@ def _named(given: NamedValue) -> NamedValue:
 
 def _links(values: Iterable[NamedValue]) -> tuple[str, ...]:
     """The values that are short enough for a query."""
-    kept = (_as_text(each) for each in values if each.name not in (*_ACCOUNTS, SUPPORTING_PASSAGE))
+    kept = (_as_text(each) for each in values if each.name not in (*ACCOUNTS, SUPPORTING_PASSAGE))
     return tuple(each for each in kept if 0 < len(each.split()) <= _LONGEST_LINK)
 
 

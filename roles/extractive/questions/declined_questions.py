@@ -47,6 +47,8 @@ _VERBS_OF_MANY = (
 _EVENTS = "meeting|inspection|workshop|conference|session|hearing|visit|training|ceremony"
 _LIST = re.compile(
     rf"^(?:[Ww]hich|[Ww]hat)\s+(?:[a-z-]+\s+){{0,3}}?{_MANY}\s+(?:are|were|have)\b(?!.*\bor\b)"
+    rf"|^(?:[Ww]hich|[Ww]hat)\s+{_QUALIFIER}{{0,2}}?{_PLURAL}\s+(?:of|in|at|from|for|with|on)\s+"
+    rf"(?:[\w-]+\s+){{1,3}}?(?:are|were|have|remain)\b(?!.*\bor\b)"
     rf"|^[Ww]hich\s+{_QUALIFIER}{{0,2}}?{_PLURAL}\s+(?:(?:of|in|at|from|for|with)\s+(?:the\s+)?"
     rf"[\w-]+\s+){{0,2}}(?:{_VERBS_OF_MANY})\b(?!.*\bor\b)"
     rf"|^[Ww]ho\s+(?:attended|took part in|(?:was|were) present at)\s+the\s+{_QUALIFIER}{{0,2}}?"

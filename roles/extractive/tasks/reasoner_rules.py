@@ -7,7 +7,7 @@ from holdfast.models.tasks.named_value import NamedValue
 from holdfast.roles.extractive.extraction.entity_query import is_known
 from holdfast.roles.extractive.extraction.extractor_rules import extract
 from holdfast.roles.extractive.planning.planner_rules import (
-    TELLING_PASSAGE,
+    ACCOUNTS,
     answer_entity,
     steps_for,
 )
@@ -24,9 +24,9 @@ from holdfast.roles.extractive.tasks.comparison_verdicts import (
     compare_choice,
     find_common_part,
 )
-from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
+from holdfast.roles.extractive.text.noun_kinds import ValueKind
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate
-from holdfast.roles.extractive.text.words_and_sentences import stem, stems, words
+from holdfast.roles.extractive.text.words_and_sentences import stems
 from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
 from holdfast.roles.tasks.reasoner import Concluded, ReasonerAnswer, ReasonerTask
 
@@ -74,7 +74,8 @@ def _conclude(question: ParsedQuestion, given: Sequence[NamedValue]) -> RuleConc
 
 def _passed_on(question: ParsedQuestion, value: str, source: str) -> RuleConclusion:
     """The value as the answer; a failure if it is not of the kind that is asked for."""
-    is_passage = source == TELLING_PASSAGE or is_raw_response(value)
+    asked = question.noun or question.kind.value
+    is_passage = source.rpartition(".")[2] in ACCOUNTS or is_raw_response(value)
     inside = (
         _within(question, value)
         if is_passage and question.shape is not QuestionShape.CHAIN
@@ -82,11 +83,18 @@ def _passed_on(question: ParsedQuestion, value: str, source: str) -> RuleConclus
     )
     if inside is not None:
         return inside, 0.8, f"{inside} is what {source} says of it."
-    if is_passage and question.kind not in _SAID_IN_SENTENCES:
-        return None, 0.0, f"The passage found states no {question.noun or question.kind.value}."
+    if is_passage and not _may_be_sentence(question, value):
+        return None, 0.0, f"No {asked} could be read from the passage that was found."
     if is_known(ValueCandidate(value, ValueKind.NAME, 0, 0), frozenset(stems(question.text))):
         return None, 0.0, f"{value} is what the question says already."
     return value, 0.8, f"{source} is what is asked."
+
+
+def _may_be_sentence(question: ParsedQuestion, passage: str) -> bool:
+    """True if the passage may answer as it is; one that does not say `risk` tells of no risk."""
+    if question.kind is ValueKind.ANY and question.noun:
+        return bool(frozenset(stems(question.noun)) & frozenset(stems(passage)))
+    return question.kind in _SAID_IN_SENTENCES
 
 
 _SAID_IN_SENTENCES = (ValueKind.ANY, ValueKind.SENTENCE, ValueKind.PHRASE)
@@ -95,28 +103,8 @@ _SAID_IN_SENTENCES = (ValueKind.ANY, ValueKind.SENTENCE, ValueKind.PHRASE)
 
 def _within(question: ParsedQuestion, passage: str) -> str | None:
     """The one value in a passage that is surely what is asked."""
-    value = read_value(
-        ExpectedEntity(**answer_entity(question).model_dump()), passage, question.text
-    )
-    if value is None or question.kind is not ValueKind.GROUP:
-        return value
-    return value if _says_group(question.noun, value, passage) else None
-
-
-def _says_group(noun: str, value: str, passage: str) -> bool:
-    """True if the passage or the value says that the value is such a group.
-
-    Without it any name would be an insurer. Of `company` and the like no passage says so.
-    """
-    asked = stem(noun.split()[-1]) if noun else ""
-    if len(asked) < _SHORTEST_NOUN or asked in _ANY_GROUP:
-        return True
-    is_named = any(kind_of_noun(each.text) is ValueKind.GROUP for each in words(value))
-    return is_named or any(each.text.lower().startswith(asked) for each in words(passage))
-
-
-_SHORTEST_NOUN = 4
-_ANY_GROUP = frozenset(map(stem, ("company", "firm", "group", "organisation", "organization")))
+    entity = ExpectedEntity(**answer_entity(question).model_dump())
+    return read_value(entity, passage, question.text)
 
 
 _SURE = 0.7
@@ -135,7 +123,7 @@ def read_value(entity: ExpectedEntity, text: str, about: str) -> str | None:
     task = ExtractorTask(
         description=about, arguments={}, entities=(entity,), response=(Fragment(text=text),)
     )
-    found = extract(task).entities[0]
+    found = extract(task, keeps_doubtful=False).entities[0]
     least = _LIKELY if is_raw_response(text) else _SURE
     is_there = found.value is not None and (found.confidence or 0.0) >= least
     return str(found.value) if is_there else None

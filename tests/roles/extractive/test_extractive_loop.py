@@ -5,7 +5,12 @@ import pytest
 from holdfast.models.calls.model_requests import FunctionOffer, Message, ModelRequest
 from holdfast.models.errors import ModelUnusable
 from holdfast.models.loop.loop_functions import MAX_QUERY_CHARS, SEARCH
-from holdfast.models.loop.loop_messages import LoopTask
+from holdfast.models.loop.loop_messages import (
+    LoopTask,
+    ResultMessage,
+    ShownCall,
+    ShownPassage,
+)
 from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.wire.role_names import RoleName
 from holdfast.roles.extractive.loop.loop_rules import play_loop
@@ -39,3 +44,25 @@ def test_a_correction_that_the_rules_cannot_follow_is_named() -> None:
 
     with pytest.raises(ModelUnusable, match="cannot correct its reply: Your answer was not"):
         play_loop(loop_request(QUESTION, reply, Message(role="user", content=CORRECTION)))
+
+
+def test_a_doubtful_value_next_to_a_passage_is_not_the_short_answer() -> None:
+    """The search that is content with a passage gives a value as well, if there is one."""
+    question = "Who is the wife of Tom Hale?"
+    text = "Tom Hale went to the fair. Ada Quill saw him."
+    said: list[Message] = []
+
+    for n in range(1, 5):
+        reply = play_loop(loop_request(question, *said))
+        if reply.calls[0].name != SEARCH:
+            break
+        passage = ShownPassage(n=n, title="Fair", text=text)
+        shown = ShownCall(call=str(reply.calls[0].arguments), passages=(passage,))
+        content = ResultMessage(results=((shown,),)).model_dump_json()
+        said += [
+            Message(role="assistant", content=reply.model_dump_json()),
+            Message(role="user", content=content),
+        ]
+
+    assert reply.calls[0].arguments["short"] == ""
+    assert reply.calls[0].arguments["open"]
