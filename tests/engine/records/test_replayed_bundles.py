@@ -102,6 +102,7 @@ async def test_a_live_replay_asks_and_tells_which_claims_changed(
     assert read.get("failures") == "1"
 
 
+@pytest.mark.long
 async def test_a_junit_file_has_the_time_of_each_bundle(
     engine: RunningEngine, bundle: Path, tmp_path: Path
 ) -> None:
@@ -140,6 +141,7 @@ async def test_a_bundle_that_is_refused_does_not_hide_the_others(
     assert exit_code(results) == EXIT_DIFFERENT
 
 
+@pytest.mark.long
 async def test_bundles_that_are_all_refused_each_say_why(
     engine: RunningEngine, bundle: Path, tmp_path: Path
 ) -> None:

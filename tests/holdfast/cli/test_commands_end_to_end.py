@@ -193,6 +193,7 @@ def test_a_job_goes_on_after_its_worker_was_killed(home: CommandShell) -> None:
     assert home.holdfast("wait", job, "--timeout", "60").code == 0
 
 
+@pytest.mark.long
 def test_jobs_and_histories_are_there_again_after_down_and_up(home: CommandShell) -> None:
     job = newest(home)
     before = json.loads(home.holdfast("show", job, "--json").out)

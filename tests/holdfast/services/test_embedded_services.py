@@ -256,6 +256,7 @@ async def test_a_killed_worker_is_back_without_a_command_and_down_ends_it_withou
 
     assert supervisor
     again = current_worker(running.home)
+    assert again
     kill(supervisor.pid)
     ended = stop_services(running.settings)
 

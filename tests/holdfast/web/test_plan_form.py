@@ -39,6 +39,7 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import TOOLS, agent_task, final_task, lookup_task, plan
 from tests.support.jobs.question_jobs import wait_for_question
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.services.browser import Reader, signed_in
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
@@ -260,7 +261,7 @@ def test_an_edited_plan_may_be_longer_than_another_answer() -> None:
 @pytest.mark.timeout(400)
 @pytest.mark.conformance("WEB-01")
 @pytest.mark.conformance("WEB-07")
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "without scripts"])
+@pytest.mark.parametrize("scripts", [True, only_long(False)], ids=["scripts", "without scripts"])
 async def test_a_plan_is_edited_field_by_field_and_runs(
     scripts: bool,
     engine: RunningEngine,
