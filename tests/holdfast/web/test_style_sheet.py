@@ -1,9 +1,12 @@
 """Tests of what the style sheet alone decides: motion, long words, and the direction of lists."""
 
+from decimal import Decimal
+
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize
 
-from holdfast.web.rendering.page_templates import STATIC_FOLDER
+from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.web.rendering.page_templates import STATIC_FOLDER, _environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -38,6 +41,25 @@ async def test_a_very_long_word_wraps_in_a_table(width: int, browser: Browser) -
     page = await _shown(browser, _TABLE.format(_LONG), width)
 
     assert await page.evaluate("document.querySelector('.scroll').scrollWidth") <= width
+
+
+@pytest.mark.conformance("WEB-07")
+async def test_a_phone_shows_what_was_spent_without_scrolling(browser: Browser) -> None:
+    spent = Spend(
+        name="qwen3-4b-instruct-2507",
+        calls=1234,
+        input_tokens=1_234_567,
+        output_tokens=123_456,
+        cost=Decimal("12.34"),
+    )
+    template = _environment().get_template("spend_table.html.jinja")
+    table = template.module.spend_table("By model", [spent], "USD", is_by_model=True)  # type: ignore[attr-defined]  # a macro
+    page = await _shown(browser, f"<main>{table}</main>")
+
+    fits = "(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.scroll'))"
+    label = "getComputedStyle(document.querySelector('td:last-child'), '::before').content"
+    assert await page.evaluate(fits)
+    assert "Cost" in await page.evaluate(label)
 
 
 @pytest.mark.conformance("WEB-07")
