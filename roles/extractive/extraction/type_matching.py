@@ -58,7 +58,7 @@ _SORTS = (ValueKind.PLACE, ValueKind.GROUP, ValueKind.WORK)
 _IDENTIFIER = re.compile(r"[A-Z]{1,4}(?:(?:-\d+){2,3}|-?\d{4,})[A-Z]?")
 """`IR-2025-03` is the number of a document or a thing; `D-12` may be a group."""
 _NOT_OF_A_PERSON = re.compile(
-    r"^The |\d|\b(?:of|the|and|for|University|College|School|Award|Awards|Company|Club|"
+    r"^The |\d|\b(?:of|the|and|for|with|University|College|School|Award|Awards|Company|Club|"
     r"County|City|Film|War|State|States|Inc|Ltd|League|Party|House|Records|Festival|Series|Prize|Church|Museum)\b"
 )
 

@@ -48,6 +48,7 @@ def is_another_sort(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedR
         _is_person_for_group(best, wanted, reading)
         or _is_no_such_group(best, wanted)
         or _is_in_another_column(best, wanted)
+        or _has_no_such_post(best, wanted)
     )
 
 
@@ -120,6 +121,18 @@ def _is_in_another_column(best: ScoredCandidate, wanted: EntityQuery) -> bool:
     """True of a cell whose column says something else: `opened: 2022` is no risk."""
     column = frozenset(stems(column_of(best.value, best.place.sentence.text)))
     return bool(column) and not column & (wanted.noun | wanted.about)
+
+
+def _has_no_such_post(best: ScoredCandidate, wanted: EntityQuery) -> bool:
+    """True if the holder of a post is asked for, as `officer`, and nothing near says the post."""
+    asked = wanted.noun & _POST_STEMS
+    return wanted.kind is ValueKind.PERSON and bool(asked - surrounding_stems(best.place))
+
+
+_POST_STEMS = frozenset(
+    map(stem, ("officer", "manager", "secretary", "chairman", "ceo", "treasurer", "accountant"))
+)
+"""Posts that texts name; of an author or a director they may say `wrote` or `film by`."""
 
 
 def _is_no_such_thing(best: ScoredCandidate, wanted: EntityQuery) -> bool:

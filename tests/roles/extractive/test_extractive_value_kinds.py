@@ -451,3 +451,24 @@ def test_no_doubtful_value_is_read_out_of_a_whole_response() -> None:
     answers = [concluded("Who is the wife of Tom Hale?", wife=each) for each in (response, married)]
 
     assert [each.outputs[0].value for each in answers] == [None, "Ada Quill"]
+
+
+def test_nobody_holds_a_post_that_is_said_nowhere() -> None:
+    entity = planned("Who is the safety officer of Orme?").tasks[0].expects[0]
+    text = "The storage of Orme was reported by Ada Quill. Tom Hale signed for Orme."
+    unsaid = Fragment(title="Storage", text=text)
+    said = Fragment(title="Storage", text=text.replace("by Ada", "by the safety officer, Ada"))
+
+    assert extracted_entity(entity.description, unsaid).value is None
+    assert extracted_entity(entity.description, said).value == "Ada Quill"
+
+
+def test_the_title_of_an_agreement_is_no_sure_person() -> None:
+    entity = planned("Who stores the fish of Orme?").tasks[0].expects[0]
+    text = "Agreement with Marlow Fisheries. The fish of Orme is stored."
+
+    found = extracted_entity(
+        entity.description, Fragment(title="Agreement with Marlow Fisheries", text=text)
+    )
+
+    assert (found.confidence or 0.0) < 0.61
