@@ -40,7 +40,6 @@ def _percent(share: str) -> str:
     return f"{float(share):.0%}"
 
 
-_REASON = re.compile(r"The (?:planner|replanner|extractor|reasoner|agent|engine|tool) says: ")
 _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
     (
         re.compile(r"Entity '([^']+)' was not found\."),
@@ -65,7 +64,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[[Match[str]], str]], ...] = (
         re.compile(r"\bPossible (\w+): "),
         lambda found: f"Possible {found[1].replace('_', ' ')}: ",
     ),
-    (_REASON, lambda _: "The reason given: "),
+    (
+        re.compile(r"The (planner|replanner|extractor|reasoner|agent|engine|tool) says: "),
+        lambda _: "The reason given: ",
+    ),
 )
 
 
@@ -86,11 +88,13 @@ class FailureWords(NamedTuple):
 def failure_in_words(failure: Failure) -> FailureWords:
     """What failed, in a sentence, and the stored text where that is written for a model."""
     said = plain_words(failure.message)
-    if not _FOR_MODELS.search(said):
+    found = _FOR_MODELS.search(said)
+    if found is None:
         return FailureWords(said, "")
-    before_reason = plain_words(_REASON.split(failure.message, maxsplit=1)[0]).strip()
-    if before_reason and not _FOR_MODELS.search(before_reason):
-        return FailureWords(before_reason, failure.message)
+    before = said[: found.start()]
+    end = max(before.rfind("; "), before.rfind(". "))
+    if end > 0:
+        return FailureWords(f"{before[:end]}.", failure.message)
     kind = FAILURE_CLASSES[failure.failure_class]
     return FailureWords(f"{kind[:1].upper()}{kind[1:]}.", failure.message)
 

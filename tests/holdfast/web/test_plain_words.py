@@ -30,7 +30,7 @@ from holdfast.web.rendering.plain_words import (
     [
         ("The corpus cannot be read.", "The corpus cannot be read.", False),
         ('{"error": {"code": 500}}', "The tool failed.", True),
-        ("corpus.search found nothing for these arguments; try others.", "The tool failed.", True),
+        ("search found nothing for it; try others.", "search found nothing for it.", True),
         ("Entity 'a_b' was not found. The agent says: [[1]]", "A b was not found.", True),
     ],
 )
