@@ -178,6 +178,9 @@ class EventFeed:
                     if batch.entries:
                         yield batch
                         after = batch.entries[-1].seq
+                    else:
+                        # PostgreSQL is away, or the job was removed a moment ago.
+                        await asyncio.sleep(self._look_every_s)
                 elif now.has_ended and after == now.last_event:
                     yield now
                     return
@@ -202,7 +205,6 @@ class EventFeed:
         try:
             return await watch.batch_after(after)
         except StorageAway:
-            await asyncio.sleep(self._look_every_s)
             return EntryBatch(())
 
     @contextmanager
