@@ -69,6 +69,7 @@ from holdfast.temporal.activity_slots import ActivitySlots
 from holdfast.temporal.temporal_connection import connect, register_search_attributes
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
+from holdfast.tools.mcp.transports.server_log import server_log_folder
 from holdfast.tools.private_job_settings import read_private_job_settings
 from holdfast.webhooks.webhook_sender import WebhookSender
 from holdfast.webhooks.webhook_settings import read_webhook_hosts
@@ -109,7 +110,13 @@ async def open_services(
         agents = read_agents(settings.config_file)
         check_agent_models(agents, settings)
         private_jobs = read_private_job_settings(settings.config_file, servers)
-        hub = Hub(servers, builtin, secrets=secrets, private_jobs=private_jobs)
+        hub = Hub(
+            servers,
+            builtin,
+            log_folder=server_log_folder(settings.home),
+            secrets=secrets,
+            private_jobs=private_jobs,
+        )
         await stack.enter_async_context(hub)
         calibrations = read_calibrations(settings.config_file)
         runs = ScheduledRuns(settings, db)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,13 +13,18 @@ from temporalio.client import Client
 
 from holdfast.models.errors import BadConfiguration
 from holdfast.services import service_discovery
-from holdfast.services.checks import endpoint_checks, health_checks, service_checks
+from holdfast.services.checks import (
+    endpoint_checks,
+    health_checks,
+    service_checks,
+)
 from holdfast.services.checks.check_outcome import CheckOutcome
 from holdfast.services.checks.named_servers_check import check_named_servers
 from holdfast.services.checks.sandbox_check import check_sandbox
 from holdfast.services.servers import postgres_server
 from holdfast.services.service_state import check_home
 from holdfast.settings import Settings
+from holdfast.tools.mcp.transports.server_connection import CONNECT_TIMEOUT
 from holdfast.tools.sandbox.sandbox_support import find_sandbox
 from tests.support.services.bare_environment import bare_environment
 
@@ -237,16 +243,37 @@ async def test_the_servers_that_the_config_file_names_are_started(tmp_path: Path
     settings = Settings(home=tmp_path, config_file=path)
 
     works = await check_named_servers(settings, None)
-    path.write_text('[servers.words]\ncommand = ["no-such-command"]\n')
+    missing = '[servers.absent]\ncommand = ["no-such-command"]\n'
+    path.write_text(missing + path.read_text())
     lacks = await check_named_servers(settings, None)
     path.write_text("")
     none = await check_named_servers(settings, None)
 
     assert (works.is_good, none.is_good) == (True, None), works.detail
-    assert works.detail.startswith("words (")
+    assert re.match(r"words \(\d+ tools\)", works.detail)
     assert lacks.is_good is False
     assert "no-such-command" in lacks.detail
+    assert lacks.detail.startswith(works.detail)
     assert "[servers.NAME]" in lacks.remedy
+
+
+async def test_each_server_that_does_not_start_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.toml"
+    leaves = json.dumps([sys.executable, "-c", "import sys; sys.exit('no licence')"])
+    path.write_text(
+        f'[servers.leaves]\ncommand = {leaves}\n[servers.absent]\ncommand = ["no-such-command"]\n'
+    )
+
+    outcome = await check_named_servers(Settings(home=tmp_path, config_file=path), None)
+
+    assert outcome.is_good is False
+    assert "'absent' cannot be reached" in outcome.detail
+    assert "'leaves' cannot be reached" in outcome.detail
+    assert "no licence" in (tmp_path / "logs" / "servers" / "leaves.log").read_text()
+
+
+def test_the_check_of_tool_servers_waits_longer_than_a_server_may_take_to_start() -> None:
+    assert health_checks._LIMITS_S[check_named_servers] > CONNECT_TIMEOUT.total_seconds()
 
 
 async def test_a_check_that_was_short_of_time_runs_once_more_when_it_is_alone(

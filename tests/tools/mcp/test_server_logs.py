@@ -1,6 +1,7 @@
 """Tests that the log of a server program is masked, bounded and for its owner alone."""
 
 import asyncio
+import json
 import os
 import stat
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.models.text.secret_mask import SecretMask
+from holdfast.settings import Settings
 from holdfast.tools.mcp.server_config import StdioServer
 from holdfast.tools.mcp.transports.server_log import MAX_LOG_BYTES, ServerLog
+from holdfast.worker import open_services
 from tests.support.tools.server_processes import hub_with_servers, stdio_server
 
 SECRET = "walnut-drawer-seventeen"
@@ -52,6 +55,19 @@ async def test_the_log_of_a_server_has_no_secret_and_no_reader_but_its_owner(
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert log.read_text().startswith(f"the key {STARS} has expired\n")
     assert SECRET not in log.read_text()
+
+
+async def test_a_worker_keeps_what_a_server_prints_in_its_home(tmp_path: Path) -> None:
+    config = tmp_path / "holdfast.toml"
+    command = json.dumps([sys.executable, "-c", "import sys; sys.exit('no licence')"])
+    config.write_text(f"[servers.leaves]\ncommand = {command}\n")
+    settings = Settings(home=tmp_path, config_file=config)
+
+    async with open_services(settings, "postgresql+psycopg://nobody@/none?host=/nowhere") as parts:
+        await parts.hub.signatures()
+
+    log = tmp_path / "logs" / "servers" / "leaves.log"
+    assert log.read_text().startswith("no licence\n")
 
 
 async def test_a_log_that_cannot_be_written_stops_no_server(tmp_path: Path) -> None:

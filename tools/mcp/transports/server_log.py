@@ -16,6 +16,11 @@ _LONGEST_TAIL = 8_192
 """Characters of an unfinished line that wait for the rest of a secret."""
 
 
+def server_log_folder(home: Path) -> Path:
+    """The folder of the servers' log files in the home of an installation."""
+    return home / "logs" / "servers"
+
+
 class ServerLog:
     """The log file `NAME.log` of a server; `NAME.log.1` is the full one before it."""
 
@@ -43,6 +48,7 @@ class ServerLog:
 
     def _opened(self) -> FileIO:
         """Open the file for its owner alone, whatever the umask is; a full file makes room."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._path.exists() and self._path.stat().st_size >= MAX_LOG_BYTES:
             self._path.replace(self._path.with_name(f"{self._path.name}.1"))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
