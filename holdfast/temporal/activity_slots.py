@@ -12,8 +12,10 @@ while too many activities have not begun. What is not taken waits in Temporal, w
 import asyncio
 import threading
 from collections import deque
+from contextlib import suppress
 
 from temporalio.worker import (
+    ActivitySlotInfo,
     CustomSlotSupplier,
     SlotMarkUsedContext,
     SlotPermit,
@@ -34,7 +36,8 @@ class ActivitySlots(CustomSlotSupplier):
     def __init__(self, most: int) -> None:
         self._free = most
         self._polling: set[SlotPermit] = set()
-        self._received: dict[SlotPermit, None] = {}
+        self._received: dict[SlotPermit, str] = {}
+        """The types of the activities that have not begun, in the order of their arrival."""
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,15 +73,20 @@ class ActivitySlots(CustomSlotSupplier):
 
     def mark_slot_used(self, ctx: SlotMarkUsedContext) -> None:
         """The event loop is given the activity of this slot."""
+        assert isinstance(ctx.slot_info, ActivitySlotInfo), "these are slots of activities"
         with self._lock:
             self._polling.discard(ctx.permit)
-            self._received[ctx.permit] = None
+            self._received[ctx.permit] = ctx.slot_info.activity_type
 
-    def begin(self) -> None:
-        """The activity that was received first begins; called in the event loop."""
+    def begin(self, activity_type: str) -> None:
+        """The first activity of this type begins; called in the event loop.
+
+        One of another type may be older: it ends before it begins if this worker lacks its type.
+        """
         with self._lock:
-            if self._received:
-                self._received.pop(next(iter(self._received)))
+            of_type = (each for each, name in self._received.items() if name == activity_type)
+            if (permit := next(of_type, None)) is not None:
+                del self._received[permit]
         self._let_next_try()
 
     def release_slot(self, ctx: SlotReleaseContext) -> None:
@@ -93,6 +101,7 @@ class ActivitySlots(CustomSlotSupplier):
     def _let_next_try(self) -> None:
         while self._waiting:
             turn = self._waiting.popleft()
-            if not turn.done():
+            # At a shutdown the SDK cancels a turn in a thread of its own.
+            with suppress(asyncio.InvalidStateError):
                 turn.set_result(None)
                 return

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import dataclass
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import cast
@@ -31,11 +32,18 @@ CONTEXT = cast("SlotReserveContext", None)
 """The slots do not read it."""
 
 
-def received(slots: ActivitySlots) -> SlotReleaseContext:
+@dataclass(frozen=True)
+class Info:
+    activity_type: str
+
+
+def received(slots: ActivitySlots, kind: str = "work") -> SlotReleaseContext:
     """Let the slots give a slot and mark it as used, as Temporal's SDK does."""
     permit = slots.try_reserve_slot(CONTEXT)
     assert permit is not None
-    slots.mark_slot_used(cast("SlotMarkUsedContext", SimpleNamespace(permit=permit)))
+    slots.mark_slot_used(
+        cast("SlotMarkUsedContext", SimpleNamespace(slot_info=Info(kind), permit=permit))
+    )
     return SlotReleaseContext(None, permit)
 
 
@@ -45,7 +53,7 @@ def test_no_slot_is_given_while_too_many_received_activities_have_not_begun() ->
         received(slots)
 
     before = slots.try_reserve_slot(CONTEXT)
-    slots.begin()
+    slots.begin("work")
     after, more = slots.try_reserve_slot(CONTEXT), slots.try_reserve_slot(CONTEXT)
 
     assert before is None
@@ -56,8 +64,8 @@ def test_no_slot_is_given_while_too_many_received_activities_have_not_begun() ->
 def test_activities_that_have_begun_hold_their_slots_until_they_end() -> None:
     slots = ActivitySlots(2)
     held = [received(slots) for _ in range(2)]
-    slots.begin()
-    slots.begin()
+    slots.begin("work")
+    slots.begin("work")
 
     before = slots.try_reserve_slot(CONTEXT)
     slots.release_slot(held[0])
@@ -75,12 +83,22 @@ def test_an_activity_that_ends_before_it_begins_holds_nothing() -> None:
     assert slots.not_begun == 0
 
 
+def test_an_activity_of_an_unknown_type_holds_no_place_of_others() -> None:
+    slots = ActivitySlots(100)
+    unknown, _ = received(slots, "unknown"), received(slots)
+
+    slots.begin("work")
+    slots.release_slot(unknown)
+
+    assert slots.not_begun == 0
+
+
 async def test_whoever_waits_for_a_slot_has_the_next_one_and_a_cancelled_turn_is_passed_on() -> (
     None
 ):
     slots = ActivitySlots(1)
     held = received(slots)
-    slots.begin()
+    slots.begin("work")
     first, second = (asyncio.create_task(slots.reserve_slot(CONTEXT)) for _ in range(2))
     await asyncio.sleep(0)
 
