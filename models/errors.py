@@ -168,7 +168,14 @@ class BadInput(Lasting):
 
 
 class NotFound(BadInput):
-    """Nothing of that name exists; the message names similar or known names."""
+    """Nothing of that name exists; the message names similar or known names.
+
+    `is_named`: what the request names is missing, and not a part of it, such as its report.
+    """
+
+    def __init__(self, message: str, *, field: str = "", is_named: bool = True) -> None:
+        super().__init__(message, field=field)
+        self.is_named = is_named
 
 
 class RequestKeyTaken(BadInput):

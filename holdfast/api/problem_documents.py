@@ -169,7 +169,7 @@ def _field_of(request: Request, error: HoldfastError) -> str:
     if not isinstance(error, BadInput):
         return ""
     field = error.field
-    if not field and isinstance(error, NotFound):
+    if not field and isinstance(error, NotFound) and error.is_named:
         # What a path is about stands first in it: /v1/jobs/{job}/provenance/{mark}.
         field = next(iter(request.path_params), "")
     if not field:

@@ -60,7 +60,9 @@ async def provenance_of(holdfast: Holdfast, job_id: str, mark: int) -> Provenanc
         await source_queries.load_cited_evidence(holdfast.db, job_id, [citation.evidence_id])
     ).get(citation.evidence_id)
     if found is None:
-        raise NotFound(f"job {job_id} has no evidence {citation.evidence_id} any more")
+        raise NotFound(
+            f"job {job_id} has no evidence {citation.evidence_id} any more", is_named=False
+        )
     sentences = await _sentences(holdfast, job_id, report, mark)
     by_tool = await find_fetch_call(holdfast.db, job_id, found)
     extracted = await _find_extraction_call(holdfast, job_id, found)

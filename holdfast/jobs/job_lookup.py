@@ -79,7 +79,7 @@ async def report_of(holdfast: Holdfast, job_id: str) -> Report:
     if report is None:
         tasks = await task_queries.load_tasks(holdfast.db, job_id)
         has_findings = any(each.task.status is TaskStatus.DONE for each in tasks)
-        raise NotFound(_missing_report_message(job, has_findings=has_findings))
+        raise NotFound(_missing_report_message(job, has_findings=has_findings), is_named=False)
     currency = read_prices(holdfast.settings.config_file).currency
     return report.with_stages(await load_job_stages(holdfast.db, job), currency)
 

@@ -81,6 +81,7 @@ async def test_a_report_that_is_not_written_yet_is_not_found(
 
     assert answer.status_code == 404
     assert job_id in answer.json()["message"]
+    assert "errors" not in answer.json(), "the path is right"
 
 
 async def test_a_method_that_a_resource_does_not_have_is_refused(
