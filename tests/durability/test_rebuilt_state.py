@@ -194,10 +194,10 @@ Script = Callable[[ScriptedRoles], None]
 SHAPES: dict[str, tuple[str, Script, dict[str, str]]] = {
     "kpi-chain": ("kpi-chain", kpi_chain, {}),
     "research": ("research", research, _UNTIL_READY | {"begins_with": "plan"} | _STEPS),
-    "opening": ("research", opening, _UNTIL_READY),
     "vmao": ("vmao", vmao, _UNTIL_READY),
     "tdp": ("tdp", tdp, {}),
     "loop-agents": ("research", loop_agents, _UNTIL_READY | {"begins_with": "plan"}),
+    "opening": ("research", opening, _UNTIL_READY),
     "single-step": ("single-step", single_step, {}),
     # One after the other: whom a question is routed to hangs on what has ended by then.
     "asking": ("vmao", asking, _UNTIL_READY | {"questions": "false", "slots": "1"}),
@@ -271,7 +271,7 @@ def _tool(tools: ScriptedTools) -> None:
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
 @pytest.mark.parametrize("seed", [0, only_long(1)])
-@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=4))
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=5))
 async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes_to_the_same(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, shape: str, seed: int
 ) -> None:
