@@ -18,7 +18,13 @@ from holdfast.models.jobs.activity_orders import TaskOrder
 from holdfast.models.jobs.job_state import Halt, TaskReceipt
 from holdfast.models.plans.research_plan import Task, TaskStatus
 from holdfast.models.tasks.attempt_results import EntityValue
-from holdfast.models.tasks.task_failure import REMEDIES, Component, Failure, Remedy
+from holdfast.models.tasks.task_failure import (
+    NO_VALID_ANSWER,
+    REMEDIES,
+    Component,
+    Failure,
+    Remedy,
+)
 from holdfast.models.text.message_limits import MessageLimit, cut_message
 from holdfast.models.text.storable_text import storable_text
 from holdfast.models.text.terminal_text import shorten_text
@@ -99,7 +105,7 @@ def invalid_answer_failure(role: Component, faults: Sequence[str]) -> Failure:
         component=role,
         failure_class=FailureClass.SEMANTIC,
         message=cut_message(
-            f"The {role.value} gave no valid answer: {'; '.join(faults)}", MessageLimit.FAILURE
+            f"The {role.value} {NO_VALID_ANSWER}: {'; '.join(faults)}", MessageLimit.FAILURE
         ),
     )
 

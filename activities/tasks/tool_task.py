@@ -23,7 +23,7 @@ from holdfast.models.jobs.activity_orders import TaskOrder
 from holdfast.models.jobs.job_record import JobRequest
 from holdfast.models.plans.research_plan import ExpectedEntity, Task
 from holdfast.models.tasks.named_value import NamedValue
-from holdfast.models.tasks.task_failure import Component, Failure
+from holdfast.models.tasks.task_failure import NOTHING_FOUND, Component, Failure
 from holdfast.models.text.storable_text import storable_value
 from holdfast.models.wire import call_places
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
@@ -166,7 +166,7 @@ def _empty_answer_failure(task: Task) -> Failure:
     return Failure(
         component=Component.TOOL,
         failure_class=FailureClass.TOOL,
-        message=f"{task.tool} found nothing for these arguments; try others, or another tool.",
+        message=f"{task.tool} {NOTHING_FOUND}; try others, or another tool.",
         missing=tuple(entity.name for entity in task.expects if entity.required),
     )
 

@@ -10,6 +10,11 @@ from holdfast.models.errors import FailureClass
 from holdfast.models.frozen_model import Frozen
 from holdfast.models.text.terminal_text import shorten_text
 
+NO_VALID_ANSWER = "gave no valid answer"
+"""What a role did; its faults follow, with orders to the model."""
+NOTHING_FOUND = "found nothing for these arguments"
+"""What a tool did; an order to the model follows."""
+
 
 class Component(StrEnum):
     """The part of the engine in which a failure arose (KPI-Chain, figure 3a)."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.errors import FailureClass
-from holdfast.models.tasks.task_failure import Failure
+from holdfast.models.tasks.task_failure import NO_VALID_ANSWER, NOTHING_FOUND, Failure
+from holdfast.models.text.sentences import sentence_spans
 from holdfast.web.rendering.commands_on_page import in_words_of_page
 
 _PHASES: Mapping[str, str] = {
@@ -27,12 +28,21 @@ FAILURE_CLASSES: Mapping[str, str] = {
     FailureClass.POLICY: "refused by a rule",
     FailureClass.STATE: "the job was not in a state for it",
 }
-_FOR_MODELS = re.compile(
-    r"[{\[]\s*[\"'{\[]|`[^`]*`|</?JSON_PATH>|Traceback|validation error"
+_FOR_PERSONS = frozenset({FailureClass.POLICY, FailureClass.QUOTA})
+_MACHINE_TEXT = re.compile(
+    r"[{\[]\s*[\"'{\[]|</?JSON_PATH>|Traceback \(most recent|\d+ validation errors? for "
+)
+_ORDER_OR_MACHINE_TEXT = re.compile(
+    rf"{_MACHINE_TEXT.pattern}|`[^`]*`"
     r"|\b(?:write|give|leave|try|use|name|repeat|correct) "
     r"(?:it|them|the|others|another|only|each)\b"
 )
-"""JSON, names of fields, and orders: what only the model that made the mistake can use."""
+"""Orders are everyday English, so they count only in messages that are written for a model."""
+_WRITTEN_FOR_MODELS = re.compile(rf"The \w+ {NO_VALID_ANSWER}: |\S+ {NOTHING_FOUND}; ")
+_WORDS_OF_ROLE = re.compile(r"The \w+ says(?: it failed)?: |did not resolve it: |Possible \w+: ")
+"""What follows is for a person too: a role's reason, or a value that was found."""
+_FEWEST_WORDS = 3
+_ENDS_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\Z")
 _REFERENCE = re.compile(r"<JSON_PATH>([^<.]*)\.([^<]*)</JSON_PATH>")
 
 
@@ -86,17 +96,44 @@ class FailureWords(NamedTuple):
 
 
 def failure_in_words(failure: Failure) -> FailureWords:
-    """What failed, in a sentence, and the stored text where that is written for a model."""
-    said = plain_words(failure.message)
-    found = _FOR_MODELS.search(said)
-    if found is None:
+    """What failed, in a sentence, and the message where it has text that is written for a model."""
+    message, said = failure.message, plain_words(failure.message)
+    sentence = part_for_persons(message, failure.failure_class)
+    if sentence == said:
         return FailureWords(said, "")
-    before = said[: found.start()]
-    end = max(before.rfind("; "), before.rfind(". "))
-    if end > 0:
-        return FailureWords(f"{before[:end]}.", failure.message)
     kind = FAILURE_CLASSES[failure.failure_class]
-    return FailureWords(f"{kind[:1].upper()}{kind[1:]}.", failure.message)
+    return FailureWords(
+        sentence or f"{kind[:1].upper()}{kind[1:]}.",
+        message if _MACHINE_TEXT.search(message) else said,
+    )
+
+
+def part_for_persons(message: str, failure_class: str) -> str:
+    """The message of a failure in plain words, without what only a model can use.
+
+    It is empty if that leaves no sentence.
+    """
+    head = _WRITTEN_FOR_MODELS.match(message)
+    start = _start_for_models(message, failure_class, is_for_model=head is not None)
+    if start is None:
+        return plain_words(message)
+    ends = [end for _, end in sentence_spans(message) if end <= start]
+    end = max(*ends, message.rfind("; ", 0, start), head.end() if head else 0, 0)
+    kept = message[:end].rstrip(" \n:;,")
+    if len(kept.split()) < _FEWEST_WORDS:
+        return ""
+    return plain_words(kept if _ENDS_SENTENCE.search(kept) else f"{kept}.")
+
+
+def _start_for_models(message: str, failure_class: str, *, is_for_model: bool) -> int | None:
+    if failure_class in _FOR_PERSONS:
+        return None
+    if is_for_model:
+        found = _ORDER_OR_MACHINE_TEXT.search(message)
+    else:
+        role = _WORDS_OF_ROLE.search(message)
+        found = _MACHINE_TEXT.search(message, 0, role.start() if role else len(message))
+    return found.start() if found else None
 
 
 def value_name(name: str) -> str:

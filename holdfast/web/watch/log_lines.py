@@ -1,7 +1,7 @@
 """Put the entries of a job's log into words for the page."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from holdfast.models.text.terminal_text import shorten_text
 from holdfast.models.views.job_views import EventView
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.web.rendering.methods import method
-from holdfast.web.rendering.plain_words import FAILURE_CLASSES, plain_words
+from holdfast.web.rendering.plain_words import FAILURE_CLASSES, part_for_persons, plain_words
 from holdfast.web.rendering.words import percent
 
 _WORDS: Mapping[str, str] = {
@@ -58,7 +58,7 @@ _WORDS: Mapping[str, str] = {
 }
 _BAD = frozenset({EventKind.TASK_FAILED, EventKind.REPORT_REFUSED, EventKind.PLAN_REFUSED})
 _ENDINGS: Mapping[str, str] = {
-    StopReason.ANSWERED: "with an answer",
+    StopReason.ANSWERED: "with a report",
     StopReason.ANSWERED_WITH_GAPS: "with gaps",
 }
 """How a job ended whose outcome depends on its answer; the top of the page says the outcome."""
@@ -133,7 +133,8 @@ def log_line(entry: EventView) -> LogLine:
     """The entry in words, with its facts."""
     # The log of an imported job may have kinds of a later release.
     what = _WORDS.get(entry.kind) or entry.kind.replace(".", " ").replace("_", " ").capitalize()
-    stored = _with_one_ending(entry) if entry.kind == EventKind.JOB_ENDED else entry.facts
+    say = _FACTS_SAID.get(entry.kind)
+    stored = say(entry.facts) if say else entry.facts
     facts = " · ".join(
         _said(_OTHER_MEANING.get((entry.kind, name), name), value)
         for name, value in stored.items()
@@ -144,11 +145,23 @@ def log_line(entry: EventView) -> LogLine:
     return LogLine(entry.seq, entry.at, entry.task, what, facts, entry.kind in _BAD)
 
 
-def _with_one_ending(entry: EventView) -> Mapping[str, object]:
+def _with_one_ending(facts: Mapping[str, object]) -> Mapping[str, object]:
     """The facts with one phrase in the place of the status and the reason."""
-    status, reason = (str(entry.facts.get(name) or "") for name in ("status", "reason"))
-    others = {name: value for name, value in entry.facts.items() if name != "status"}
+    status, reason = (str(facts.get(name) or "") for name in ("status", "reason"))
+    others = {name: value for name, value in facts.items() if name != "status"}
     return {**others, "reason": _ENDINGS.get(reason) or ending_words(status, reason)}
+
+
+def _with_failure_for_persons(facts: Mapping[str, object]) -> Mapping[str, object]:
+    """The facts without text for models; where nothing is left, the class says what failed."""
+    message, failure_class = (str(facts.get(name) or "") for name in ("failure", "class"))
+    return {**facts, "failure": part_for_persons(message, failure_class)}
+
+
+_FACTS_SAID: Mapping[str, Callable[[Mapping[str, object]], Mapping[str, object]]] = {
+    EventKind.JOB_ENDED: _with_one_ending,
+    EventKind.TASK_FAILED: _with_failure_for_persons,
+}
 
 
 def _said(name: str, value: object) -> str:

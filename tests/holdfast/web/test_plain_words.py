@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from holdfast.activities.runtime.task_outcome import invalid_answer_failure
+from holdfast.activities.tasks.tool_task import _empty_answer_failure
 from holdfast.jobs.record_in_words import cause, task_of_call
 from holdfast.jobs.waterfall import waterfall
 from holdfast.jobs.work_in_words import work_of_role
@@ -23,23 +25,91 @@ from holdfast.web.rendering.plain_words import (
     references,
     work,
 )
+from tests.support.jobs.plan_builders import lookup_task
+
+NO_ANSWER = invalid_answer_failure(Component.REASONER, ["`a` is missing; write it", "no list"])
+EMPTY = _empty_answer_failure(lookup_task("T1"))
 
 
 @pytest.mark.parametrize(
-    ("message", "sentence", "has_details"),
+    ("message", "sentence"),
     [
-        ("The corpus cannot be read.", "The corpus cannot be read.", False),
-        ('{"error": {"code": 500}}', "The tool failed.", True),
-        ("search found nothing for it; try others.", "search found nothing for it.", True),
-        ("Entity 'a_b' was not found. The agent says: [[1]]", "A b was not found.", True),
+        ('{"error": {"code": 500}}', "The tool failed."),
+        ('It failed. {"error": 500}', "The tool failed."),
+        ('no passage says when Dr. Vane began {"a": 1}', "The tool failed."),
+        ("The call failed: no room; tried {'a': 1}", "The call failed: no room."),
+        (
+            "The page is gone.\nTraceback (most recent call last): `holdfast resume JOB`",
+            "The page is gone.",
+        ),
+        ("Entity 'a_b' was not found. 2 validation errors for Answer", "A b was not found."),
     ],
 )
-def test_a_failure_that_is_written_for_a_model_stands_behind_a_sentence(
-    message: str, sentence: str, has_details: bool
+def test_json_and_a_traceback_stand_behind_a_sentence_as_they_are(
+    message: str, sentence: str
 ) -> None:
     failure = Failure(component=Component.TOOL, failure_class=FailureClass.TOOL, message=message)
 
-    assert failure_in_words(failure) == (sentence, message if has_details else "")
+    assert failure_in_words(failure) == (sentence, message)
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        (NO_ANSWER, "The reasoner gave no valid answer."),
+        (
+            invalid_answer_failure(Component.EXTRACTOR, ["two lists; use only one"]),
+            "The extractor gave no valid answer: two lists.",
+        ),
+        (EMPTY, "lab.wikipedia_search found nothing for these arguments."),
+    ],
+)
+def test_an_order_to_a_model_stands_behind_a_sentence(failure: Failure, sentence: str) -> None:
+    assert failure_in_words(failure) == (sentence, failure.message)
+
+
+def test_details_are_in_the_words_of_the_page() -> None:
+    faults = ["Entity 'old_cost' was not found.", "try others"]
+    found = failure_in_words(invalid_answer_failure(Component.EXTRACTOR, faults))
+
+    assert found == (
+        "The extractor gave no valid answer: Old cost was not found.",
+        "The extractor gave no valid answer: Old cost was not found.; try others",
+    )
+
+
+REGISTER = "The register gives the post, but it does not give the name [[1]]."
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (FailureClass.TOOL, "The corpus cannot be read: try another, or use the old one."),
+        (FailureClass.QUOTA, "the account is out of credit: top it up, or name another endpoint"),
+        (FailureClass.QUOTA, 'the service refused: {"error": "no credit"}'),
+        (FailureClass.POLICY, "the model 'x' has no key: set `X_KEY`; then use it again"),
+        (
+            FailureClass.SEMANTIC,
+            (
+                "The agent did not resolve it: the minutes do not name the contractor, only the "
+                'architect; the page says ["A"].'
+            ),
+        ),
+        (FailureClass.SEMANTIC, f"Entity 'officer' was not found. The extractor says: {REGISTER}"),
+        (FailureClass.SEMANTIC, f"The reasoner says it failed: {REGISTER}"),
+        (
+            FailureClass.SEMANTIC,
+            (
+                "Entity 'fee' is below the confidence of 0.7: 0.55. Possible fee: 40, read from "
+                '“the rules give the fee as ["40"]”.'
+            ),
+        ),
+    ],
+)
+def test_what_a_person_can_use_is_not_cut(kind: FailureClass, message: str) -> None:
+    failure = Failure(component=Component.TOOL, failure_class=kind, message=message)
+
+    assert failure_in_words(failure) == (plain_words(message), "")
 
 
 def test_the_failure_of_a_task_names_its_values_in_words() -> None:

@@ -49,7 +49,7 @@ def test_facts_of_the_log_are_words(name: str) -> None:
     [
         ({"status": "failed", "reason": "planning_failed"}, "no plan could be made"),
         ({"status": "cancelled", "reason": "cancelled"}, "cancelled"),
-        ({"status": "done", "reason": "answered"}, "with an answer"),
+        ({"status": "done", "reason": "answered"}, "with a report"),
         (
             {"status": "failed", "reason": "budget", "message": "no room"},
             "spending limit reached · no room",
@@ -92,6 +92,12 @@ def test_facts_of_the_log_are_said_as_a_person_says_them() -> None:
         ),
         (EventKind.JOB_ENDED, {"status": "failed", "reason": "budget"}, "spending limit reached"),
         (EventKind.TASK_DONE, {"status": "done"}, ""),
+        (
+            EventKind.TASK_FAILED,
+            {"failure": "f.read found nothing for these arguments; try others", "class": "tool"},
+            "f.read found nothing for these arguments. · the tool failed",
+        ),
+        (EventKind.TASK_FAILED, {"failure": '{"code": 500}', "class": "tool"}, "the tool failed"),
         (EventKind.JOB_SUBMITTED, {"model": "m", "preset": "kpi-chain"}, "m · Exact values"),
         (EventKind.JOB_SUBMITTED, {"model": "extractive"}, "the built-in model"),
         (EventKind.QUESTION_ASKED, {"kind": "approval"}, "about the plan"),
