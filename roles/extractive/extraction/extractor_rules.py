@@ -121,7 +121,10 @@ def _best(
     best = _best_value(places, wanted, reading)
     if best is None:
         return None
-    return best._replace(found=present_value(best.found, wanted, reading))
+    present = present_value(best.found, wanted, reading)
+    if present.value == best.found.value:
+        return best._replace(found=present)
+    return best._replace(found=present, sure=min(best.sure, DOUBTFUL_CONFIDENCE))
 
 
 def _best_value(

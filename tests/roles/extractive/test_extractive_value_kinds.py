@@ -425,6 +425,79 @@ def test_a_date_that_another_sentence_moves_is_not_the_answer(change: str, value
     assert value in in_one.quote
 
 
+MOVED_TO = "31 December 2026"
+
+
+@pytest.mark.parametrize(
+    ("change", "is_followed"),
+    [
+        ("The end of the agreement was moved from 30 June 2026 to {}.", True),
+        ("The agreement was extended in May from 30 June 2026 to {}.", True),
+        (
+            "The motion that the end of the agreement moves from 30 June 2026 to {} was refused.",
+            False,
+        ),
+        ("The end of the agreement was not moved from 30 June 2026 to {}.", False),
+        ("The end of the agreement wasn't moved from 30 June 2026 to {}.", False),
+        ("Orme proposes that the end of the agreement moves from 30 June 2026 to {}.", False),
+        ("The end of the agreement may be moved from 30 June 2026 to {} after a frost.", False),
+        ("The end of the agreement moves from 30 June 2026 to {} if the roof is mended.", False),
+        ("Orme plans to have the end of the agreement moved from 30 June 2026 to {}.", False),
+    ],
+)
+def test_only_a_change_that_was_made_is_followed(change: str, is_followed: bool) -> None:
+    entity = planned("When does the agreement with Orme end?").tasks[0].expects[0]
+    text = f"The agreement with Orme ends on 30 June 2026. {change.format(MOVED_TO)}"
+
+    found = extracted_entity(entity.description, Fragment(title="Orme", text=text))
+
+    assert found.value == (MOVED_TO if is_followed else "30 June 2026")
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_followed"),
+    [
+        ("Letter", "To Orme Barn. Its rent rose from £70 to £90.", True),
+        ("Orme Barn", "Tom Hale signed it. The rent rose from £70 to £90.", True),
+        ("Letter", "- **Rent (clause 4).** The rent of Orme Barn rose from £70 to £90.", True),
+        ("Selby Mill", "Behind Orme Barn stands Selby Mill. Its rent rose from £70 to £90.", False),
+        ("Orme Barn", "The rent of Selby Mill rose from £70 to £90.", False),
+        ("Mills", "The rent of the mill rose from £70 to £90. The mill is like Orme Barn.", False),
+    ],
+)
+def test_a_change_of_another_thing_is_not_followed(
+    title: str, text: str, is_followed: bool
+) -> None:
+    entity = planned("How much is the rent of Orme Barn?").tasks[0].expects[0]
+    first = Fragment(title="Orme Barn", text="The rent of Orme Barn is £70 a month.")
+
+    found = extracted_entity(entity.description, first, Fragment(title=title, text=text))
+
+    assert found.value == ("£90" if is_followed else "£70")
+
+
+def test_what_was_moved_back_has_its_first_value_again() -> None:
+    entity = planned("When does the lease of Orme Barn end?").tasks[0].expects[0]
+    there = "The end of the lease moves from 3 May 2026 to 9 July 2027."
+    back = "The end of the lease moves back from 9 July 2027 to 3 May 2026."
+    text = f"The lease of Orme Barn ends on 3 May 2026. {there} {back}"
+
+    found = extracted_entity(entity.description, Fragment(title="Orme Barn", text=text))
+
+    assert (found.value, found.quote) == ("3 May 2026", back)
+
+
+def test_a_value_after_a_change_in_another_sentence_is_not_sure() -> None:
+    """The change may be of another thing: here of the feast, not of the opening."""
+    entity = planned("When was Orme Barn opened?").tasks[0].expects[0]
+    text = (
+        "Orme Barn was opened on 3 May 1922. "
+        "The feast of the opening was moved from 3 May 1922 to 6 May 1922."
+    )
+
+    assert not sure(extracted_entity(entity.description, Fragment(title="Orme Barn", text=text)))
+
+
 def test_the_passage_that_is_cited_is_the_one_that_holds_today() -> None:
     change = "The end of the agreement moves from 30 June 2026 to 31 December 2026."
     old = Fragment(title="Agreement with Orme", text=TERM)
