@@ -36,6 +36,9 @@ def is_doubtful(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedRespo
         or is_another_measure(best, wanted)
         or _is_no_such_thing(best, wanted)
         or _is_of_another_name(best, wanted, reading)
+        or _may_be_person_for_group(best, wanted, reading)
+        or _is_no_such_group(best, wanted)
+        or _has_no_such_post(best, wanted)
     )
 
 
@@ -44,12 +47,7 @@ def is_another_sort(best: ScoredCandidate, wanted: EntityQuery, reading: ParsedR
 
     Nothing is found then: without this candidate the next one would win without a rival.
     """
-    return (
-        _is_person_for_group(best, wanted, reading)
-        or _is_no_such_group(best, wanted)
-        or _is_in_another_column(best, wanted)
-        or _has_no_such_post(best, wanted)
-    )
+    return _is_person_for_group(best, wanted, reading) or _is_in_another_column(best, wanted)
 
 
 def _is_no_kin(best: ScoredCandidate, wanted: EntityQuery) -> bool:
@@ -82,6 +80,34 @@ _POSTS = (
     "technician|supervisor|nurse|teacher|minister|president"
 )
 """What only a person is; an owner, a maker or a founder may be a company."""
+
+
+def _may_be_person_for_group(
+    best: ScoredCandidate, wanted: EntityQuery, reading: ParsedResponse
+) -> bool:
+    """True if the value has a post at such a thing, and is no company that manages it."""
+    if wanted.kind is not ValueKind.GROUP:
+        return False
+    said = re.compile(
+        rf"\b{re.escape(best.value.lower())}, (?:[\w-]+ ){{0,3}}?({_POSTS})\b"
+        rf" of (?:the |its |a )?(?:[\w-]+ )?{_MANAGED}"
+    )
+    posts = {each for passage in reading.passages for each in said.findall(passage.lower_text)}
+    return bool(posts) and not (posts == {"manager"} and _is_named_as_company(best.value))
+
+
+def _is_named_as_company(value: str) -> bool:
+    said = [each.text for each in words(value)]
+    return len(said) > 1 and any(
+        each.lower() in _COMPANY_WORDS or kind_of_noun(each) is ValueKind.GROUP for each in said
+    )
+
+
+_COMPANY_NOUNS = """
+advisers advisors asset assets capital co estates fund funds group holdings inc investment
+investments limited llc llp ltd management partners plc properties services trust
+"""
+_COMPANY_WORDS = frozenset(_COMPANY_NOUNS.split())
 _MANAGED = "(?:funds?|estates?|assets|portfolios?|property|properties|pensions?|schemes?|trusts?)"
 """What a company manages as well: `Orme Capital, manager of the fund`."""
 
@@ -118,7 +144,13 @@ def surrounding_stems(place: SentenceMatch) -> frozenset[str]:
 
 
 def _is_in_another_column(best: ScoredCandidate, wanted: EntityQuery) -> bool:
-    """True of a cell whose column says something else: `opened: 2022` is no risk."""
+    """True of a cell whose column says something else: `opened: 2022` is no risk.
+
+    Of a person, a place or a time the question seldom names the column: `author` if it asks who
+    wrote.
+    """
+    if wanted.kind not in (ValueKind.ANY, ValueKind.GROUP) or not wanted.noun:
+        return False
     column = frozenset(stems(column_of(best.value, best.place.sentence.text)))
     return bool(column) and not column & (wanted.noun | wanted.about)
 
@@ -126,13 +158,32 @@ def _is_in_another_column(best: ScoredCandidate, wanted: EntityQuery) -> bool:
 def _has_no_such_post(best: ScoredCandidate, wanted: EntityQuery) -> bool:
     """True if the holder of a post is asked for, as `officer`, and nothing near says the post."""
     asked = wanted.noun & _POST_STEMS
-    return wanted.kind is ValueKind.PERSON and bool(asked - surrounding_stems(best.place))
+    near = surrounding_stems(best.place)
+    if wanted.kind is not ValueKind.PERSON or asked <= near:
+        return False
+    told = wanted.noun | wanted.about
+    return not any(
+        any(post <= told for post in equals) and any(post <= near for post in equals)
+        for equals in _EQUAL_POSTS
+    )
 
 
 _POST_STEMS = frozenset(
     map(stem, ("officer", "manager", "secretary", "chairman", "ceo", "treasurer", "accountant"))
 )
 """Posts that texts name; of an author or a director they may say `wrote` or `film by`."""
+_EQUAL_POSTS = [
+    [frozenset(stems(post)) for post in equals.split(", ")]
+    for equals in (
+        "ceo, chief executive",
+        "cfo, chief financial officer",
+        "cto, chief technology officer",
+        "dpo, data protection officer",
+        "chairman, chair, chairwoman, chairperson",
+        "press officer, press contact",
+    )
+]
+"""Posts by other names; to chair a board is to be its chairman."""
 
 
 def _is_no_such_thing(best: ScoredCandidate, wanted: EntityQuery) -> bool:

@@ -6,6 +6,7 @@ from holdfast.models.plans.research_plan import ExpectedEntity
 from holdfast.models.tasks.named_value import NamedValue
 from holdfast.roles.extractive.extraction.entity_query import is_known
 from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.extraction.table_cells import table_rows
 from holdfast.roles.extractive.planning.planner_rules import (
     ACCOUNTS,
     answer_entity,
@@ -24,7 +25,7 @@ from holdfast.roles.extractive.tasks.comparison_verdicts import (
     compare_choice,
     find_common_part,
 )
-from holdfast.roles.extractive.text.noun_kinds import ValueKind
+from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 from holdfast.roles.extractive.text.words_and_sentences import stems
 from holdfast.roles.tasks.extractor import ExtractorTask, Fragment
@@ -74,7 +75,6 @@ def _conclude(question: ParsedQuestion, given: Sequence[NamedValue]) -> RuleConc
 
 def _passed_on(question: ParsedQuestion, value: str, source: str) -> RuleConclusion:
     """The value as the answer; a failure if it is not of the kind that is asked for."""
-    asked = question.noun or question.kind.value
     is_passage = source.rpartition(".")[2] in ACCOUNTS or is_raw_response(value)
     inside = (
         _within(question, value)
@@ -84,19 +84,39 @@ def _passed_on(question: ParsedQuestion, value: str, source: str) -> RuleConclus
     if inside is not None:
         return inside, 0.8, f"{inside} is what {source} says of it."
     if is_passage and not _may_be_sentence(question, value):
-        return None, 0.0, f"No {asked} could be read from the passage that was found."
+        return None, 0.0, f"No {_asked(question)} could be read from the passage that was found."
     if is_known(ValueCandidate(value, ValueKind.NAME, 0, 0), frozenset(stems(question.text))):
         return None, 0.0, f"{value} is what the question says already."
     return value, 0.8, f"{source} is what is asked."
 
 
+def _asked(question: ParsedQuestion) -> str:
+    """What is asked for, in a word; a noun that is not known may have other words with it."""
+    if not question.noun:
+        return question.kind.value
+    return question.noun if kind_of_noun(question.noun.split()[-1]) else "answer"
+
+
 def _may_be_sentence(question: ParsedQuestion, passage: str) -> bool:
-    """True if the passage may answer as it is; one that does not say `risk` tells of no risk."""
+    """True if the passage may answer as it is.
+
+    One that does not say `risk` tells of no risk, unless it says all else that is asked.
+    """
     if question.kind is ValueKind.ANY and question.noun:
-        return bool(frozenset(stems(question.noun)) & frozenset(stems(passage)))
+        noun, said = frozenset(stems(question.noun)), frozenset(stems(passage))
+        return bool(noun & said) or _says_the_rest(question, noun, passage)
     return question.kind in _SAID_IN_SENTENCES
 
 
+def _says_the_rest(question: ParsedQuestion, noun: frozenset[str], passage: str) -> bool:
+    """True if a sentence says the names and the verb of the question; a table row is none."""
+    rest = frozenset(stems(question.text)) - noun
+    is_sentence = not is_raw_response(passage) and not any(table_rows(passage))
+    return is_sentence and len(rest) >= _LEAST_SAID and rest <= frozenset(stems(passage))
+
+
+_LEAST_SAID = 2
+"""A single word, as `open`, may be said of anything."""
 _SAID_IN_SENTENCES = (ValueKind.ANY, ValueKind.SENTENCE, ValueKind.PHRASE)
 """Kinds of answer that may be a whole sentence."""
 
