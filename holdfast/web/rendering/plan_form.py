@@ -22,7 +22,7 @@ from holdfast.models.text.reference_marks import has_reference
 from holdfast.planning.plans.plan_edits import editable_plan, quoted_id
 from holdfast.planning.text.strict_json import load_strict_json
 from holdfast.web.rendering.amounts import short_number
-from holdfast.web.rendering.braced_references import with_marks
+from holdfast.web.rendering.braced_references import misread_braces, with_braces, with_marks
 from holdfast.web.rendering.shown_text import shown_text, with_kept_lines
 
 _SHOWN_NAME_CHARS = 40
@@ -75,7 +75,12 @@ def fields_of_plan(plan: Plan) -> list[TaskFields]:
     return [_fields(task) for task in editable_plan(plan).tasks]
 
 
-def read_task_fields(form: Mapping[str, str]) -> list[TaskFields]:
+def ids_to_name(ids: Iterable[str], stored: Plan) -> frozenset[str]:
+    """The ids that a reference may name: of tasks in the form, and of the stored plan."""
+    return frozenset({*stored.by_id, *(each.strip() for each in ids)})
+
+
+def read_task_fields(form: Mapping[str, str], stored: Plan) -> list[TaskFields]:
     """The tasks of a form that was sent; rows without a word in them are left out.
 
     Raises:
@@ -89,7 +94,8 @@ def read_task_fields(form: Mapping[str, str]) -> list[TaskFields]:
     for each in begun:
         if each["which"]:
             rows[(int(each["task"]), each["which"])].append(int(each["row"]))
-    return [_read_task(form, f"{n}.", rows[(n, "in")], rows[(n, "out")]) for n in tasks]
+    ids = ids_to_name((form.get(f"{n}.id", "") for n in tasks), stored)
+    return [_read_task(form, f"{n}.", rows[(n, "in")], rows[(n, "out")], ids) for n in tasks]
 
 
 def written_plan(tasks: Sequence[TaskFields], stored: Plan) -> str:
@@ -100,7 +106,8 @@ def written_plan(tasks: Sequence[TaskFields], stored: Plan) -> str:
     """
     before = {task.id: task for task in editable_plan(stored).tasks}
     faults: list[str] = []
-    listings = [_listing(each, before.get(each.id.strip()), faults) for each in tasks]
+    ids = ids_to_name((each.id for each in tasks), stored)
+    listings = [_listing(each, before.get(each.id.strip()), ids, faults) for each in tasks]
     if faults:
         raise BadInput("; ".join(faults))
     return json.dumps({"tasks": listings}, ensure_ascii=False)
@@ -160,7 +167,11 @@ def _fields(task: Task) -> TaskFields:
 
 
 def _read_task(
-    form: Mapping[str, str], prefix: str, inputs_at: Iterable[int], outputs_at: Iterable[int]
+    form: Mapping[str, str],
+    prefix: str,
+    inputs_at: Iterable[int],
+    outputs_at: Iterable[int],
+    ids: frozenset[str],
 ) -> TaskFields:
     def text(name: str) -> str:
         return form.get(f"{prefix}{name}", "").replace("\r\n", "\n")
@@ -169,7 +180,7 @@ def _read_task(
         InputFields(
             name=text(f"in{row}.name"),
             type=text(f"in{row}.type"),
-            value=with_marks(text(f"in{row}.value")),
+            value=with_marks(text(f"in{row}.value"), ids),
         )
         for row in sorted(inputs_at)
     )
@@ -184,14 +195,16 @@ def _read_task(
     )
 
 
-def _listing(fields: TaskFields, stored: Task | None, faults: list[str]) -> dict[str, JsonValue]:
+def _listing(
+    fields: TaskFields, stored: Task | None, ids: frozenset[str], faults: list[str]
+) -> dict[str, JsonValue]:
     task_id = fields.id.strip()
     before = {_in_one_line(each.name): each for each in stored.inputs} if stored else {}
     promised = {_in_one_line(each.name): each for each in stored.expects} if stored else {}
     inputs: list[JsonValue] = []
     for each in fields.inputs:
         same = before.get(each.name.strip())
-        fault, value = _value(each, same)
+        fault, value = _value(each, same, ids)
         faults += [f"task {quoted_id(task_id)}: {fault}"] if fault else []
         name = same.name if same else each.name.strip()
         inputs.append({"name": name, "type": each.type, "value": value})
@@ -228,14 +241,18 @@ def _output(fields: OutputFields, stored: ExpectedEntity | None) -> dict[str, Js
     }
 
 
-def _value(fields: InputFields, stored: TaskInput | None) -> tuple[str, JsonValue]:
+def _value(
+    fields: InputFields, stored: TaskInput | None, ids: frozenset[str]
+) -> tuple[str, JsonValue]:
     """What is wrong with an input, and its value."""
     text, name = fields.value, fields.name.strip()
     if not name:
         return "parameter '' has no name; name it, or empty its value", text
     same = stored if stored and stored.type == fields.type else None
-    if same and text == with_marks(shown_text(_shown(same.value))):
+    if same and text in _unchanged(_shown(same.value), ids):
         return "", same.value
+    if misread := misread_braces(text, ids):
+        return f"parameter {name[:_SHOWN_NAME_CHARS]!r}: {misread}", text
     if fields.type == EntityType.STRING or has_reference(text):
         before = same.value if same else None
         return "", with_kept_lines(text, before) if isinstance(before, str) else text
@@ -245,6 +262,11 @@ def _value(fields: InputFields, stored: TaskInput | None) -> tuple[str, JsonValu
         shown, start = name[:_SHOWN_NAME_CHARS], text[:_SHOWN_NAME_CHARS]
         fault = f"parameter {shown!r}: {start!r} is no {fields.type[:_SHOWN_NAME_CHARS]} in JSON"
         return fault, text
+
+
+def _unchanged(text: str, ids: frozenset[str]) -> tuple[str, str]:
+    """A value that nobody changed, as it is in the fields and as it comes back from a browser."""
+    return text, with_marks(shown_text(with_braces(text, ids)), ids)
 
 
 def _shown(value: JsonValue) -> str:

@@ -24,6 +24,7 @@ from holdfast.web.rendering.plan_fault_places import place_faults
 from holdfast.web.rendering.plan_form import (
     TaskFields,
     fields_of_plan,
+    ids_to_name,
     read_task_fields,
     with_new_task,
     without_task,
@@ -57,8 +58,8 @@ async def edit_plan_on_page(job: SteeredPageJob, request: Request) -> Response:
     question = await _approval_question(job)
     async with request.form(max_files=0, max_fields=_MAX_FIELDS) as sent:
         form = form_texts(sent)
-    tasks, revision = read_task_fields(form), form.get("revision", "")
     stored = await plan_of(job.holdfast, job.id)
+    tasks, revision = read_task_fields(form, stored), form.get("revision", "")
     action, _, number = form.get("do", "").partition(":")
     if action == "run":
         return await _run_plan(job, request, question, tasks, stored, revision)
@@ -128,6 +129,7 @@ async def _form_page(
         code=status_of_error(fault) if fault else 200,
         view=await load_job_head(job.holdfast, job.id),
         tasks=tasks,
+        ids=ids_to_name((each.id for each in tasks), stored),
         opened=shown if len(tasks) > _FEW_TASKS else set(range(len(tasks))),
         revision=revision,
         faults=placed.of_plan if placed else (),

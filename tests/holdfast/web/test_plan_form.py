@@ -53,6 +53,7 @@ STORED = plan(
     agent_task("T3", "T1", queries=["who", "when"]),
     final_task("T4", "T1", "T2", "T3"),
 )
+IDS = frozenset(STORED.by_id)
 
 
 def sent(tasks: list[TaskFields]) -> dict[str, str]:
@@ -62,7 +63,7 @@ def sent(tasks: list[TaskFields]) -> dict[str, str]:
         texts = task.model_dump(exclude={"inputs", "outputs"})
         form |= {f"{number}.{name}": value for name, value in texts.items()}
         for row, each in enumerate((*task.inputs, InputFields())):
-            value = with_braces(each.value)
+            value = with_braces(each.value, IDS)
             form |= {f"{number}.in{row}.{name}": text for name, text in each}
             form[f"{number}.in{row}.value"] = value
         for row, each in enumerate((*task.outputs, OutputFields())):
@@ -83,17 +84,67 @@ def test_a_person_writes_a_reference_in_braces() -> None:
     form["1.in0.value"] = "cost of {{ T1.value }}, not {{odd}}"
     [changed] = [
         each.value
-        for task in parse_plan(written_plan(read_task_fields(form), STORED)).tasks
+        for task in parse_plan(written_plan(read_task_fields(form, STORED), STORED)).tasks
         if task.id == "T2"
         for each in task.inputs
     ]
     assert changed == "cost of <JSON_PATH>T1.value</JSON_PATH>, not {{odd}}"
 
 
+def edited_query(written: str, stored: Plan = STORED) -> JsonValue:
+    """The query of T2 after its field was edited to `written`."""
+    form = sent(fields_of_plan(stored))
+    form["1.in0.value"] = written
+    tasks = parse_plan(written_plan(read_task_fields(form, stored), stored)).by_id
+    return tasks["T2"].inputs[0].value
+
+
+def test_braces_of_other_templates_stay_as_they_were_written() -> None:
+    text = "{{ order.id }}\n{{ a.b | upper }}\n{{order}} old"
+    first, second, *others = STORED.tasks
+    stored = plan(first, second.with_inputs((TaskInput(name="query", value=text),)), *others)
+
+    assert edited_query(text.replace("old", "new"), stored) == text.replace("old", "new")
+
+
+@pytest.mark.parametrize("path", ["T1.rows[0].name", "T1.rows[*]", "T1.rows[0:2]", "$.T1.value"])
+def test_each_path_that_a_plan_has_is_shown_and_read_in_braces(path: str) -> None:
+    stored = f"names: <JSON_PATH>{path}</JSON_PATH>"
+
+    assert with_braces(stored, IDS) == f"names: {{{{{path}}}}}"
+    assert edited_query(f"names: {{{{ {path} }}}}") == stored
+
+
+@pytest.mark.parametrize("path", ["T9.value", "T1", "T1.a['{']"])
+def test_a_path_that_would_not_be_read_again_keeps_its_marks(path: str) -> None:
+    assert with_braces(f"<JSON_PATH>{path}</JSON_PATH>", IDS) == f"<JSON_PATH>{path}</JSON_PATH>"
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ("{{T1.rows[}}", r"parameter 'query': '{{T1.rows\[}}' names no value of a task"),
+        ("{{ T1 }}", r"write {{T1.name}}, {{T1.names\[0\]}} or"),
+        ("{{T1.a | upper}}", "names no value of a task"),
+        ("{{T8.value}}", "'{{T8.value}}' names a task that the plan does not have"),
+        (f"{{{{T1.[{'x' * 5_000}}}}}", "names no value of a task"),
+    ],
+)
+def test_braces_that_name_a_task_and_no_value_are_a_fault_of_their_field(
+    written: str, fault: str
+) -> None:
+    with pytest.raises(BadInput, match=fault) as raised:
+        edited_query(written)
+
+    assert len(str(raised.value)) < 300
+    tasks = fields_of_plan(STORED)
+    assert list(place_faults(str(raised.value), tasks).of_fields) == [(1, "inputs")]
+
+
 def test_a_form_that_nobody_changed_gives_the_plan_that_is_stored() -> None:
     first = STORED.tasks[0]
     whole = plan(first.with_inputs((*first.inputs, LIMIT, ODD)), *STORED.tasks[1:])
-    tasks = read_task_fields(sent(fields_of_plan(whole)))
+    tasks = read_task_fields(sent(fields_of_plan(whole)), whole)
 
     assert parse_plan(written_plan(tasks, whole)) == editable_plan(whole)
 
@@ -120,7 +171,7 @@ def with_values(*values: JsonValue) -> Plan:
 
 def test_a_form_that_nobody_changed_keeps_each_odd_value() -> None:
     whole = with_values(*ODD_VALUES)
-    tasks = read_task_fields(sent(fields_of_plan(whole)))
+    tasks = read_task_fields(sent(fields_of_plan(whole)), whole)
 
     assert parse_plan(written_plan(tasks, whole)) == editable_plan(whole)
 
@@ -131,12 +182,12 @@ def test_an_edit_of_white_space_counts_and_other_lines_stay_as_they_are_stored()
     form = sent(fields_of_plan(whole))
     form["0.in1.value"] = form["0.in1.value"].replace("z = 'old'", "z = 'new'")
     form["0.description"] = form["0.description"].replace("\t", "\t\t")
-    [first, *_] = parse_plan(written_plan(read_task_fields(form), whole)).tasks
+    [first, *_] = parse_plan(written_plan(read_task_fields(form, STORED), whole)).tasks
 
     assert first.inputs[1].value == code.replace("z = 'old'", "z = 'new'")
     assert first.description == "find\n\t\tthe  pier"
     form["0.in1.value"] = form["0.in1.value"].replace("\t", "    ")
-    [first, *_] = parse_plan(written_plan(read_task_fields(form), whole)).tasks
+    [first, *_] = parse_plan(written_plan(read_task_fields(form, STORED), whole)).tasks
     assert first.inputs[1].value == "if x:\n    y = 'old'\n    z = 'new'"
 
 
@@ -176,11 +227,11 @@ def test_no_row_of_a_form_is_cut_and_too_many_tasks_are_refused() -> None:
     many = STORED.tasks[0].with_inputs(
         tuple(TaskInput(name=f"n{number}", value="x") for number in range(300))
     )
-    [read] = read_task_fields(sent(fields_of_plan(plan(many))))
+    [read] = read_task_fields(sent(fields_of_plan(plan(many))), plan(many))
 
     assert [each.name for each in read.inputs] == [f"n{number}" for number in range(300)]
     with pytest.raises(BadInput, match="the form has 502 tasks; a plan has at most 500"):
-        read_task_fields({f"{number}.id": "T1" for number in range(502)})
+        read_task_fields({f"{number}.id": "T1" for number in range(502)}, STORED)
 
 
 def test_tasks_that_were_written_for_an_earlier_plan_get_ids_that_are_free() -> None:
