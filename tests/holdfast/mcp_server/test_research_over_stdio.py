@@ -95,7 +95,9 @@ async def test_a_host_that_starts_everything_reads_its_report_after_the_server_w
         source = await answer_of(client, "research_source", job=job, mark=1)
         refused = await refusal_of(client, "research_status", job="job-none")
 
-    assert len(tools.tools) == 12
+    assert {"research_start", "research_wait", "research_report"} <= {
+        each.name for each in tools.tools
+    }
     assert state["status"] == "done"
     assert state["page"].endswith(f"/jobs/{job}")
     assert "Orlan Treave" in report
