@@ -81,14 +81,13 @@ def open_bundle(file: IO[bytes] | Path, *, signed_by: str = "") -> Iterator[Bund
         try:
             archive = stack.enter_context(zipfile.ZipFile(file))
             bundle = _checked_bundle(archive, signed_by)
-        except FileNotFoundError as error:
-            raise BadInput(
-                f"cannot read the bundle {str(file)!r}: No such file or directory; "
-                "`holdfast export JOB` writes the bundle of a job"
-            ) from error
         except OSError as error:
             name = f" {str(file)!r}" if isinstance(file, Path) else ""
-            raise BadInput(f"cannot read the bundle{name}: {error.strerror or error}") from error
+            is_missing = isinstance(error, FileNotFoundError)
+            way_out = "; `holdfast export JOB` writes the bundle of a job" if is_missing else ""
+            raise BadInput(
+                f"cannot read the bundle{name}: {error.strerror or error}{way_out}"
+            ) from error
         except _DAMAGES as error:
             raise BadInput(
                 f"this is no whole bundle: it was cut off, damaged or never one ({error})"

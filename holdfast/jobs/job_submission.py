@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import Field, JsonValue
 
 from holdfast.jobs.model_checks import (
-    check_models,
+    check_job_models,
     checked_model_name,
     transcript_note,
     with_role_models,
@@ -113,9 +113,7 @@ def check_submission(
     note = ""
     if settings.uses_embedded_temporal:
         # Workers elsewhere have their own environment, which this process cannot see.
-        with error_field("model"):
-            check_models([model], settings)
-        check_models(sorted(strategy.named_models()), settings)
+        check_job_models(model, strategy, settings)
         is_chosen = "transcript_tokens" in changes
         note = transcript_note(strategy, model, settings, is_chosen=is_chosen)
     with error_field("servers"):

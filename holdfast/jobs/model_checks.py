@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from holdfast.configuration.known_models import known_models
 from holdfast.configuration.role_settings import read_role_tables
+from holdfast.models.error_fields import error_field
 from holdfast.models.errors import BadInput
 from holdfast.models.strategies.job_strategy import (
     EXTRACTIVE_MODEL,
@@ -36,6 +37,18 @@ def check_models(names: Iterable[str], settings: Settings) -> None:
         BadConfiguration: a table `[models.NAME]` is wrong.
     """
     known_models(settings).check(names)
+
+
+def check_job_models(model: str, strategy: Strategy, settings: Settings) -> None:
+    """Refuse the job's model, with its field, and models of its settings that cannot be called.
+
+    Raises:
+        BadInput: a model has no endpoint or lacks its key.
+        BadConfiguration: a table `[models.NAME]` is wrong.
+    """
+    with error_field("model"):
+        check_models([model], settings)
+    check_models(sorted(strategy.named_models()), settings)
 
 
 def with_role_models(strategy: Strategy, preset: str, settings: Settings) -> Strategy:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
 from holdfast.corpus.missing_documents import missing_documents_note
-from holdfast.jobs.model_checks import check_models, checked_model_name, with_role_models
+from holdfast.jobs.model_checks import check_job_models, checked_model_name, with_role_models
 from holdfast.models.budget.spend_breakdown import Bill
 from holdfast.models.budget.token_prices import PriceList
 from holdfast.models.error_fields import error_field
@@ -272,9 +272,7 @@ def _request(holdfast: Holdfast, forked: Job, submission: ForkSubmission, owner:
     elif submission.preset is not None:
         strategy = with_role_models(strategy, name, settings)
     if submission.changes_settings and settings.uses_embedded_temporal:
-        with error_field("model"):
-            check_models([model], settings)
-        check_models(sorted(strategy.named_models()), settings)
+        check_job_models(model, strategy, settings)
     changed = {"preset": name, "model": model, "strategy": strategy, "owner": owner}
     return forked.request.model_copy(update=changed)
 

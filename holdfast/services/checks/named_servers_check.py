@@ -23,8 +23,8 @@ async def check_named_servers(settings: Settings, _: Endpoints | None) -> CheckO
     async with Hub(named, {}, log_folder=server_log_folder(settings.home)) as hub:
         tools = Counter(each.name.partition(".")[0] for each in await hub.signatures())
         faults = hub.faults()
-    offered = [f"{name} ({_counted(tools[name])})" for name in named if tools[name]]
-    detail = "; ".join([*filter(None, [", ".join(offered)]), *faults])
+    offered = ", ".join(f"{name} ({_counted(tools[name])})" for name in named if tools[name])
+    detail = "; ".join(each for each in (offered, *faults) if each)
     is_good = all(tools[name] for name in named)
     return CheckOutcome(is_good, detail, "" if is_good else _REMEDY)
 

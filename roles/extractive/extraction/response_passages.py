@@ -15,7 +15,7 @@ from holdfast.roles.tasks.extractor import Fragment
 _MOST_SENTENCES = 2_000
 _BORN = re.compile(r"\(\s*(?:née|born|b\.|[^()]{0,40}\d{4}\s*[–-])", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,.;:!?()\"“”|]+")
-_PLACED = re.compile(r"(?<!\S)(?:in|at|near) ([^\s,.;:!?()\"“”|]+)")
+_PLACED = re.compile(rf"(?<!\S)(?:in|at|near) ({_WORD.pattern})")
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
 
 

@@ -70,7 +70,7 @@ def _is_person_for_group(
     said = re.compile(
         rf"\b(?:mr|mrs|ms|miss|dr|prof)\b\.? (?:{name}|{last})\b"
         rf"|\b{name}, (?:[\w-]+ ){{0,3}}?(?:{_POSTS})\b"
-        rf"(?! of (?:the |its |a )?(?:[\w-]+ )?{_MANAGED})"
+        rf"(?!{_OF_MANAGED})"
     )
     return any(said.search(passage.lower_text) for passage in reading.passages)
 
@@ -89,8 +89,7 @@ def _may_be_person_for_group(
     if wanted.kind is not ValueKind.GROUP:
         return False
     said = re.compile(
-        rf"\b{re.escape(best.value.lower())}, (?:[\w-]+ ){{0,3}}?({_POSTS})\b"
-        rf" of (?:the |its |a )?(?:[\w-]+ )?{_MANAGED}"
+        rf"\b{re.escape(best.value.lower())}, (?:[\w-]+ ){{0,3}}?({_POSTS})\b{_OF_MANAGED}"
     )
     posts = {each for passage in reading.passages for each in said.findall(passage.lower_text)}
     return bool(posts) and not (posts == {"manager"} and _is_named_as_company(best.value))
@@ -108,7 +107,10 @@ advisers advisors asset assets capital co estates fund funds group holdings inc 
 investments limited llc llp ltd management partners plc properties services trust
 """
 _COMPANY_WORDS = frozenset(_COMPANY_NOUNS.split())
-_MANAGED = "(?:funds?|estates?|assets|portfolios?|property|properties|pensions?|schemes?|trusts?)"
+_OF_MANAGED = (
+    r" of (?:the |its |a )?(?:[\w-]+ )?"
+    "(?:funds?|estates?|assets|portfolios?|property|properties|pensions?|schemes?|trusts?)"
+)
 """What a company manages as well: `Orme Capital, manager of the fund`."""
 
 
