@@ -116,14 +116,14 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_the_comparison_repeats_the_figures_of_the_pages_that_measured_them() -> None:
     page = (ROOT / "docs/comparison.md").read_text()
-    evaluation, performance = (
-        (ROOT / f"docs/{name}.md").read_text() for name in ("evaluation", "performance")
+    played_jobs, performance = (
+        (ROOT / f"docs/{name}.md").read_text() for name in ("played-jobs", "performance")
     )
     tokens = re.findall(r"\b\d\d,\d{3}\b", page)
     seconds = re.findall(r"\(\d\.\d\d-\d\.\d\d\)", page)
 
     assert (len(tokens), len(seconds)) == (4, 3)
-    assert [each for each in tokens if f"| {each} |" not in evaluation] == []
+    assert [each for each in tokens if f"| {each} |" not in played_jobs] == []
     assert [each for each in seconds if f" {each} |" not in performance] == []
 
 

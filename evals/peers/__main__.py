@@ -4,7 +4,7 @@
 
 The endpoint is the one that OPENAI_BASE_URL and OPENAI_API_KEY name. Without a SET, Holdfast's own
 documentation is asked about. The same command continues where an earlier run in the folder was
-stopped. docs/evaluation.md says what is measured, and what came out.
+stopped. docs/played-jobs.md says what is measured, and what came out.
 """
 
 import argparse

@@ -240,7 +240,7 @@ def test_the_recorded_research_costs_a_fraction_of_the_jobs_before_the_loop() ->
 
 
 def test_the_documented_costs_are_those_of_the_recorded_research() -> None:
-    page = (ROOT / "docs/evaluation.md").read_text()
+    page = (ROOT / "docs/played-jobs.md").read_text()
     cost = earlier_cost(research_runs(), earlier_jobs())
     ratios = cost_ratios([*recorded_runs(), *research_runs()], "research")
 
@@ -252,7 +252,7 @@ def test_the_documented_costs_are_those_of_the_recorded_research() -> None:
 
 
 def test_the_documented_table_is_that_of_the_recorded_runs() -> None:
-    page = (ROOT / "docs/evaluation.md").read_text()
+    page = (ROOT / "docs/played-jobs.md").read_text()
     runs = recorded_runs()
 
     for line in table_lines(runs):

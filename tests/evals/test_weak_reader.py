@@ -160,7 +160,7 @@ def recorded_weak_runs() -> list[WeakRun]:
 
 
 def test_the_documented_figures_are_those_of_the_recorded_weak_reader() -> None:
-    page = (ROOT / "docs/evaluation.md").read_text()
+    page = (ROOT / "docs/played-jobs.md").read_text()
     runs = recorded_weak_runs()
 
     assert [run.delivered for run in runs if run.delivered] == []
