@@ -249,7 +249,7 @@ class JobController:
                 "changes, then pause it and resume it with other settings"
             )
         async with job_rows.unchanged_job(self.holdfast.db, job) as write:
-            await job_control_rows.release_from_lost_run(write)
+            await job_control_rows.resume_from_lost_run(write)
             write.event(EventKind.JOB_RESUMED, by=self.by, lost="workflow")
 
     async def _cancel_lost(self, job: Job) -> None:

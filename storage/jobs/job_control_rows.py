@@ -229,7 +229,17 @@ async def check_has_answers(connection: AsyncConnection, job_id: str) -> None:
 
 
 async def release_from_lost_run(write: JobTransaction) -> None:
-    """Release a job from a lost workflow run, so that the next run continues it."""
+    """Release a job from a lost workflow run, so that the next run continues it.
+
+    A paused job stays paused, and keeps the question about its budget.
+    """
+    is_paused = write.held.status == JobStatus.PAUSED
+    status = JobStatus.PAUSED if is_paused else JobStatus.QUEUED
+    await write.set(**_FOR_A_NEW_RUN | {"status": status.value})
+
+
+async def resume_from_lost_run(write: JobTransaction) -> None:
+    """Release a job from a lost workflow run, and resume the job if it is paused."""
     await withdraw_budget_questions(write)
     await write.set(**_FOR_A_NEW_RUN)
 

@@ -129,6 +129,38 @@ async def _until_idle(engine: RunningEngine, job_id: str) -> None:
 
 
 @pytest.mark.conformance("REL-06")
+async def test_a_paused_job_whose_workflow_is_lost_stays_paused_until_a_person_resumes_it(
+    engine: RunningEngine, chain: HeldExtractions, model: ScriptedModel
+) -> None:
+    chain.held = {"a"}
+    job_id = await engine.submit("Who?")
+    await chain.wait_for("a")
+    controller = JobController(engine.holdfast, "dana")
+    await controller.pause(job_id)
+    model.release()
+    await _until_idle(engine, job_id)
+    chain.held = set()
+    before = await job_rows.load_job(engine.db, job_id)
+    await engine.temporal.get_workflow_handle(job_id).terminate("lost")
+
+    await LostWorkflowStart(
+        engine.temporal, engine.db, engine.holdfast.settings.task_queue
+    ).start_all()
+    async with asyncio.timeout(30):
+        while (await _kinds(engine, job_id)).count(("job.taken_over", "")) == 0:
+            await asyncio.sleep(0.05)
+    await _until_idle(engine, job_id)
+
+    found = await job_rows.load_job(engine.db, job_id)
+    assert found.status is JobStatus.PAUSED
+    assert found.epoch > before.epoch
+    assert chain.asked == ["a"]
+    assert ("job.resumed", "") not in await _kinds(engine, job_id)
+    await controller.resume(job_id)
+    assert await _end_of(engine, job_id) is JobStatus.DONE
+
+
+@pytest.mark.conformance("REL-06")
 async def test_a_job_whose_workflow_is_lost_is_started_again_and_a_living_one_is_left_alone(
     engine: RunningEngine, chain: HeldExtractions, players: ScriptedRoles, model: ScriptedModel
 ) -> None:

@@ -84,7 +84,8 @@ class LostWorkflowStart:
         try:
             async with job_rows.unchanged_job(self.db, job) as write:
                 await job_control_rows.release_from_lost_run(write)
-                write.event(EventKind.JOB_RESUMED, by=ENGINE_ACTOR, lost="workflow")
+                if job.status is not JobStatus.PAUSED:
+                    write.event(EventKind.JOB_RESUMED, by=ENGINE_ACTOR, lost="workflow")
         except BadInput:
             return False
         return True
