@@ -49,14 +49,13 @@ async def open_question(write: JobTransaction, new: NewQuestion) -> OpenQuestion
         update(questions)
         .where(questions.c.job_id == write.job_id, questions.c.key == new.key)
         .where(questions.c.status == QuestionStatus.WITHDRAWN.value)
-        .values(status=QuestionStatus.OPEN.value, deadline=new.deadline)
+        .values(status=QuestionStatus.OPEN.value, asked_at=func.now(), deadline=new.deadline)
     )
     added = upsert(questions).values(row).on_conflict_do_nothing().returning(questions.c.id)
     is_new = (await write.connection.execute(added)).scalar_one_or_none() is not None
     if is_new or (await write.connection.execute(again)).rowcount:
-        asked = {"kind": new.kind.value, "deadline": _iso(new.deadline)}
         found = await _row_under_key(write, new.key)
-        write.event(EventKind.QUESTION_ASKED, new.task_id, question=found.id, **asked)
+        _log_question(write, found)
     else:
         found = await _row_under_key(write, new.key)
     return _open_question_from_row(found) if found.status == QuestionStatus.OPEN else None
@@ -116,7 +115,8 @@ async def _withdraw(write: JobTransaction, which: ColumnElement[bool]) -> None:
 async def reopen_questions(write: JobTransaction) -> None:
     """Reopen the questions that were open when the job ended, and a refused plan approval.
 
-    The budget question stays closed: reopening the job answers it.
+    People have as much time to answer as when the question was first asked. The budget question
+    stays closed: reopening the job answers it.
     """
     mine = questions.c.job_id == write.job_id
     last = select(func.max(questions.c.id)).where(mine, questions.c.kind == QuestionKind.APPROVAL)
@@ -131,16 +131,20 @@ async def reopen_questions(write: JobTransaction) -> None:
     is_refused = questions.c.answer.startswith(_REFUSE_PLAN_ANSWER) & (
         questions.c.id == last.scalar_subquery()
     )
-    reset = {
+    again = {
         "status": QuestionStatus.OPEN.value,
         "answer": None,
         "origin": None,
         "answered_by": "",
         "answered_at": None,
+        "asked_at": func.now(),
+        "deadline": func.now() + (questions.c.deadline - questions.c.asked_at),
     }
-    await write.connection.execute(
-        update(questions).where(mine, withdrawn | is_refused).values(reset)
+    reopened = (
+        update(questions).where(mine, withdrawn | is_refused).values(again).returning(questions)
     )
+    for row in sorted(await write.connection.execute(reopened), key=lambda each: each.id):
+        _log_question(write, row)
 
 
 async def load_question(db: Database, job_id: str, number: int) -> UserQuestion:
@@ -249,6 +253,11 @@ def _answer(answer: str, origin: AnswerOrigin, by: str) -> dict[str, Any]:
         "answered_by": by,
         "answered_at": datetime.now(UTC),
     }
+
+
+def _log_question(write: JobTransaction, row: Row[Any]) -> None:
+    asked = {"kind": row.kind, "deadline": _iso(row.deadline)}
+    write.event(EventKind.QUESTION_ASKED, row.task_id, question=row.id, **asked)
 
 
 def _log_answer(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from holdfast.activities.lifecycle.answer_activities import AnswerActivities
 from holdfast.models.errors import NotFound, StaleEpoch
@@ -17,7 +17,7 @@ from holdfast.models.plans.research_plan import Plan, TaskStatus
 from holdfast.models.questions.user_questions import AnswerOrigin, QuestionKind
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.storage.core.database import Database
-from holdfast.storage.core.tables.question_tables import guidance
+from holdfast.storage.core.tables.question_tables import guidance, questions
 from holdfast.storage.jobs import job_control_rows, job_rows
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.questions import question_rows
@@ -27,6 +27,7 @@ from tests.support.jobs.database_services import database_services
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
 JOB = "job-1"
+_HALF_AN_HOUR = timedelta(minutes=30)
 ASKED = NewQuestion(key="k", kind=QuestionKind.QUESTION, task_id="T1", text="Which?", default="so")
 APPROVAL = NewQuestion(key="approval:1", kind=QuestionKind.APPROVAL, text="This plan?")
 DOUBT = NewQuestion(key="d", kind=QuestionKind.ESCALATION, task_id="T1", text="?", default="accept")
@@ -183,6 +184,31 @@ async def test_ending_withdraws_what_is_open_and_reopening_asks_it_again(db: Dat
 
     assert withdrawn == []
     assert [each.id for each in await question_rows.open_questions(db, JOB)] == [asked]
+
+
+async def test_people_have_the_whole_time_again_for_a_question_of_a_reopened_job(
+    db: Database,
+) -> None:
+    asked = await ask(db, ASKED.model_copy(update={"deadline": datetime.now(UTC) + _HALF_AN_HOUR}))
+    an_hour_ago = {
+        each.name: each - timedelta(hours=1)
+        for each in (questions.c.asked_at, questions.c.deadline)
+    }
+    async with db.job(JOB) as write:
+        await job_rows.store_job_end(write, JobStatus.CANCELLED, StopReason.CANCELLED, "")
+        await write.connection.execute(update(questions).values(an_hour_ago))
+
+    for _ in range(2):  # a job may end and be reopened more than once
+        async with db.job(JOB) as write:
+            await job_control_rows.reopen_job(write)
+        [again] = await question_rows.open_questions(db, JOB)
+        assert again.id == asked
+        assert again.deadline is not None
+        left = again.deadline - datetime.now(UTC)
+        assert _HALF_AN_HOUR - timedelta(minutes=1) < left <= _HALF_AN_HOUR
+        assert (await log(db))[-1] == "question.asked"
+        async with db.job(JOB) as write:
+            await job_rows.store_job_end(write, JobStatus.CANCELLED, StopReason.CANCELLED, "")
 
 
 async def test_what_concerned_a_replaced_task_is_asked_no_longer(db: Database) -> None:
