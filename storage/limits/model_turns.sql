@@ -7,15 +7,18 @@ select pg_advisory_xact_lock(hashtextextended(%(model)s, 7))
 -- it waits for which limit. A null limit does not hold.
 -- A call that is sent again after a crash ends its own open turn; a call that never comes back
 -- holds its place until its lease is over.
+-- A turn that begins in the future was taken before the clock was set back: it begins now.
 with clock as materialized (select clock_timestamp() as at),
 forgotten as (
     delete from model_turns using clock
     where model = %(model)s and began_at < at - interval '1 day'),
-left_over as (
-    update model_turns set ended_at = at from clock
-    where model = %(model)s and call_id = %(call_id)s and ended_at is null),
+corrected as (
+    update model_turns set began_at = least(began_at, at),
+        ended_at = case when call_id = %(call_id)s then coalesce(ended_at, at) else ended_at end
+    from clock where model = %(model)s
+        and (began_at > at or call_id = %(call_id)s and ended_at is null)),
 turns as (
-    select began_at, tokens, ended_at is null and call_id <> %(call_id)s
+    select least(began_at, at) as began_at, tokens, ended_at is null and call_id <> %(call_id)s
             and began_at > at - make_interval(secs => %(lease_s)s) as is_open,
         began_at > at - make_interval(secs => %(window_s)s) as is_counted
     from model_turns, clock where model = %(model)s and began_at > at - interval '1 day'),

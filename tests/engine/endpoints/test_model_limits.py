@@ -66,6 +66,21 @@ async def test_requests_of_a_minute_are_counted_until_they_are_a_minute_old(db: 
     assert timedelta(seconds=20) < third.wait <= timedelta(seconds=31)
 
 
+async def test_a_clock_that_was_set_back_costs_a_call_a_minute_at_most(db: Database) -> None:
+    config = limits(requests_per_minute=2)
+    for call in (1, 2):
+        await take_turn(db, MODEL, call, config, 10)
+    await later(db, -3600)  # PostgreSQL's clock goes an hour back
+
+    waits = await take_turn(db, MODEL, 2, config, 10)
+    await later(db, 62)
+    goes = await take_turn(db, MODEL, 2, config, 10)
+
+    assert waits.wait is not None
+    assert waits.wait <= timedelta(seconds=61)
+    assert goes.id
+
+
 async def test_tokens_of_a_minute_are_counted_as_they_came(db: Database) -> None:
     config = limits(tokens_per_minute=1000)
 
