@@ -54,6 +54,8 @@ opened as (
         sends = model_calls.sends
             + case when model_calls.status in ('done', 'refused')
                 or model_calls.response_id is not null then 0 else 1 end,
+        sent_again_at = case when model_calls.status in ('done', 'refused')
+            then model_calls.sent_again_at else now() end,
         status = case when model_calls.status in ('done', 'refused') then model_calls.status
             else 'started' end,
         received_chars = 0,

@@ -6,7 +6,7 @@ select 1 from jobs where id = %(job_id)s for no key update
 -- name: room
 -- Part: insert the row of a model call only if its reservation fits the job's caps.
 -- An answer may be as long as the role's longest so far, and until three as long as estimated.
--- A call without an answer after 15 minutes may have been paid for: it counts as spent.
+-- A call without an answer 15 minutes after it was last sent may have been paid for: it counts as spent.
 -- The caps are read from the job's row, so a raised cap applies to the next call.
 -- A report may pass the cap with its last call, since the earlier work left room for it.
 -- A recorded answer or refusal is returned whatever the call would cost now.
@@ -31,7 +31,8 @@ spent as (
             case when count(*) filter (where role = %(role)s and status = 'done') < 3
                 then %(output_tokens)s::bigint else 0 end) as answer_tokens
     from model_calls, lateral (
-        select status = 'started' and started_at > now() - interval '15 minutes' as is_under_way
+        select status = 'started' and coalesce(sent_again_at, started_at)
+            > now() - interval '15 minutes' as is_under_way
     ) as call
     where job_id = %(job_id)s and id is distinct from (select id from mine)),
 asked as (

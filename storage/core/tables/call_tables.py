@@ -96,6 +96,11 @@ model_calls = Table(
         comment="of a call that was not sent: not before then, as its error says",
     ),
     Column(
+        "sent_again_at",
+        DateTime(timezone=True),
+        comment="when the request was last sent again; null: it was sent once, at started_at",
+    ),
+    Column(
         "received_chars",
         Integer,
         nullable=False,
