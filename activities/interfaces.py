@@ -33,6 +33,7 @@ from holdfast.models.jobs.event_mark import Receipt
 from holdfast.models.jobs.job_state import (
     AgentTaskReceipt,
     AnswerReceipt,
+    ControlReceipt,
     PlanReceipt,
     ReportReceipt,
     TaskReceipt,
@@ -189,7 +190,7 @@ async def write_report(order: ReportOrder) -> ReportReceipt:
 
 
 @_stub
-async def record_control(order: ControlOrder) -> Receipt:
+async def record_control(order: ControlOrder) -> ControlReceipt:
     """Record a person's control request. Repeating: recorded once under its key."""
     raise NotImplementedError
 

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from holdfast.models.errors import BadInput, HoldfastError
     from holdfast.models.jobs.activity_orders import ControlOrder, RetryOrder
     from holdfast.models.jobs.job_record import JobStatus
-    from holdfast.models.jobs.job_state import JobState
+    from holdfast.models.jobs.job_state import ControlReceipt, JobState
     from holdfast.models.questions.control_requests import (
         ControlKind,
         ControlRequest,
@@ -122,8 +122,11 @@ class ControlUpdates(DatabaseComparison):
 
     def _may_retry(self, request: RetryRequest) -> RerunScope:
         self._refuse_if_closing()
-        if self.known.is_planning or self.known.replanning:
+        if self.known.is_planning or self.known.replanning or self.known.is_revising:
             raise BadInput(f"the plan of {self.job_id} is being changed; retry in a moment")
+        if self.known.is_verifying:
+            # The verifier would judge the results that are deleted here.
+            raise BadInput(f"the results of {self.job_id} are being verified; retry in a moment")
         if self.known.is_reporting:
             raise BadInput(f"the report of {self.job_id} is being written; retry once it has ended")
         return retry_scope(self.known, request.tasks)
@@ -159,14 +162,15 @@ class ControlUpdates(DatabaseComparison):
         """Pause the job because its next action would fail; the caller has undone the action.
 
         The state is set before the first await, so that the action does not start again at once.
-        When the budget is reached, a question is asked, which a new run reads from PostgreSQL.
+        When the budget is reached, a question is asked, which can be answered at once: the new run
+        that reads its effect begins only when the running tasks have finished.
         """
         self.state = changes.set_paused(self.known)
         async with self._one_change_at_a_time():
             self._own_pauses += 1
             self.state = changes.set_paused(self.known)
             key = stored_keys.own_pause_key(self._own_pauses, self.epoch)
-            await self._record(
+            receipt = await self._record(
                 ControlKind.PAUSED,
                 ENGINE_ACTOR,
                 key=key,
@@ -174,6 +178,7 @@ class ControlUpdates(DatabaseComparison):
                 reset_tasks=reset_tasks,
                 is_over_budget=is_over_budget,
             )
+            self.state = changes.apply_control_receipt(self.known, receipt)
             self.must_continue_as_new = self.must_continue_as_new or is_over_budget
 
     def _refuse_if_closing(self) -> None:
@@ -212,7 +217,7 @@ class ControlUpdates(DatabaseComparison):
         guidance: int | None = None,
         request: ResumeRequest | None = None,
         is_over_budget: bool = False,
-    ) -> None:
+    ) -> ControlReceipt:
         order = ControlOrder(
             job_id=self.job_id,
             epoch=self.epoch,
@@ -226,11 +231,12 @@ class ControlUpdates(DatabaseComparison):
             is_over_budget=is_over_budget,
         )
         config = database_activity_config(order.key, f"{kind.value} by {by}")
-        await self.run_activity(interfaces.record_control, order, config)
+        receipt = await self.run_activity(interfaces.record_control, order, config)
         if kind in (ControlKind.PAUSED, ControlKind.RESUMED):
             is_paused = kind is ControlKind.PAUSED
             status = JobStatus.PAUSED if is_paused else JobStatus.RUNNING
             workflow.upsert_search_attributes([STATUS_ATTRIBUTE.value_set(status.value)])
+        return receipt
 
     def _key(self) -> str:
         """Return the key of this update; Temporal gives a repeated request the same id."""

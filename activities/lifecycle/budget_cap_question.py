@@ -2,6 +2,7 @@
 
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.jobs.job_state import AnswerReceipt
+from holdfast.models.questions.user_questions import OpenQuestion
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.planning.budget.budget_question import (
     BUDGET_CHOICES,
@@ -16,7 +17,7 @@ from holdfast.storage.ledger.spending_queries import bills_of
 from holdfast.storage.questions.budget_question_rows import ask_budget_question
 
 
-async def open_budget_question(tx: JobTransaction, key: str) -> int:
+async def open_budget_question(tx: JobTransaction, key: str) -> OpenQuestion:
     """Ask how a job that reached its budget cap goes on, and show its spending by task.
 
     `key` is the key of the pause. A question that is open already is not asked again.

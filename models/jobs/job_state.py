@@ -381,6 +381,13 @@ class VerificationRoundReceipt(Receipt):
     tokens: int = 0
 
 
+class ControlReceipt(Receipt):
+    """The effect of a control on the job."""
+
+    question: OpenQuestion | None = None
+    """The question that a job asks which has paused because its budget is used up."""
+
+
 class AnswerReceipt(Receipt):
     """The effect of an answer on the job."""
 

@@ -11,6 +11,7 @@ from holdfast.models.jobs.job_state import (
     AgentTaskReceipt,
     AnswerReceipt,
     BeginLoop,
+    ControlReceipt,
     EndJob,
     FillGaps,
     Halt,
@@ -198,6 +199,14 @@ def apply_round_receipt(state: JobState, receipt: VerificationRoundReceipt) -> J
         return judged
     rounds = state.rounds.after_verification(receipt.round, receipt.stop)
     return replace(judged, rounds=rounds, questions=(*state.questions, *receipt.questions))
+
+
+def apply_control_receipt(state: JobState, receipt: ControlReceipt) -> JobState:
+    """Return the state after a control that may have asked a question."""
+    asked = receipt.question
+    if asked is None or any(each.id == asked.id for each in state.questions):
+        return state
+    return replace(state, questions=(*state.questions, asked))
 
 
 def apply_answer_receipt(state: JobState, question: int, receipt: AnswerReceipt) -> JobState:

@@ -253,6 +253,43 @@ async def test_calls_side_by_side_meet_the_cap_as_one_question(
     assert players.count(EXTRACTOR) < 6
 
 
+async def test_the_question_is_answered_while_another_call_is_under_way(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    players.plan = plan(
+        *(lookup_task(f"T{n}", query=f"q{n}") for n in range(1, 4)), final_task("T9", "T1", "T2")
+    )
+
+    def part(asked: ReceivedRequest) -> ScriptedReply:
+        is_first = players.count(EXTRACTOR) == 1
+        said = ScriptedReply.of(players._extractor(asked))
+        return ScriptedReply(
+            content=said.content,
+            delay=60 if is_first else 0,
+            usage=_CALL if is_first else {**_CALL, "prompt_tokens": 12_000},
+        )
+
+    players.parts["extractor"] = part
+    job_id = await engine.submit("Who?", slots="2", servers=LAB, max_tokens=12_000)
+    await engine.holdfast.wait(job_id, or_paused=True)
+    (asked,) = await questions(engine.db, job_id)
+    still_running = [
+        t.id for t in (await engine.holdfast.show(job_id)).tasks if t.status == "running"
+    ]
+
+    players.parts["extractor"] = counted(players, "extractor")
+    await JobController(engine.holdfast, "dana").answer(
+        job_id, asked.id, "raise", "max_tokens=90000"
+    )
+    resumed = await job_rows.load_job(engine.db, job_id)
+    model.release()
+    job = await engine.holdfast.wait(job_id)
+
+    assert len(still_running) == 1
+    assert resumed.status is JobStatus.RUNNING
+    assert (job.status, job.request.strategy.max_tokens) == (JobStatus.DONE, 90_000)
+
+
 @pytest.mark.conformance("TDP-08", "VMAO-13", "HZN-09")
 async def test_tokens_and_money_by_phase_role_task_and_model_add_up(engine: RunningEngine) -> None:
     job = await engine.run("Who?")

@@ -324,6 +324,31 @@ async def test_a_job_that_was_cancelled_while_it_was_verified_is_verified_when_i
     ) == 1, "no finished task runs again"
 
 
+async def test_a_result_that_is_being_verified_is_not_retried_before_its_verdict(
+    engine: RunningEngine,
+    controller: JobController,
+    players: ScriptedRoles,
+    tools: ScriptedTools,
+    model: ScriptedModel,
+) -> None:
+    """The verdict would be of a result that the retry has deleted, and could end the job."""
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(agent_task("T1"))
+    players.parts["verifier"] = lambda _: ScriptedReply.of(verifier_answer(0.9), delay=60)
+    job_id = await engine.submit("Who?", preset_name="vmao", servers=("lab",))
+    async with asyncio.timeout(30):
+        while not players.count(VERIFIER):
+            await asyncio.sleep(0.05)
+
+    with pytest.raises(BadInput, match="are being verified; retry in a moment"):
+        await controller.retry(job_id, ["T1"])
+    model.release()
+    job = await engine.holdfast.wait(job_id, timedelta(seconds=30))
+
+    assert (job.status, job.stop_reason) == (JobStatus.DONE, StopReason.ANSWERED)
+    assert [task.attempt for task in (await engine.holdfast.show(job_id)).tasks][:1] == [1]
+
+
 async def test_the_next_planning_sees_what_a_person_said(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
