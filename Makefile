@@ -135,7 +135,7 @@ cluster: $(VENV)/.tests cluster-build  ## the demo on four Temporal services, tw
 	@$(BIN)/python -m tests.support.services.run_cluster --workers $(or $(WORKERS),2)
 
 cluster-test: $(VENV)/.tests cluster-build  ## kill and replace a real Temporal cluster under jobs
-	$(BIN)/pytest tests/cluster -q
+	$(BIN)/pytest tests/cluster -m long -q
 
 gameday: $(VENV)/.tests cluster-build  ## play faults on a real cluster, and print what users notice
 	@$(BIN)/python -m tests.support.services.run_gameday

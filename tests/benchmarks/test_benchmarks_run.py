@@ -63,6 +63,7 @@ def test_a_table_says_whether_an_aim_is_met() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_overhead_compares_both_arms() -> None:
     figures = named(await task_overhead.measure(1, [chain_graph(3)]))
 
@@ -117,6 +118,7 @@ async def test_recovery_counts_what_a_kill_has_called_again() -> None:
 
 @pytest.mark.slow
 @pytest.mark.conformance("BEY-05")
+@pytest.mark.long
 async def test_a_fork_makes_only_the_calls_that_the_change_touches() -> None:
     figures = named(await fork_cost.measure(parallel_chains(2, 3, 2), "T3", 2))
 

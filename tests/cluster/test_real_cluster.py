@@ -27,6 +27,7 @@ from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(900),
     pytest.mark.conformance("OPS-01"),
     pytest.mark.skipif(not is_built(), reason="`make cluster-build` was not run"),

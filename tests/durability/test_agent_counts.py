@@ -68,6 +68,7 @@ async def worked(idle: RunningEngine, **settings: str) -> JobDriver:
 
 
 @pytest.mark.conformance("VMAO-04", "BEY-03")
+@pytest.mark.long
 async def test_a_call_of_an_agent_that_runs_again_is_counted_once(
     idle: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -107,6 +108,7 @@ async def test_an_agent_that_runs_again_has_its_whole_time_again(
 
 
 @pytest.mark.conformance("VMAO-04")
+@pytest.mark.long
 async def test_calls_in_a_row_begin_anew_with_another_attempt(
     idle: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -155,6 +157,7 @@ async def test_limits_of_agents_hold_though_the_workflow_is_lost_after_every_ste
 
 @pytest.mark.conformance("WAVE-05", "BEY-03")
 @pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.long
 async def test_an_agent_that_waits_for_a_task_that_fails_goes_on(
     idle: RunningEngine, players: ScriptedRoles, is_lost: bool
 ) -> None:
@@ -181,6 +184,7 @@ async def test_an_agent_that_waits_for_a_task_that_fails_goes_on(
 
 
 @pytest.mark.conformance("WAVE-05")
+@pytest.mark.long
 async def test_an_agent_that_waits_for_a_task_that_cannot_run_is_told_to_conclude(
     idle: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -214,6 +218,7 @@ async def test_an_agent_that_waits_for_a_task_that_cannot_run_is_told_to_conclud
 
 
 @pytest.mark.conformance("VMAO-16", "BEY-03")
+@pytest.mark.long
 async def test_an_agents_question_outlives_its_workflow_and_the_answer_reaches_it(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

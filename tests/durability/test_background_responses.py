@@ -151,6 +151,7 @@ async def test_a_call_in_flight_when_its_worker_is_stopped_is_picked_up_too(
 
 
 @pytest.mark.conformance("BEY-11")
+@pytest.mark.long
 async def test_a_response_that_expired_meanwhile_is_asked_for_again_and_counted(
     client_side: RunningEngine,
     workers: WorkerLauncher,

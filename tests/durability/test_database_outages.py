@@ -98,6 +98,7 @@ def chain(players: ScriptedRoles, tools: ScriptedTools) -> None:
 
 @pytest.mark.conformance("BEY-02")
 @pytest.mark.usefixtures("chain")
+@pytest.mark.long
 async def test_an_answer_that_comes_back_during_an_outage_is_kept_and_not_asked_for_again(
     engine: RunningEngine, server: RestartablePostgres, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -116,6 +117,7 @@ async def test_an_answer_that_comes_back_during_an_outage_is_kept_and_not_asked_
 
 
 @pytest.mark.usefixtures("chain")
+@pytest.mark.long
 async def test_an_attempt_that_an_outage_ended_leaves_a_receipt_of_what_was_not_paid_again(
     engine: RunningEngine, server: RestartablePostgres, players: ScriptedRoles
 ) -> None:
@@ -135,6 +137,7 @@ async def test_an_attempt_that_an_outage_ended_leaves_a_receipt_of_what_was_not_
 
 @pytest.mark.conformance("REL-01")
 @pytest.mark.usefixtures("chain")
+@pytest.mark.long
 async def test_an_outage_longer_than_the_limits_costs_no_answer_and_ends_no_task(
     engine: RunningEngine, server: RestartablePostgres, players: ScriptedRoles, model: ScriptedModel
 ) -> None:

@@ -102,6 +102,7 @@ async def test_client_and_worker_of_the_former_release_work_on_this_schema(
     assert {call.sends for call in await job_calls(client_side.db, job_id)} == {1}
 
 
+@pytest.mark.long
 async def test_the_client_of_the_former_release_reads_a_report_of_this_one(
     client_side: RunningEngine,
     workers: WorkerLauncher,

@@ -81,6 +81,7 @@ async def test_a_model_that_never_answers_ends_the_job_when_its_time_was_worked(
     assert time.monotonic() - began >= 10
 
 
+@pytest.mark.long
 async def test_an_agent_whose_tool_reader_never_answers_is_told_to_conclude(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -105,6 +106,7 @@ async def test_an_agent_whose_tool_reader_never_answers_is_told_to_conclude(
     assert told == ["", "2 s of work are over (agent_timeout)"]
 
 
+@pytest.mark.long
 async def test_a_planner_that_never_answers_ends_the_job_with_the_true_reason(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

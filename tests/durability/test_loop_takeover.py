@@ -159,6 +159,7 @@ async def test_a_loop_that_is_lost_or_doubled_comes_to_the_same(
 
 
 @pytest.mark.conformance("LOOP-02")
+@pytest.mark.long
 async def test_a_turn_that_another_worker_decides_meanwhile_is_not_decided_again(
     engine: RunningEngine, players: ScriptedRoles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +198,7 @@ async def test_a_turn_that_another_worker_decides_meanwhile_is_not_decided_again
 
 
 @pytest.mark.conformance("LOOP-02")
+@pytest.mark.long
 async def test_a_turn_cut_off_after_its_reply_came_asks_nothing_again(
     engine: RunningEngine, players: ScriptedRoles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +225,7 @@ async def test_a_turn_cut_off_after_its_reply_came_asks_nothing_again(
 
 
 @pytest.mark.conformance("LOOP-02")
+@pytest.mark.long
 async def test_transcripts_are_in_postgresql_and_not_in_the_history(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

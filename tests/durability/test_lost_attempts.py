@@ -93,6 +93,7 @@ async def test_a_reply_outlives_an_outage_in_which_temporal_gives_its_attempt_up
     assert players.count(EXTRACTOR) == 1
 
 
+@pytest.mark.long
 async def test_a_call_under_way_is_waited_for_after_temporal_gave_its_attempt_up(
     engine: RunningEngine, players: ScriptedRoles, extraction: HeldAnswer
 ) -> None:

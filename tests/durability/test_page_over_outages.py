@@ -72,6 +72,7 @@ async def own_temporal() -> AsyncIterator[WorkflowEnvironment]:
     await environment.shutdown()
 
 
+@pytest.mark.long
 async def test_a_page_says_that_temporal_is_away_until_it_is_back(
     own_temporal: WorkflowEnvironment, database_url: str, tmp_path: Path
 ) -> None:

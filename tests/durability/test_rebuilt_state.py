@@ -271,7 +271,7 @@ def _tool(tools: ScriptedTools) -> None:
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
 @pytest.mark.parametrize("seed", [0, only_long(1)])
-@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=5))
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=3))
 async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes_to_the_same(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel, shape: str, seed: int
 ) -> None:
@@ -347,7 +347,7 @@ async def log(drive: JobDriver) -> list[tuple[str, str]]:
 
 
 @pytest.mark.conformance("BEY-03")
-@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=4))
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=3))
 async def test_a_run_that_was_taken_over_writes_nothing_any_more(
     engine: RunningEngine, players: ScriptedRoles, shape: str
 ) -> None:

@@ -126,6 +126,7 @@ async def test_an_answer_is_kept_though_its_activity_is_cancelled_while_it_is_wr
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_an_answer_gets_a_last_try_when_its_activity_is_cancelled_in_an_outage(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -242,6 +243,7 @@ class _Late(OutboundInterceptor):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_an_attempt_that_a_living_worker_began_during_the_sweep_is_left_alone(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -149,6 +149,7 @@ async def test_a_running_job_stays_with_its_release_while_new_jobs_go_to_another
     assert [(each.name, each.is_current) for each in releases] == [(NEW, False), (OLD, True)]
 
 
+@pytest.mark.long
 async def test_a_job_whose_release_is_gone_for_ever_moves_without_a_second_payment(
     client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
 ) -> None:
@@ -174,6 +175,7 @@ async def test_a_job_whose_release_is_gone_for_ever_moves_without_a_second_payme
     assert {call.sends for call in await job_calls(client_side.db, job_id)} == {1}
 
 
+@pytest.mark.long
 async def test_without_a_current_release_new_jobs_go_to_workers_that_have_none(
     client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
 ) -> None:

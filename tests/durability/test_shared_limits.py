@@ -49,6 +49,7 @@ def limited_engine(
 
 
 @pytest.mark.conformance("MOD-03")
+@pytest.mark.long
 async def test_two_workers_together_stay_within_the_limit_of_a_model(
     limited_engine: LimitedEngine,
     tmp_path: Path,

@@ -71,6 +71,7 @@ async def test_a_hundred_calls_are_in_flight_at_once_in_one_worker(
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.long
 async def test_each_worker_adds_as_many_calls_as_it_has_slots(
     client_side: RunningEngine,
     workers: WorkerLauncher,

@@ -109,6 +109,7 @@ async def test_a_job_goes_on_by_itself_when_its_worker_is_killed(
     assert sorted(begun, key=str) == [(task, {"attempt": 1}) for task in ("T1", "T2", "T99")]
 
 
+@pytest.mark.long
 async def test_a_workflow_is_replayed_while_its_lost_activities_run_again(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -150,6 +151,7 @@ async def test_a_living_workers_attempts_are_left_alone(
     assert (await started(client_side, job_id))["T1"].attempt == 1
 
 
+@pytest.mark.long
 async def test_sigterm_lets_a_running_task_come_to_its_end(
     workers: WorkerLauncher, client_side: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -185,6 +187,7 @@ async def test_a_killed_supervisors_worker_ends_as_well(workers: WorkerLauncher)
     assert supervised.logged("worker.stopped")
 
 
+@pytest.mark.long
 async def test_a_refused_configuration_is_not_tried_again(workers: WorkerLauncher) -> None:
     # A name that comes with Holdfast: only the worker itself can find that out.
     config = workers.folder / "refused.toml"
@@ -198,6 +201,7 @@ async def test_a_refused_configuration_is_not_tried_again(workers: WorkerLaunche
     assert "'corpus' comes with Holdfast" in refusal["error"]
 
 
+@pytest.mark.long
 async def test_a_worker_that_finds_no_service_is_tried_again(workers: WorkerLauncher) -> None:
     supervised = workers.launch("--supervise", TEMPORAL_ADDRESS="127.0.0.1:9")
 
@@ -307,6 +311,7 @@ async def test_several_workers_share_the_work_of_one_job(
     assert set(who) == set(logged)
 
 
+@pytest.mark.long
 async def test_the_settings_reach_the_worker(
     workers: WorkerLauncher,
     client_side: RunningEngine,

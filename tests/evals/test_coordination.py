@@ -103,6 +103,7 @@ def test_one_command_runs_the_seven_patterns_under_three_matched_arms():
     assert (alone["points"], alone["claim"]) == (100, "better")
 
 
+@pytest.mark.long
 def test_a_case_that_does_not_exist_is_named():
     ran = run("--cases", "silo,orchestra")
 

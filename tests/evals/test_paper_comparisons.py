@@ -57,6 +57,7 @@ def run(data: Path, *arguments: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.conformance("EVA-05")
+@pytest.mark.long
 def test_one_command_a_paper_plays_every_arm_to_its_right_end(tmp_path: Path):
     kopl, facts = tmp_path / "kopl_mini", tmp_path / "fanoutqa"
     kopl.mkdir()

@@ -263,6 +263,7 @@ def test_the_figure_shows_every_preset():
 
 
 @pytest.mark.conformance("HZN-09")
+@pytest.mark.long
 async def test_tokens_and_their_ratio_come_out_of_one_comparison(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
 ):
@@ -308,6 +309,7 @@ async def test_what_is_kept_is_not_asked_again(
 
 
 @pytest.mark.conformance("EVA-02")
+@pytest.mark.long
 async def test_an_ablation_is_an_arm_with_three_runs_of_its_own(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
 ):
@@ -407,6 +409,7 @@ def test_a_verdict_says_what_is_right_and_else_the_words_do() -> None:
 
 @pytest.mark.slow
 @pytest.mark.conformance("EVA-01")
+@pytest.mark.long
 def test_three_questions_are_compared_by_the_command(tmp_path: Path):
     data = tmp_path / "questions.json"
     data.write_text(json.dumps(QUESTION_ROWS))

@@ -64,6 +64,7 @@ def processes_of(folder: Path) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
+@pytest.mark.long
 def test_an_evaluation_that_is_killed_while_its_servers_start_leaves_none(tmp_path: Path):
     file = tmp_path / "questions.jsonl"
     file.write_text(QUESTION)

@@ -229,6 +229,7 @@ def test_the_check_says_what_the_endpoint_does_in_each_way(ran: Ran, name: str) 
     assert expected.says in " ".join(ran.as_text.out.split())
 
 
+@pytest.mark.long
 def test_an_unusable_model_among_them_ends_the_command_with_an_exit_code(ran: Ran) -> None:
     assert (ran.as_json.code, ran.as_text.code) == (1, 1)
     assert "Traceback" not in ran.as_json.err + ran.as_text.err

@@ -299,6 +299,7 @@ async def test_folders_and_files_are_added_next_to_each_other(
     )
 
 
+@pytest.mark.long
 async def test_documents_from_before_there_was_metadata_are_read_again_once(
     database: Database, folder: Path
 ) -> None:

@@ -26,6 +26,7 @@ def faults(environment: FreshEnvironment, folder: Path) -> list[tuple[str, str]]
     return [(detail, remedy) for detail, remedy in json.loads(done.stdout)]
 
 
+@pytest.mark.long
 def test_a_wheel_that_is_alone_has_no_fault(installed: FreshEnvironment, tmp_path: Path) -> None:
     assert faults(installed, tmp_path) == []
 
@@ -64,6 +65,7 @@ def test_doctor_names_a_distribution_that_adds_a_file_to_the_package_holdfast(
     assert remedy.startswith("uninstall intruder; then reinstall the wheel of Holdfast")
 
 
+@pytest.mark.long
 def test_doctor_names_the_distribution_whose_module_hides_a_needed_one(
     environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:
@@ -77,6 +79,7 @@ def test_doctor_names_the_distribution_whose_module_hides_a_needed_one(
     assert remedy == "uninstall intruder"
 
 
+@pytest.mark.long
 def test_doctor_names_a_distribution_that_overwrote_a_needed_one(
     environment: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:

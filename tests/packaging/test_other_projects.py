@@ -60,6 +60,7 @@ def agents(environment: FreshEnvironment, folder: Path, **variables: str) -> set
 
 @pytest.mark.conformance("API-06")
 @pytest.mark.parametrize("order", ["holdfast last", only_long("holdfast first")])
+@pytest.mark.long
 def test_each_project_imports_its_own_modules_until_the_others_are_uninstalled(
     environment: FreshEnvironment,
     packages: BuiltPackages,
@@ -83,6 +84,7 @@ def test_each_project_imports_its_own_modules_until_the_others_are_uninstalled(
     assert "generalist" in agents(environment, folder)
 
 
+@pytest.mark.long
 def test_uninstalling_holdfast_leaves_the_others_whole(
     environment: FreshEnvironment, packages: BuiltPackages, stand_ins: list[Path], folder: Path
 ) -> None:
@@ -95,6 +97,7 @@ def test_uninstalling_holdfast_leaves_the_others_whole(
     assert not (environment.site_packages / "holdfast").exists()
 
 
+@pytest.mark.long
 def test_modules_in_the_working_folder_hide_none_of_ours(
     installed: FreshEnvironment, folder: Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_the_wheel_leaves_out_what_only_the_repository_uses(packages: BuiltPacka
     assert [name for name in REPOSITORY_ONLY if not (ROOT / name).exists()] == []
 
 
+@pytest.mark.long
 def test_the_wheel_contains_every_module_of_ours_that_it_imports(packages: BuiltPackages) -> None:
     shipped = modules(packages.wheel)
 
@@ -104,6 +105,7 @@ def test_the_wheel_contains_every_module_of_ours_that_it_imports(packages: Built
     assert missing == []
 
 
+@pytest.mark.long
 def test_every_module_of_the_wheel_can_be_imported_from_it(
     installed: FreshEnvironment, packages: BuiltPackages, tmp_path: Path
 ) -> None:

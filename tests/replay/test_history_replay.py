@@ -14,7 +14,7 @@ from tests.replay.history_replay import HISTORIES, recorded_histories, replay_hi
 from tests.replay.replay_scenarios import SCENARIOS, Scenario, ScenarioStage, histories_of
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine
-from tests.support.long_parameters import only_long
+from tests.support.long_parameters import mostly_long, only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 
@@ -31,6 +31,7 @@ def test_every_preset_and_every_scenario_is_recorded() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", only_long("4711")])
+@pytest.mark.long
 def test_histories_replay_whatever_the_order_of_sets(seed: str) -> None:
     """With a hash seed of its own a set is iterated in another order."""
     done = subprocess.run(
@@ -66,7 +67,7 @@ async def test_another_id_of_an_activity_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", mostly_long(SCENARIOS, usual=4))
 async def test_a_job_of_today_is_replayed(
     engine: RunningEngine,
     players: ScriptedRoles,

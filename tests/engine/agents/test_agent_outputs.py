@@ -50,6 +50,7 @@ async def test_a_wrong_reference_in_a_steppers_outputs_is_sent_back(
 
 @pytest.mark.conformance("MOD-10")
 @pytest.mark.parametrize(("wrong", "fault"), WRONG.items(), ids=["foreign mark", "unknown name"])
+@pytest.mark.long
 async def test_a_wrong_reference_in_an_assessors_outputs_is_sent_back(
     engine: RunningEngine, players: ScriptedRoles, wrong: str, fault: str
 ) -> None:

@@ -81,6 +81,7 @@ async def test_of_several_calls_the_first_is_assessed_before_another_is_made(
 
 
 @pytest.mark.conformance("MOD-05")
+@pytest.mark.long
 async def test_the_next_turn_begins_with_the_prompt_of_the_last_one(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -168,6 +169,7 @@ async def test_a_deduction_is_told_what_its_values_are_and_how_sure(
 
 
 @pytest.mark.conformance("VMAO-08", "MOD-08")
+@pytest.mark.long
 async def test_a_second_attempt_sees_what_the_first_one_tried_and_found(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -78,6 +78,7 @@ async def test_a_graph_of_agents_is_worked_step_by_step(
 
 @pytest.mark.conformance("TDP-02")
 @pytest.mark.parametrize("preset_name", ["tdp", "vmao-unverified", "research-unverified"])
+@pytest.mark.long
 async def test_no_byte_of_an_independent_agent_is_in_an_agents_prompts(
     engine: RunningEngine,
     players: ScriptedRoles,
@@ -185,6 +186,7 @@ async def test_after_each_step_the_assessor_decides_and_its_guidance_reaches_the
 
 
 @pytest.mark.conformance("TDP-04")
+@pytest.mark.long
 async def test_the_assessor_decides_after_a_step_that_failed_as_well(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -207,6 +209,7 @@ async def test_the_assessor_decides_after_a_step_that_failed_as_well(
 
 
 @pytest.mark.conformance("TDP-04")
+@pytest.mark.long
 async def test_an_agent_that_the_assessor_calls_failed_is_replanned_as_a_whole(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -274,6 +277,7 @@ async def test_a_failed_step_is_repaired_among_its_agents_own_steps(
 
 
 @pytest.mark.conformance("TDP-05")
+@pytest.mark.long
 async def test_repaired_objectives_hold_for_all_later_steps_of_the_agent(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -300,6 +304,7 @@ async def test_repaired_objectives_hold_for_all_later_steps_of_the_agent(
 
 
 @pytest.mark.conformance("TDP-06")
+@pytest.mark.long
 async def test_what_was_found_refines_adds_and_removes_what_is_still_to_do(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -352,6 +357,7 @@ async def test_what_was_found_refines_adds_and_removes_what_is_still_to_do(
 
 
 @pytest.mark.conformance("TDP-06")
+@pytest.mark.long
 async def test_a_revision_that_breaks_the_graph_is_refused_with_the_reason(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -381,6 +387,7 @@ async def test_a_revision_that_breaks_the_graph_is_refused_with_the_reason(
 
 
 @pytest.mark.conformance("TDP-07")
+@pytest.mark.long
 async def test_an_agent_that_has_used_up_its_steps_must_conclude_from_what_it_has(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -402,6 +409,7 @@ async def test_an_agent_that_has_used_up_its_steps_must_conclude_from_what_it_ha
 
 
 @pytest.mark.conformance("TDP-07")
+@pytest.mark.long
 async def test_the_jobs_step_limit_is_a_stop_with_that_reason_and_a_report(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -418,6 +426,7 @@ async def test_the_jobs_step_limit_is_a_stop_with_that_reason_and_a_report(
 
 
 @pytest.mark.conformance("VMAO-01", "VMAO-02")
+@pytest.mark.long
 async def test_a_planned_sub_question_keeps_all_that_its_planner_says_of_it(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -458,6 +467,7 @@ async def test_a_planned_sub_question_keeps_all_that_its_planner_says_of_it(
 
 
 @pytest.mark.conformance("VMAO-04")
+@pytest.mark.long
 async def test_the_eleventh_call_of_one_tool_in_a_row_is_refused(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -481,6 +491,7 @@ async def test_the_eleventh_call_of_one_tool_in_a_row_is_refused(
 
 
 @pytest.mark.conformance("VMAO-04")
+@pytest.mark.long
 async def test_an_agents_fiftieth_call_is_its_last(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -530,6 +541,7 @@ async def test_an_agent_out_of_time_ends_with_that_reason_and_keeps_what_it_foun
 
 
 @pytest.mark.conformance("VMAO-03")
+@pytest.mark.long
 async def test_the_call_under_way_ends_with_its_agents_time(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -558,6 +570,7 @@ async def test_the_call_under_way_ends_with_its_agents_time(
 
 
 @pytest.mark.conformance("VMAO-03")
+@pytest.mark.long
 async def test_the_model_call_of_an_agent_ends_with_its_time_and_the_agent_answers_with_what_it_has(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -666,6 +679,7 @@ async def test_single_step_sees_all_earlier_actions_and_may_propose_several_call
 
 
 @pytest.mark.conformance("HZN-04")
+@pytest.mark.long
 async def test_thirty_calls_and_eight_failures_are_the_limits_of_single_step(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -712,6 +726,7 @@ async def test_a_step_that_breaks_its_agents_rules_goes_back_with_the_faults(
 
 
 @pytest.mark.conformance("VMAO-15")
+@pytest.mark.long
 async def test_one_agent_with_all_tools_and_a_fixed_chain_of_agents_need_no_planner(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -738,6 +753,7 @@ async def test_one_agent_with_all_tools_and_a_fixed_chain_of_agents_need_no_plan
     ]
 
 
+@pytest.mark.long
 async def test_a_conclusion_of_another_type_is_written_again_and_a_list_is_read_as_text(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -755,6 +771,7 @@ async def test_a_conclusion_of_another_type_is_written_again_and_a_list_is_read_
     assert "'final_answer' in `outputs` must be of the type string" in again.turns[-1]["content"]
 
 
+@pytest.mark.long
 async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_cannot_be(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -790,6 +807,7 @@ async def test_an_agent_that_is_retried_takes_its_steps_anew_and_a_step_alone_ca
 
 
 @pytest.mark.conformance("TDP-06")
+@pytest.mark.long
 async def test_a_lazy_plan_is_revised_only_when_a_result_contradicts_what_it_assumed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -126,6 +126,7 @@ async def test_an_agents_own_model_plays_its_roles_and_those_of_its_steps_alone(
     assert models(AGENT_TASK_PLANNER) == models(SYNTHESISER) == {"scripted"}
 
 
+@pytest.mark.long
 async def test_an_agent_concludes_after_its_own_number_of_steps(
     temporal: Client,
     database_url: str,
@@ -146,6 +147,7 @@ async def test_an_agent_concludes_after_its_own_number_of_steps(
     assert job.answer == "1 steps; 1 steps were taken (max_steps of agent 'inventor')"
 
 
+@pytest.mark.long
 async def test_an_agent_that_was_taken_out_of_the_file_fails_by_name_and_is_replanned(
     temporal: Client,
     database_url: str,

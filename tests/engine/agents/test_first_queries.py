@@ -45,6 +45,7 @@ def _pages(tools: ScriptedTools, players: ScriptedRoles) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_no_model_writes_a_search_that_the_plan_has(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -59,6 +60,7 @@ async def test_no_model_writes_a_search_that_the_plan_has(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_each_first_search_of_tdp_is_assessed_as_any_step(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

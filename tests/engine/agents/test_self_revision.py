@@ -122,6 +122,7 @@ async def test_a_failure_that_no_valid_revision_repairs_goes_to_the_replanner(
 
 
 @pytest.mark.conformance("TDP-06", "TDP-09")
+@pytest.mark.long
 async def test_what_fails_when_it_is_run_again_is_repaired_in_the_plan_that_was_repaired(
     engine: RunningEngine, trip: ScriptedRoles
 ) -> None:

@@ -78,6 +78,7 @@ async def test_without_a_limit_or_below_it_the_recorded_answer_is_given_each_tim
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_task_that_a_person_runs_again_is_exempt_and_counts_for_nobody(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

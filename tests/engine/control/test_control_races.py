@@ -91,6 +91,7 @@ async def test_of_two_who_resume_a_failed_job_at_once_one_does(
     assert (await engine.holdfast.show(job.id)).tasks[0].attempt == 2
 
 
+@pytest.mark.long
 async def test_of_two_who_retry_a_task_of_a_finished_job_at_once_one_does(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -133,6 +134,7 @@ async def test_a_job_that_ends_while_it_is_taken_for_lost_stays_as_it_ended(
 
 
 @pytest.mark.conformance("WAVE-03")
+@pytest.mark.long
 async def test_what_could_not_run_before_the_job_ends_again_is_not_retried(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -159,6 +161,7 @@ async def test_what_could_not_run_before_the_job_ends_again_is_not_retried(
     assert (await ended(engine, failed.job_id)).status is JobStatus.DONE
 
 
+@pytest.mark.long
 async def test_a_task_that_nothing_of_the_answer_rests_on_is_not_retried(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -178,6 +181,7 @@ async def test_a_task_that_nothing_of_the_answer_rests_on_is_not_retried(
     assert after.status == "done"
 
 
+@pytest.mark.long
 async def test_a_job_out_of_tool_calls_is_resumed_with_more_of_them_only(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -219,6 +223,7 @@ async def test_nothing_is_retried_while_the_report_is_written(
     assert await statuses(engine, job_id) == {"T1": "done", "T2": "done"}
 
 
+@pytest.mark.long
 async def test_a_report_of_what_was_found_is_written_anew_when_more_was_found(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -245,6 +250,7 @@ async def test_a_report_of_what_was_found_is_written_anew_when_more_was_found(
     assert not await controller.write_partial_report(failed.job_id)
 
 
+@pytest.mark.long
 async def test_a_job_that_waits_to_fail_can_be_cancelled(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -282,6 +288,7 @@ async def test_a_job_is_recorded_as_cancelled_though_it_is_cancelled_twice(
     assert (await ended(engine, job_id)).status is JobStatus.CANCELLED
 
 
+@pytest.mark.long
 async def test_a_job_that_is_about_to_be_reported_only_takes_no_change(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -311,6 +318,7 @@ async def test_a_job_that_is_about_to_be_reported_only_takes_no_change(
     assert await guidance_of(engine.db, job_id) == ()
 
 
+@pytest.mark.long
 async def test_the_report_of_a_stopped_job_waits_for_credit_and_is_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -337,6 +345,7 @@ async def test_the_report_of_a_stopped_job_waits_for_credit_and_is_resumed(
     assert await load_report(engine.db, job_id) is not None
 
 
+@pytest.mark.long
 async def test_guidance_that_reached_the_job_late_is_heeded_all_the_same(
     engine: RunningEngine,
     players: ScriptedRoles,
@@ -423,6 +432,7 @@ async def test_a_job_is_paused_before_it_has_begun(
     assert (await ended(engine, job_id)).status is JobStatus.DONE
 
 
+@pytest.mark.long
 async def test_whatever_reaches_a_job_between_two_runs_is_done_or_refused(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -468,6 +478,7 @@ async def test_what_was_to_be_noted_as_the_job_was_cancelled_does_not_undo_its_e
     assert await events_of_kind(engine, job_id, "job.paused") == []
 
 
+@pytest.mark.long
 async def test_a_job_reopened_by_a_client_that_died_is_started_by_the_next(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -493,6 +504,7 @@ async def test_a_job_reopened_by_a_client_that_died_is_started_by_the_next(
     assert [task.attempt for task in (await engine.holdfast.show(job.id)).tasks] == [2, 1]
 
 
+@pytest.mark.long
 async def test_a_task_is_not_retried_without_the_tool_calls_it_takes(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

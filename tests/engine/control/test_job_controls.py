@@ -142,6 +142,7 @@ async def test_an_exhausted_quota_pauses_the_job_and_resuming_asks_only_what_was
     assert note.facts["by"] == "holdfast"
 
 
+@pytest.mark.long
 async def test_an_exhausted_quota_while_planning_pauses_too(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -157,6 +158,7 @@ async def test_an_exhausted_quota_while_planning_pauses_too(
 
 
 @pytest.mark.conformance("WAVE-03")
+@pytest.mark.long
 async def test_retrying_runs_the_named_task_and_what_rests_on_it_and_nothing_else(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -192,6 +194,7 @@ async def test_retrying_runs_the_named_task_and_what_rests_on_it_and_nothing_els
 
 
 @pytest.mark.conformance("WAVE-03")
+@pytest.mark.long
 async def test_a_task_of_a_running_job_can_be_retried(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -215,6 +218,7 @@ async def test_a_task_of_a_running_job_can_be_retried(
     assert len(tools.called) == 4
 
 
+@pytest.mark.long
 async def test_what_cannot_be_retried_is_refused_with_the_way_out(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -230,6 +234,7 @@ async def test_what_cannot_be_retried_is_refused_with_the_way_out(
         await controller.retry(job.job_id, ["T1"])
 
 
+@pytest.mark.long
 async def test_a_failed_job_is_resumed_with_all_it_had_and_other_settings(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -253,6 +258,7 @@ async def test_a_failed_job_is_resumed_with_all_it_had_and_other_settings(
     assert (await job_rows.load_job(engine.db, job.id)).request.strategy == strategy
 
 
+@pytest.mark.long
 async def test_a_job_whose_plan_was_refused_is_planned_anew_when_it_is_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -267,6 +273,7 @@ async def test_a_job_whose_plan_was_refused_is_planned_anew_when_it_is_resumed(
     assert job.status is JobStatus.DONE
 
 
+@pytest.mark.long
 async def test_a_cancelled_job_stops_its_calls_can_be_reported_and_can_be_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -300,6 +307,7 @@ async def test_a_cancelled_job_stops_its_calls_can_be_reported_and_can_be_resume
     assert (await events_of_kind(engine, job_id, "job.cancelling"))[0].facts["by"] == "dana"
 
 
+@pytest.mark.long
 async def test_a_job_that_was_cancelled_while_it_was_verified_is_verified_when_it_is_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -411,6 +419,7 @@ def _extractions(players: ScriptedRoles) -> list[dict]:
     return [asked.task for asked in players.asked["extractor"]]
 
 
+@pytest.mark.long
 async def test_a_job_without_workers_says_so_and_is_cancelled_once_there_is_one(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -74,6 +74,7 @@ async def test_a_job_that_is_cancelled_before_it_began_is_recorded_as_cancelled(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_waiting_for_a_job_whose_workflow_was_ended_from_outside_comes_to_an_end(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -83,6 +83,7 @@ async def test_raw_answers_of_old_jobs_go_and_everything_that_is_read_stays(
         await JobController(engine.holdfast, "maria").retry(old.job_id, ["T1"])
 
 
+@pytest.mark.long
 async def test_a_fork_takes_no_pruned_answer_for_a_recorded_one(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -102,6 +103,7 @@ async def test_a_fork_takes_no_pruned_answer_for_a_recorded_one(
         await prepare_fork(engine.holdfast, old.job_id, change, owner="", by="maria")
 
 
+@pytest.mark.long
 async def test_a_citation_of_a_job_without_raw_answers_still_has_its_passage(
     engine: RunningEngine,
 ) -> None:
@@ -126,6 +128,7 @@ async def test_only_the_last_entry_of_a_pruned_log_stays(engine: RunningEngine) 
         assert (await connection.execute(mine)).scalars().all() == ["job.ended"]
 
 
+@pytest.mark.long
 async def test_the_jobs_that_ended_first_are_pruned_until_the_size_is_reached(
     engine: RunningEngine,
 ) -> None:

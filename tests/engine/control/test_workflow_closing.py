@@ -66,6 +66,7 @@ async def test_a_failed_job_closes_its_workflow_as_failed_with_the_reason_and_ca
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_cancelled_job_closes_its_workflow_as_cancelled_and_can_be_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -82,6 +83,7 @@ async def test_a_cancelled_job_closes_its_workflow_as_cancelled_and_can_be_resum
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_job_cancelled_in_temporal_closes_its_workflow_as_cancelled(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

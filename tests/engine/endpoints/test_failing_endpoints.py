@@ -191,6 +191,7 @@ async def test_answer_that_is_no_chat_completion_is_waited_out_like_an_absent_en
 
 
 @pytest.mark.conformance("REL-07")
+@pytest.mark.long
 async def test_endpoint_that_never_sends_a_chat_completion_ends_the_job_which_says_what_it_sent(
     engine: RunningEngine, model: ScriptedModel
 ) -> None:
@@ -208,6 +209,7 @@ async def test_endpoint_that_never_sends_a_chat_completion_ends_the_job_which_sa
 
 
 @pytest.mark.conformance("REL-07")
+@pytest.mark.long
 async def test_fallback_is_called_instead_of_an_endpoint_that_sends_no_chat_completion(
     engine: RunningEngine, model: ScriptedModel
 ) -> None:
@@ -241,6 +243,7 @@ async def test_text_that_postgresql_cannot_hold_is_not_paid_for_again(
     assert [call.sends for call in await calls(engine, job_id, "planner")] == [1] * model.count
 
 
+@pytest.mark.long
 async def test_nonsense_in_mid_job_fails_the_task_which_is_replanned(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -330,14 +333,14 @@ KPI_03: dict[str, tuple[Callable[[], Plan], str]] = {
 
 
 @pytest.mark.conformance("KPI-02", "KPI-03")
-@pytest.mark.parametrize(("faulty", "fault"), KPI_03.values(), ids=KPI_03.keys())
+@pytest.mark.parametrize("name", mostly_long(KPI_03, usual=3))
 async def test_planner_that_repeats_a_fault_four_times_fails_the_job_which_names_it(
     engine: RunningEngine,
     model: ScriptedModel,
     tools: ScriptedTools,
-    faulty: Callable[[], Plan],
-    fault: str,
+    name: str,
 ) -> None:
+    faulty, fault = KPI_03[name]
     model.push(*[planned(faulty())] * 4)
 
     job = await engine.run(QUESTION)

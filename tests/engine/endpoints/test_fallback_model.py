@@ -85,6 +85,7 @@ async def written_by(engine: RunningEngine, job_id: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.conformance("VMAO-12")
+@pytest.mark.long
 async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -113,6 +114,7 @@ async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call
 
 @pytest.mark.slow
 @pytest.mark.conformance("VMAO-12")
+@pytest.mark.long
 async def test_report_names_the_fallback_that_wrote_it(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -159,6 +161,7 @@ LASTING = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("reply", "status", "reason"), LASTING.values(), ids=LASTING.keys())
+@pytest.mark.long
 async def test_what_lasts_is_never_put_to_the_fallback(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -101,6 +101,7 @@ async def test_a_question_of_two_hops_is_answered_with_a_quote_for_each(
     ]
 
 
+@pytest.mark.long
 async def test_each_request_begins_with_the_whole_request_before_it(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -121,6 +122,7 @@ async def test_each_request_begins_with_the_whole_request_before_it(
 
 
 @pytest.mark.conformance("LOOP-03")
+@pytest.mark.long
 async def test_refused_sentences_go_back_alone_and_once(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -162,6 +164,7 @@ async def test_refused_sentences_go_back_alone_and_once(
 
 
 @pytest.mark.conformance("LOOP-03")
+@pytest.mark.long
 async def test_a_correction_after_another_search_keeps_the_sentences_that_were_shown(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -210,6 +213,7 @@ async def test_the_judge_sees_titles_and_widened_quotes_and_refuses_what_they_do
 
 
 @pytest.mark.conformance("LOOP-03")
+@pytest.mark.long
 async def test_an_answer_that_its_sentences_do_not_give_is_possible_at_most(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -244,6 +248,7 @@ async def test_what_the_documents_do_not_state_is_a_report_too(
     assert report.gaps == ("where she was born",)
 
 
+@pytest.mark.long
 async def test_a_loop_must_answer_after_two_turns_without_anything_new(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -263,6 +268,7 @@ async def test_a_loop_must_answer_after_two_turns_without_anything_new(
     assert job.status == "done"
 
 
+@pytest.mark.long
 async def test_a_loop_that_ignores_its_limit_is_told_and_then_fails(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -85,6 +85,7 @@ async def test_the_evidence_of_the_earlier_job_answers_a_follow_up(
     assert "its report names it at mark 1" in trace.notes[0]
 
 
+@pytest.mark.long
 async def test_a_cited_passage_that_the_first_search_finds_is_shown_once(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -107,6 +108,7 @@ async def test_the_judge_knows_what_the_question_follows(
     assert FIRST in str(players.loop.judged[-1])
 
 
+@pytest.mark.long
 async def test_a_follow_up_of_a_follow_up_knows_the_whole_conversation(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -121,6 +123,7 @@ async def test_a_follow_up_of_a_follow_up_knows_the_whole_conversation(
     assert third.servers == ("lab",)
 
 
+@pytest.mark.long
 async def test_a_follow_up_searches_when_the_earlier_job_was_removed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -103,6 +103,7 @@ async def test_what_the_searches_leave_open_is_planned_with_what_was_proven(
     assert handed[0]["why"] == f"not found: {OPEN}", "people see the words, not the list"
 
 
+@pytest.mark.long
 async def test_the_writer_is_told_which_sentence_each_quote_of_the_loop_proves(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -128,6 +129,7 @@ async def job_events(engine: RunningEngine, job: JobView, kind: str) -> list[dic
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_a_wide_question_is_planned_by_the_sub_questions_of_the_first_reply(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -147,6 +149,7 @@ async def test_a_wide_question_is_planned_by_the_sub_questions_of_the_first_repl
     assert [each["task"] for each in written["results"]] == ["T1"], "the loop has no result"
 
 
+@pytest.mark.long
 async def test_a_question_is_split_in_the_first_reply_only(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -198,7 +201,9 @@ async def test_a_limit_ends_the_loop_and_the_planner_takes_over(
             {"loop_confidence": "0.7"},
             "a confidence of 0.55, and 0.7 is needed (loop_confidence)",
         ),
-        (ACCEPTED | {"not_shown": [{"n": 1}, {"n": 2}]}, {}, "no quote shows the answer 'Malmo'"),
+        only_long(
+            ACCEPTED | {"not_shown": [{"n": 1}, {"n": 2}]}, {}, "no quote shows the answer 'Malmo'"
+        ),
     ],
 )
 async def test_an_answer_that_the_proof_refuses_is_handed_over(
@@ -236,6 +241,7 @@ async def test_a_task_of_the_plan_may_build_on_what_the_loop_proved(
     assert job.status == "done"
 
 
+@pytest.mark.long
 async def test_a_loop_without_a_valid_call_leaves_the_question_to_the_planner(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -273,6 +279,7 @@ async def test_a_planner_that_expects_nothing_more_leaves_the_report_to_the_loop
         ({"loop_confidence": "0.7"}, 1, StopReason.ANSWERED_WITH_GAPS),
     ],
 )
+@pytest.mark.long
 async def test_an_answer_with_a_weak_link_stands_and_is_planned_only_below_the_least_confidence(
     engine: RunningEngine,
     players: ScriptedRoles,
@@ -293,6 +300,7 @@ async def test_an_answer_with_a_weak_link_stands_and_is_planned_only_below_the_l
     assert [each.strength for each in report.findings] == ["stated", "weak"]
 
 
+@pytest.mark.long
 async def test_an_answer_that_its_sentences_do_not_give_never_stands(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -307,6 +315,7 @@ async def test_an_answer_that_its_sentences_do_not_give_never_stands(
     assert "Possible, but not shown by the sources: Malmo" in report.gaps
 
 
+@pytest.mark.long
 async def test_without_a_valid_plan_what_the_loop_proved_is_reported(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -320,6 +329,7 @@ async def test_without_a_valid_plan_what_the_loop_proved_is_reported(
     assert [each.text for each in report.findings] == [DESIGNED["text"]]
 
 
+@pytest.mark.long
 async def test_begins_with_plan_is_the_planned_part_alone(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -330,6 +340,7 @@ async def test_begins_with_plan_is_the_planned_part_alone(
     assert len(players.tasks(AGENT_TASK_PLANNER)) == 1
 
 
+@pytest.mark.long
 async def test_the_receipt_of_a_turn_counts_the_tokens_of_the_judge(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

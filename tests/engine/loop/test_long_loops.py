@@ -84,6 +84,7 @@ async def test_sixty_searches_fit_into_the_context_and_early_sentences_stay_cita
 
 
 @pytest.mark.conformance("LOOP-06")
+@pytest.mark.long
 async def test_rules_keep_sentences_if_the_compactor_gives_no_valid_answer(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -109,6 +110,7 @@ async def test_rules_keep_sentences_if_the_compactor_gives_no_valid_answer(
 
 
 @pytest.mark.conformance("LOOP-06")
+@pytest.mark.long
 async def test_what_one_compaction_kept_stays_after_the_next_ones(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

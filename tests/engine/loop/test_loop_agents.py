@@ -110,6 +110,7 @@ async def test_an_agent_returns_each_promised_value_with_its_quote_and_confidenc
 
 
 @pytest.mark.conformance("LOOP-04", "TDP-02")
+@pytest.mark.long
 async def test_an_agent_sees_its_task_and_the_proven_results_of_the_tasks_that_it_needs(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -150,6 +151,7 @@ async def test_an_agent_sees_its_task_and_the_proven_results_of_the_tasks_that_i
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_a_mark_on_another_tasks_passage_is_traced_to_the_step_that_read_it(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -172,6 +174,7 @@ async def test_a_mark_on_another_tasks_passage_is_traced_to_the_step_that_read_i
     assert gone.entities == ("T2.value",)
 
 
+@pytest.mark.long
 async def test_the_sources_of_loop_agents_are_rechecked_also_those_that_another_task_read(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -253,6 +256,7 @@ def refused_values(players: ScriptedRoles, turn: int) -> dict[str, str]:
 
 
 @pytest.mark.conformance("LOOP-03", "LOOP-04")
+@pytest.mark.long
 async def test_refused_values_go_back_alone_and_once(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -289,6 +293,7 @@ async def test_a_value_keeps_the_quotes_that_stand_if_another_is_wrong_twice(
 
 
 @pytest.mark.conformance("LOOP-04", "KPI-07", "KPI-11")
+@pytest.mark.long
 async def test_what_the_judge_refuses_fails_the_task_and_the_replanner_is_told_why(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -317,6 +322,7 @@ async def test_what_the_judge_refuses_fails_the_task_and_the_replanner_is_told_w
 
 
 @pytest.mark.conformance("LOOP-04", "KPI-07")
+@pytest.mark.long
 async def test_an_uncertain_value_is_looked_for_once_more(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -440,6 +446,7 @@ async def test_a_limit_ends_an_agent_with_the_part_that_it_has_proven(
 
 
 @pytest.mark.conformance("TDP-06")
+@pytest.mark.long
 async def test_a_loop_that_contradicts_what_the_plan_assumed_lets_the_plan_be_revised(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -514,6 +521,7 @@ async def test_what_a_successful_agent_leaves_open_is_a_gap_of_the_report(
 
 
 @pytest.mark.conformance("LOOP-04", "HZN-06")
+@pytest.mark.long
 async def test_each_agent_reads_the_passages_of_a_search_that_others_made(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -76,6 +76,7 @@ async def test_a_job_paused_in_its_loop_goes_on_to_its_plan(
     assert len(players.tasks(CONTINUED_PLANNER)) == 1
 
 
+@pytest.mark.long
 async def test_words_that_are_given_in_the_loop_reach_its_next_turn_and_the_planner(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -131,6 +132,7 @@ async def test_the_answer_to_a_question_of_the_loop_is_in_its_next_turn(
     assert len(players.loop.asked) == 2
 
 
+@pytest.mark.long
 async def test_a_cap_reached_in_the_loop_asks_once_and_a_higher_one_pays_nothing_again(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -151,6 +153,7 @@ async def test_a_cap_reached_in_the_loop_asks_once_and_a_higher_one_pays_nothing
     assert (await engine.holdfast.show(job_id)).stages[0].model_calls >= 2
 
 
+@pytest.mark.long
 async def test_a_task_of_the_plan_is_retried_without_the_loop(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

@@ -82,6 +82,7 @@ async def test_resuming_a_dry_run_works_the_plan_that_was_paid(
 
 @pytest.mark.slow
 @pytest.mark.conformance("BEY-08")
+@pytest.mark.long
 async def test_the_estimate_is_what_the_same_plan_took_before(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

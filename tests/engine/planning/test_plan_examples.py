@@ -92,6 +92,7 @@ async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
 
 @pytest.mark.slow
 @pytest.mark.conformance("HZN-08")
+@pytest.mark.long
 async def test_a_planner_sees_plans_of_the_kind_that_it_makes(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -12,6 +12,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import mostly_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -55,6 +56,7 @@ async def test_a_reasoning_task_is_one_call_whose_steps_are_in_the_trace(
     ],
     ids=["failed", "null", "missing"],
 )
+@pytest.mark.long
 async def test_failed_null_or_missing_outputs_are_a_failure_with_the_explanation(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, answer: object
 ) -> None:
@@ -114,6 +116,7 @@ async def test_the_feedback_names_what_is_missing_the_confidence_and_the_reason(
 
 
 @pytest.mark.conformance("KPI-12", "HZN-03")
+@pytest.mark.long
 async def test_a_continuation_sees_the_trajectory_and_uses_what_was_found(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -182,6 +185,7 @@ async def test_a_continuation_that_takes_a_used_id_is_sent_back(
 
 
 @pytest.mark.conformance("KPI-13")
+@pytest.mark.long
 async def test_after_three_replans_of_a_lineage_the_job_fails_and_names_it(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -253,7 +257,9 @@ async def test_memory_is_the_document_of_listing_2_and_a_failed_task_leaves_it_u
 
 
 @pytest.mark.conformance("KPI-10")
-@pytest.mark.parametrize("value", ["text", 7, 2.5, ["a", "b"], {"x": [1]}, True])
+@pytest.mark.parametrize(
+    "value", mostly_long([7, ["a", "b"], "text", 2.5, {"x": [1]}, True], usual=2)
+)
 async def test_types_stay_through_memory(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, value: object
 ) -> None:
@@ -333,6 +339,7 @@ async def test_stats_tell_the_failures_of_all_five_components_apart(
     assert {"planner", "extractor"} <= set(found)
 
 
+@pytest.mark.long
 async def test_a_report_that_cites_what_is_not_there_is_not_delivered(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -94,6 +94,7 @@ def statuses(job: JobView) -> dict[str, str]:
     return {task.id: task.status for task in job.tasks}
 
 
+@pytest.mark.long
 async def test_another_question_of_a_task_is_asked_and_every_other_call_is_reused(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools, players: ScriptedRoles
 ) -> None:
@@ -125,6 +126,7 @@ async def test_an_edited_plan_runs_what_it_adds_and_what_rests_on_it(
         await fork(engine, first.job_id, plan=text.replace("lab.wikipedia_search", "lab.nothing"))
 
 
+@pytest.mark.long
 async def test_another_model_is_asked_and_the_tools_answer_from_the_record(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -139,6 +141,7 @@ async def test_another_model_is_asked_and_the_tools_answer_from_the_record(
     assert len([call for call in sent if call.role == "planner"]) == 1
 
 
+@pytest.mark.long
 async def test_a_fork_outlives_its_origins_and_can_be_forked(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -159,6 +162,7 @@ async def test_a_fork_outlives_its_origins_and_can_be_forked(
     assert len(report.citations) == 3
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_fork_has_the_price_of_calls_that_other_tasks_had_made(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -181,6 +185,7 @@ async def test_a_fork_of_a_fork_has_the_price_of_calls_that_other_tasks_had_made
     assert prices[1].calls == prices[0].calls
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_fork_whose_origin_was_removed_estimates_the_tokens(
     engine: RunningEngine,
 ) -> None:
@@ -196,6 +201,7 @@ async def test_a_fork_of_a_fork_whose_origin_was_removed_estimates_the_tokens(
     assert price.cost is None
 
 
+@pytest.mark.long
 async def test_a_running_job_is_forked_from_what_it_has_done(
     engine: RunningEngine, tools: ScriptedTools, players: ScriptedRoles
 ) -> None:
@@ -215,6 +221,7 @@ async def test_a_running_job_is_forked_from_what_it_has_done(
     await controller.cancel(job_id)
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_plan_that_moves_meanwhile_is_refused_whole(
     engine: RunningEngine,
 ) -> None:

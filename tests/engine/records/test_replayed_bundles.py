@@ -69,6 +69,7 @@ async def test_a_replay_without_a_change_is_the_same_and_sends_nothing(
     assert (model.count, len(tools.called)) == (asked, called)
 
 
+@pytest.mark.long
 async def test_a_call_without_a_recording_names_the_nearest_one(
     engine: RunningEngine, bundle: Path, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -80,6 +81,7 @@ async def test_a_call_without_a_recording_names_the_nearest_one(
     assert model.count == asked, "the evidence is frozen"
 
 
+@pytest.mark.long
 async def test_a_live_replay_asks_and_tells_which_claims_changed(
     engine: RunningEngine, bundle: Path, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -118,6 +120,7 @@ async def test_a_junit_file_has_the_time_of_each_bundle(
     assert float(suite.get("time", "")) == pytest.approx(sum(times), abs=0.01)
 
 
+@pytest.mark.long
 async def test_a_bundle_that_is_refused_does_not_hide_the_others(
     engine: RunningEngine, bundle: Path, tmp_path: Path
 ) -> None:

@@ -98,6 +98,7 @@ async def test_a_loop_without_an_answer_shows_the_nearest_passages_and_no_word_t
 
 @pytest.mark.conformance("REP-05")
 @pytest.mark.parametrize("preset_name", ["research", "kpi-chain"])
+@pytest.mark.long
 async def test_a_question_that_needs_a_calculation_is_declined_with_the_reason(
     temporal: Client, database_url: str, tmp_path: Path, preset_name: str
 ) -> None:

@@ -136,6 +136,7 @@ async def test_an_argument_is_matched_confirmed_and_noted(
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_a_difference_of_case_and_spaces_is_taken_without_a_word(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -152,6 +153,7 @@ async def test_a_difference_of_case_and_spaces_is_taken_without_a_word(
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_what_means_none_of_the_values_goes_back_with_the_ten_nearest_uncalled(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -173,6 +175,7 @@ async def test_what_means_none_of_the_values_goes_back_with_the_ten_nearest_unca
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_a_synonym_is_among_the_nearest_where_a_model_knows_meanings(
     temporal: Client,
     database_url: str,
@@ -202,6 +205,7 @@ async def test_a_synonym_is_among_the_nearest_where_a_model_knows_meanings(
 
 @pytest.mark.conformance("HZN-07")
 @pytest.mark.parametrize("at_first", [True, False], ids=["meaning first", "spelling first"])
+@pytest.mark.long
 async def test_the_answer_of_a_matcher_is_found_whether_or_not_meaning_is_known_then(
     kb: RunningEngine, players: ScriptedRoles, at_first: bool
 ) -> None:
@@ -225,6 +229,7 @@ async def test_the_answer_of_a_matcher_is_found_whether_or_not_meaning_is_known_
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_a_match_that_is_no_candidate_is_sent_back(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -240,6 +245,7 @@ async def test_a_match_that_is_no_candidate_is_sent_back(
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_switched_off_an_argument_must_be_exact_and_the_nearest_is_named(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -259,6 +265,7 @@ async def test_switched_off_an_argument_must_be_exact_and_the_nearest_is_named(
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_two_spellings_of_one_value_are_the_same_call(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -215,6 +215,7 @@ class Roles:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_answer_of_5_mb_is_cut_and_the_job_goes_on(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -330,6 +331,7 @@ async def test_mark_that_is_written_into_a_statement_does_not_reach_the_report(
     assert "[9]" not in delivered.summary[0].text
 
 
+@pytest.mark.long
 async def test_quote_that_no_tool_returned_costs_its_value_the_confidence_it_needs(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:

@@ -14,6 +14,7 @@ from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedMode
 from tests.support.endpoints.scripted_roles import ScriptedRoles, extractor_script
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan, result_reference
 from tests.support.jobs.running_engine import RunningEngine
+from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
 pytestmark = pytest.mark.slow
@@ -86,6 +87,7 @@ async def test_the_threshold_is_part_of_the_border(
 
 @pytest.mark.conformance("KPI-07")
 @pytest.mark.parametrize(("confidence", "status"), [(0.70, "done"), (0.69, "superseded")])
+@pytest.mark.long
 async def test_one_score_for_the_answer_counts_for_entities_without_one(
     engine: RunningEngine,
     players: ScriptedRoles,
@@ -195,8 +197,8 @@ async def test_a_list_keeps_the_items_of_all_chunks_each_with_its_quote(
 @pytest.mark.parametrize(
     ("settings", "words", "calls"),
     [
-        ({"chunk_tokens": "200"}, 180, 1),
-        ({"chunk_tokens": "200"}, 230, 2),
+        only_long({"chunk_tokens": "200"}, 180, 1),
+        only_long({"chunk_tokens": "200"}, 230, 2),
         ({}, 2_800, 1),
         ({}, 3_200, 2),
     ],
@@ -353,6 +355,7 @@ def test_inputs_need_no_reference_to_be_valid() -> None:
 
 
 @pytest.mark.parametrize(("written", "calls"), [("Home County", 1), ("country", 2)])
+@pytest.mark.long
 async def test_a_name_in_another_case_is_taken_and_an_unknown_one_goes_back_once(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, written: str, calls: int
 ) -> None:

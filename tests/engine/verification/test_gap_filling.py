@@ -21,6 +21,7 @@ from tests.support.jobs.verification_job import (
     store_verification_job,
     verified_agent_task,
 )
+from tests.support.long_parameters import only_long
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +75,7 @@ async def verified(
 
 @pytest.mark.conformance("VMAO-08")
 @pytest.mark.parametrize("named", [(), ("T2",), ("T1", "T9")])
+@pytest.mark.long
 async def test_all_incomplete_are_worked_again_whatever_the_model_names(
     engine: RunningEngine, players: ScriptedRoles, named: tuple[str, ...]
 ) -> None:
@@ -160,7 +162,7 @@ async def test_steps_of_the_attempt_before_are_superseded(
     [
         ({"T1": 0.49}, ()),
         ({"T1": 0.5}, ("T8",)),
-        ({"T1": 0.74}, ("T8",)),
+        only_long({"T1": 0.74}, ("T8",)),
         ({"T1": 0.9, "T2": 0.1, "T3": 0.2}, ()),
     ],
 )

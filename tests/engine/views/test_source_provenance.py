@@ -211,6 +211,7 @@ async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
 
 
 @pytest.mark.conformance("BEY-07")
+@pytest.mark.long
 async def test_a_sentence_that_was_mended_leads_to_the_call_that_mended_it(
     temporal: Client,
     database_url: str,

@@ -127,6 +127,7 @@ async def test_after_a_dropped_connection_the_last_event_id_gives_exactly_the_re
     assert [each.data for each in before] + entries(rest) == await logged(engine, job_id)
 
 
+@pytest.mark.long
 async def test_two_readers_share_what_is_looked_at_and_both_are_told_all(
     engine: RunningEngine, players: ScriptedRoles, serving: HttpService
 ) -> None:
@@ -142,6 +143,7 @@ async def test_two_readers_share_what_is_looked_at_and_both_are_told_all(
     await until(lambda: serving.following.readers == {})
 
 
+@pytest.mark.long
 async def test_a_job_that_is_over_is_told_from_its_log_and_ended(
     engine: RunningEngine, players: ScriptedRoles, serving: HttpService
 ) -> None:
@@ -192,6 +194,7 @@ async def test_a_last_event_id_that_is_no_number_is_refused(
     assert serving.following.readers == {}
 
 
+@pytest.mark.long
 async def test_an_entry_that_the_log_does_not_have_is_refused(
     engine: RunningEngine, players: ScriptedRoles, serving: HttpService
 ) -> None:
@@ -216,6 +219,7 @@ async def test_a_head_request_starts_no_stream(
     assert serving.following.readers == {}
 
 
+@pytest.mark.long
 async def test_a_server_that_ends_lets_go_of_its_streams_without_an_end(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -237,6 +241,7 @@ async def test_a_server_that_ends_lets_go_of_its_streams_without_an_end(
     assert [each.data for each in received] + entries(rest) == await logged(engine, job_id)
 
 
+@pytest.mark.long
 async def test_a_reader_that_takes_nothing_is_cut_off_and_can_come_back(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

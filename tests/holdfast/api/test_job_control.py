@@ -39,6 +39,7 @@ async def ended_job(engine: RunningEngine, serving: HttpService) -> str:
     return (await engine.run("Who?")).job_id
 
 
+@pytest.mark.long
 async def test_an_answer_about_an_older_plan_is_refused(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -107,6 +108,7 @@ async def test_a_job_is_paused_steered_resumed_and_retried(
     assert {"job.paused", "job.steered", "job.resumed", "job.cancelling"} <= set(kinds)
 
 
+@pytest.mark.long
 async def test_tasks_run_again_after_they_were_named(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -134,6 +136,7 @@ async def test_tasks_run_again_after_they_were_named(
     assert (wrong.status_code, none.status_code) == (404, 422)
 
 
+@pytest.mark.long
 async def test_evidence_is_traced_read_rechecked_and_withdrawn(
     engine: RunningEngine, serving: HttpService
 ) -> None:

@@ -102,6 +102,7 @@ async def test_every_link_of_the_pages_stays_below_the_root_path(
 
 
 @pytest.mark.conformance("WEB-01")
+@pytest.mark.long
 async def test_a_browser_asks_and_follows_a_job_below_the_root_path(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -129,6 +130,7 @@ async def test_a_browser_asks_and_follows_a_job_below_the_root_path(
 
 
 @pytest.mark.conformance("API-06")
+@pytest.mark.long
 async def test_programs_get_addresses_below_the_root_path(
     engine: RunningEngine, serving: HttpService
 ) -> None:

@@ -111,6 +111,7 @@ async def test_half_a_request_is_closed_in_time(
         assert await asyncio.to_thread(_is_closed, connection, drips)
 
 
+@pytest.mark.long
 async def test_a_connection_that_waits_long_for_its_answers_stays_open(
     serve: _Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ async def test_a_request_with_two_lengths_is_refused(serve: _Serve) -> None:
     assert b"not both" in answer
 
 
+@pytest.mark.long
 async def test_an_upload_whose_sender_leaves_in_the_middle_is_no_failure_of_the_server(
     serve: _Serve,
 ) -> None:

@@ -153,6 +153,7 @@ async def test_the_bundle_has_the_texts_the_history_and_no_secret(
     assert check.signed_by == ""
 
 
+@pytest.mark.long
 async def test_the_page_of_a_bundle_says_causes_kinds_and_calls_in_words(
     engine: RunningEngine, job: str
 ) -> None:
@@ -166,6 +167,7 @@ async def test_the_page_of_a_bundle_says_causes_kinds_and_calls_in_words(
         assert word not in text
 
 
+@pytest.mark.long
 async def test_an_imported_job_names_no_workflow_and_misses_the_documents_that_it_searched(
     engine: RunningEngine, job: str
 ) -> None:
@@ -304,6 +306,7 @@ async def test_a_question_is_left_out_in_parts_but_not_of_what_sources_say(
         )
 
 
+@pytest.mark.long
 async def test_a_source_without_its_text_takes_nothing_from_another_bundle(
     engine: RunningEngine, job: str
 ) -> None:
@@ -370,6 +373,7 @@ async def test_a_signature_is_checked_and_names_its_key(
         check_bundle(altered)
 
 
+@pytest.mark.long
 async def test_a_bundle_that_does_not_fit_together_stores_nothing(
     engine: RunningEngine, job: str
 ) -> None:
@@ -392,6 +396,7 @@ async def test_a_bundle_that_does_not_fit_together_stores_nothing(
         assert sum((await rows(engine, "altered")).values()) == 0
 
 
+@pytest.mark.long
 async def test_sources_of_a_bundle_that_lack_a_column_take_its_default_or_are_refused(
     engine: RunningEngine, job: str
 ) -> None:

@@ -224,6 +224,7 @@ def test_home_that_cannot_be_made_is_named(idle: CommandShell, command: str) -> 
     assert "HOLDFAST_HOME '/proc/holdfast' cannot be written" in message
 
 
+@pytest.mark.long
 def test_an_interrupt_before_the_job_is_submitted_says_so(idle: CommandShell) -> None:
     idle.folder.joinpath("bridge.md").write_text("Ada Orme built the bridge.")
     starting = idle.started("run", QUESTION, "--docs", "bridge.md")
@@ -285,6 +286,7 @@ def test_broken_holdfast_toml_is_refused_before_anything_is_started(
 
 @pytest.mark.slow
 @broken_files
+@pytest.mark.long
 def test_broken_holdfast_toml_leaves_the_worker_that_runs_alone(
     running: CommandShell, content: bytes, names: str
 ) -> None:
@@ -349,6 +351,7 @@ def test_a_job_is_found_by_a_beginning_that_only_it_has(running: CommandShell) -
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_document_is_enough_and_a_misspelled_variable_is_warned_of(
     running: CommandShell,
 ) -> None:
@@ -380,6 +383,7 @@ def job_ids(here: CommandShell) -> list[str]:
         ),
     ],
 )
+@pytest.mark.long
 def test_docs_without_a_readable_document_start_no_job(
     running: CommandShell, tmp_path: Path, files: dict[str, bytes], names: list[str]
 ) -> None:

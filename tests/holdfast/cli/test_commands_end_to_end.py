@@ -55,6 +55,7 @@ def test_run_without_a_terminal_prints_plain_lines_and_the_report(home: CommandS
 
 
 @pytest.mark.conformance("REP-08")
+@pytest.mark.long
 def test_a_question_follows_a_job_and_reads_its_collection(home: CommandShell) -> None:
     first = newest(home)
 
@@ -114,6 +115,7 @@ def test_every_citation_stands_verbatim_in_its_document(home: CommandShell) -> N
         assert text[citation["start"] : citation["end"]] == citation["quote"]
 
 
+@pytest.mark.long
 def test_the_other_views_answer_in_words_and_in_json(home: CommandShell) -> None:
     job = newest(home)
 
@@ -158,6 +160,7 @@ def test_submit_returns_the_id_at_once_and_its_key_makes_it_idempotent(home: Com
     assert home.holdfast("wait", job).code == 0
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_job_running_and_says_how_to_come_back(home: CommandShell) -> None:
     worker = worker_of(home)
     worker.suspend()
@@ -180,6 +183,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_come_back(home: CommandSh
     assert home.holdfast("wait", job, "--timeout", "60").code == 0
 
 
+@pytest.mark.long
 def test_a_job_goes_on_after_its_worker_was_killed(home: CommandShell) -> None:
     worker = worker_of(home)
     worker.suspend()
@@ -222,6 +226,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.conformance("BEY-05")
+@pytest.mark.long
 def test_a_whole_fork_is_answered_from_the_record(home: CommandShell) -> None:
     job = newest(home)
 
@@ -239,6 +244,7 @@ def test_a_whole_fork_is_answered_from_the_record(home: CommandShell) -> None:
 
 
 @pytest.mark.conformance("VMAO-10", "WAVE-06")
+@pytest.mark.long
 def test_what_is_retracted_is_warned_of_in_the_report_and_the_status(home: CommandShell) -> None:
     job = newest(home)
     report = json.loads(home.holdfast("report", job, "--json").out)
@@ -256,6 +262,7 @@ def test_what_is_retracted_is_warned_of_in_the_report_and_the_status(home: Comma
     assert json.loads(home.holdfast("status", job, "--json").out)["warnings"]
 
 
+@pytest.mark.long
 def test_a_report_is_written_into_a_folder_and_says_that_it_has_no_figures(
     home: CommandShell,
 ) -> None:
@@ -271,6 +278,7 @@ def test_a_report_is_written_into_a_folder_and_says_that_it_has_no_figures(
     assert "no single figure 'abc' in the report; figures: none" in missing.refused()
 
 
+@pytest.mark.long
 def test_a_path_with_the_ending_of_a_format_is_a_file_of_that_format(home: CommandShell) -> None:
     job = newest(home)
 

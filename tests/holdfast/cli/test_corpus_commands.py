@@ -103,6 +103,7 @@ def test_a_search_says_how_it_searched_and_takes_filters(home: CommandShell) -> 
     )
 
 
+@pytest.mark.long
 def test_what_was_not_embedded_is_by_adding_again_and_removing_asks_first(
     home: CommandShell, endpoint: HashingEmbeddings
 ) -> None:
@@ -130,6 +131,7 @@ def test_what_was_not_embedded_is_by_adding_again_and_removing_asks_first(
     assert "there is no collection 'more'" in home.holdfast("corpus", "remove", "more").refused()
 
 
+@pytest.mark.long
 def test_an_interrupted_adding_keeps_what_it_did(
     home: CommandShell, endpoint: HashingEmbeddings
 ) -> None:

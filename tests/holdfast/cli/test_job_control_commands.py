@@ -97,6 +97,7 @@ def test_a_job_is_paused_steered_and_resumed(installation: CommandInstallation) 
     assert "log books" not in log
 
 
+@pytest.mark.long
 def test_run_says_why_a_call_is_tried_again(installation: CommandInstallation) -> None:
     away: list[float] = []
 
@@ -116,6 +117,7 @@ def test_run_says_why_a_call_is_tried_again(installation: CommandInstallation) -
     assert line.endswith("it is tried again")
 
 
+@pytest.mark.long
 def test_a_job_is_cancelled_written_up_and_resumed(installation: CommandInstallation) -> None:
     installation.slow(0)
 
@@ -166,6 +168,7 @@ def test_tasks_are_retried_after_showing_what_that_means(installation: CommandIn
     assert installation.holdfast("resume", job).code == 2
 
 
+@pytest.mark.long
 def test_without_temporal_a_job_can_be_looked_at_and_goes_on_once_it_is_back(
     installation: CommandInstallation,
 ) -> None:
@@ -190,6 +193,7 @@ def test_without_temporal_a_job_can_be_looked_at_and_goes_on_once_it_is_back(
     assert installation.holdfast("wait", job).code == 0
 
 
+@pytest.mark.long
 def test_a_run_whose_database_dies_says_that_the_job_goes_on(
     installation: CommandInstallation,
 ) -> None:
@@ -217,6 +221,7 @@ def test_a_run_whose_database_dies_says_that_the_job_goes_on(
 
 
 @pytest.mark.conformance("BEY-01")
+@pytest.mark.long
 def test_the_demonstration_of_a_crash_prints_its_receipt(installation: CommandInstallation) -> None:
     ran = installation.holdfast("demo", "--crash")
 

@@ -75,6 +75,7 @@ def test_models_are_listed_with_endpoint_key_price_and_roles() -> None:
 
 
 @pytest.mark.conformance("MOD-01")
+@pytest.mark.long
 def test_a_check_says_what_a_strict_endpoint_does_and_what_it_cost() -> None:
     with command_shell() as here, ScriptedModel(strict_endpoint) as server:
         configured(here, server.url)
@@ -121,6 +122,7 @@ def test_a_check_names_what_an_endpoint_takes_and_ignores_and_what_it_refuses() 
 
 @pytest.mark.conformance("BEY-11")
 @pytest.mark.parametrize("has_background", [True, False])
+@pytest.mark.long
 def test_a_check_says_if_replies_are_made_in_the_background(*, has_background: bool) -> None:
     with command_shell() as here, ScriptedModel(strict_endpoint, streams=has_background) as server:
         table = 'api = "responses"\nbackground = true\n\n[models.keyless]'

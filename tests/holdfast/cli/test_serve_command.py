@@ -61,6 +61,7 @@ def test_it_serves_at_the_address_that_it_prints_until_a_signal(
     assert b"Started server process" not in err, "the MCP SDK must not configure the logs"
 
 
+@pytest.mark.long
 def test_it_warns_where_others_can_reach_it(here: CommandShell, database_url: str) -> None:
     with serving(here, database_url, "--host", "0.0.0.0") as (process, url):
         port = url.rpartition(":")[2]

@@ -65,6 +65,7 @@ async def test_a_host_with_forms_asks_its_user_and_the_job_goes_on(
     assert asked.answer == "approve"
 
 
+@pytest.mark.long
 async def test_a_question_that_the_user_declines_is_asked_once_and_stays_in_the_state(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -85,6 +86,7 @@ async def test_a_question_that_the_user_declines_is_asked_once_and_stays_in_the_
     assert state["answer"] == "found a"
 
 
+@pytest.mark.long
 async def test_an_answer_that_does_not_fit_leaves_the_question_open_and_says_why(
     engine: RunningEngine, serving: HttpService
 ) -> None:

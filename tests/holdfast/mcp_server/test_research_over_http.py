@@ -86,6 +86,7 @@ async def test_a_server_is_replaced_between_two_calls_of_one_host(
 
 @pytest.mark.conformance("MCP-01")
 @pytest.mark.timeout(600)
+@pytest.mark.long
 async def test_a_server_that_is_killed_between_two_calls_loses_nothing(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -108,6 +109,7 @@ async def test_a_server_that_is_killed_between_two_calls_loses_nothing(
 
 
 @pytest.mark.conformance("MCP-01")
+@pytest.mark.long
 async def test_a_wait_for_a_job_that_does_not_move_ends_in_time(
     engine: RunningEngine, serving: HttpService
 ) -> None:

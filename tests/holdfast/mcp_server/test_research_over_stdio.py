@@ -107,6 +107,7 @@ async def test_a_host_that_starts_everything_reads_its_report_after_the_server_w
 
 @pytest.mark.conformance("MCP-01")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.long
 async def test_a_question_reaches_the_user_of_a_host_over_stdio(
     mode: str, here: CommandShell
 ) -> None:
@@ -124,6 +125,7 @@ async def test_a_question_reaches_the_user_of_a_host_over_stdio(
     assert (state["status"], state["questions"]) == ("done", [])
 
 
+@pytest.mark.long
 async def test_services_that_ended_are_started_again_for_the_next_call(here: CommandShell) -> None:
     async with stdio_host(here) as client:
         job = await started_job(client)

@@ -68,6 +68,7 @@ async def test_a_program_submits_answers_follows_and_reports(
     assert [line.job_id for line in listed] == [sent.job_id]
 
 
+@pytest.mark.long
 async def test_a_follower_misses_and_repeats_nothing_over_a_killed_server(
     engine: RunningEngine, serving: HttpService
 ) -> None:
@@ -105,6 +106,7 @@ async def test_a_follower_misses_and_repeats_nothing_over_a_killed_server(
     assert events.get_nowait().kind == "job.ended"
 
 
+@pytest.mark.long
 async def test_a_submission_is_sent_again_until_the_server_is_there(
     engine: RunningEngine, serving: HttpService
 ) -> None:

@@ -244,6 +244,7 @@ async def test_the_last_run_ends_a_schedule_and_an_ended_one_stays_ended(
         await set_status(engine.holdfast, made.id, None, ScheduleStatus.ACTIVE)
 
 
+@pytest.mark.long
 async def test_the_same_run_submits_one_job_and_an_erased_schedule_none(
     engine: RunningEngine,
 ) -> None:

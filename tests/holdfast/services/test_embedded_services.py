@@ -98,6 +98,7 @@ async def test_up_is_ready_to_be_used_and_after_down_nothing_runs_until_up_conti
         assert database.execute("select answer from kept").fetchone() == (42,)
 
 
+@pytest.mark.long
 async def test_second_up_attaches(shared: ServiceInstallation) -> None:
     before = load_state(shared.home)
 
@@ -110,6 +111,7 @@ async def test_second_up_attaches(shared: ServiceInstallation) -> None:
     assert took_s < 1
 
 
+@pytest.mark.long
 async def test_two_ups_at_once_start_one_of_each(installation: ServiceInstallation) -> None:
     first, second = await asyncio.gather(
         start_services(installation.settings, worker=False),
@@ -140,6 +142,7 @@ async def test_data_outlive_a_killed_postgres(shared: ServiceInstallation) -> No
         assert database.execute("select answer from kept").fetchone() == (42,)
 
 
+@pytest.mark.long
 async def test_workflows_outlive_a_killed_temporal(shared: ServiceInstallation) -> None:
     started = await start_workflow(shared)
     victim = load_state(shared.home).temporal
@@ -154,6 +157,7 @@ async def test_workflows_outlive_a_killed_temporal(shared: ServiceInstallation) 
     assert description.status.name == "RUNNING"
 
 
+@pytest.mark.long
 async def test_a_lost_state_file_leaves_nothing_behind(shared: ServiceInstallation) -> None:
     (shared.home / "services.json").write_text("not json")
 
@@ -163,6 +167,7 @@ async def test_a_lost_state_file_leaves_nothing_behind(shared: ServiceInstallati
     assert shared.processes() == []
 
 
+@pytest.mark.long
 async def test_services_of_somebody_else_are_not_started(
     shared: ServiceInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +207,7 @@ async def test_a_home_that_cannot_be_made_is_refused_by_name() -> None:
         await start_services(settings)
 
 
+@pytest.mark.long
 async def test_a_long_path_to_the_home_is_no_obstacle(installation: ServiceInstallation) -> None:
     deep = ServiceInstallation(installation.home.parent / ("long-" * 20) / "home")
 
@@ -215,6 +221,7 @@ async def test_a_long_path_to_the_home_is_no_obstacle(installation: ServiceInsta
     assert not sockets.exists()
 
 
+@pytest.mark.long
 async def test_the_worker_is_started_once_and_again_when_its_settings_change(
     running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ async def test_an_incomplete_data_folder_is_set_aside(
     assert any(kept_folder.name in line for line in running.said)
 
 
+@pytest.mark.long
 async def test_an_empty_data_folder_is_filled(installation: ServiceInstallation) -> None:
     (installation.home / "postgres").mkdir(parents=True)
 
@@ -84,6 +85,7 @@ async def test_an_empty_data_folder_is_filled(installation: ServiceInstallation)
 
 
 @pytest.mark.parametrize("content", [only_long(""), "not json", only_long('{"postgres": 7}')])
+@pytest.mark.long
 async def test_a_malformed_state_file_is_written_again(
     running: ServiceInstallation, content: str
 ) -> None:

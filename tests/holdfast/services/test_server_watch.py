@@ -80,6 +80,7 @@ async def test_killed_servers_are_started_again_and_outlive_their_worker(
     assert running.processes() == []
 
 
+@pytest.mark.long
 async def test_a_stopped_worker_leaves_restarted_servers_alone(
     running: ServiceInstallation,
 ) -> None:
@@ -96,6 +97,7 @@ async def test_a_stopped_worker_leaves_restarted_servers_alone(
     assert is_complete(load_state(running.home))
 
 
+@pytest.mark.long
 async def test_the_worker_follows_temporal_to_another_port(running: ServiceInstallation) -> None:
     await running.up(worker=True)
     before = load_state(running.home)

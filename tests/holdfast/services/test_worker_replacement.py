@@ -30,6 +30,7 @@ async def begin_job(installation: ServiceInstallation) -> None:
         database.execute(_RUNNING_JOB)
 
 
+@pytest.mark.long
 async def test_other_settings_do_not_stop_a_worker_that_is_at_work(
     running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +49,7 @@ async def test_other_settings_do_not_stop_a_worker_that_is_at_work(
     assert current_worker(running.home) != worker
 
 
+@pytest.mark.long
 async def test_a_command_without_the_workers_certificates_leaves_them_to_the_worker(
     running: ServiceInstallation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

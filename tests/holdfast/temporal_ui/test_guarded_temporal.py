@@ -102,6 +102,7 @@ def test_the_user_reads_the_ui_through_the_guard(temporal_process: GuardedTempor
     assert temporal_process.get(READ, Host="evil.example").status_code == 403
 
 
+@pytest.mark.long
 def test_the_address_of_the_ui_itself_is_new_at_each_start(
     temporal_process: GuardedTemporal,
 ) -> None:
@@ -115,6 +116,7 @@ def test_the_address_of_the_ui_itself_is_new_at_each_start(
     assert address_of(process) != before
 
 
+@pytest.mark.long
 def test_a_killed_guard_is_started_again_at_the_same_port(
     temporal_process: GuardedTemporal,
 ) -> None:
@@ -130,6 +132,7 @@ def test_a_killed_guard_is_started_again_at_the_same_port(
     assert temporal_process.get("/").status_code == 200
 
 
+@pytest.mark.long
 def test_a_guard_ends_with_its_server(temporal_process: GuardedTemporal) -> None:
     guard = temporal_process.guard
 

@@ -70,6 +70,7 @@ async def test_a_question_is_asked_under_a_cap_and_its_edited_plan_runs(
 
 
 @pytest.mark.conformance("WEB-01")
+@pytest.mark.long
 async def test_earlier_jobs_say_what_the_next_one_takes(
     engine: RunningEngine, reader: Reader
 ) -> None:

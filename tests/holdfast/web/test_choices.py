@@ -65,6 +65,7 @@ async def page(browser: Browser, answers: HeldAnswers) -> AsyncIterator[Page]:
     await page.close()
 
 
+@pytest.mark.long
 async def test_a_choice_that_takes_long_says_so(page: Page, answers: HeldAnswers) -> None:
     first = asyncio.Event()
     answers.held = {"task=T1": first}
@@ -92,6 +93,7 @@ async def test_the_last_choice_counts_whichever_answer_comes_first(
     assert page.url.endswith("?task=T2")
 
 
+@pytest.mark.long
 async def test_a_choice_stays_when_an_update_that_was_asked_before_comes_after(
     browser: Browser,
 ) -> None:

@@ -79,6 +79,7 @@ async def test_a_job_is_forked_with_an_edited_plan_and_compared(
     assert foreign.status == 403
 
 
+@pytest.mark.long
 async def test_a_job_is_forked_with_another_preset_a_setting_and_without_evidence(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

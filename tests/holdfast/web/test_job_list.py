@@ -57,6 +57,7 @@ async def test_search_and_filters_find_jobs(jobs: list[str], reader: Reader) -> 
     assert all("No job matches" in each for each in lists)
 
 
+@pytest.mark.long
 async def test_an_unsure_answer_is_not_shown_as_answered(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -86,6 +86,7 @@ async def test_the_page_follows_a_job_over_a_restart_of_the_server(
 
 
 @pytest.mark.conformance("WEB-02")
+@pytest.mark.long
 async def test_the_newest_entries_come_before_a_page_that_takes_long(
     engine: RunningEngine, reader: Reader, serving: HttpService
 ) -> None:
@@ -155,6 +156,7 @@ async def test_without_scripts_a_job_is_steered_paused_resumed_approved_and_retr
 
 
 @pytest.mark.conformance("WEB-03")
+@pytest.mark.long
 async def test_a_stopped_job_still_writes_its_report(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles
 ) -> None:
@@ -168,6 +170,7 @@ async def test_a_stopped_job_still_writes_its_report(
     assert "report.delivered" in await kinds(engine, job_id)
 
 
+@pytest.mark.long
 async def test_an_answer_about_an_older_plan_is_refused_with_a_page(
     engine: RunningEngine, reader: Reader
 ) -> None:
@@ -181,6 +184,7 @@ async def test_an_answer_about_an_older_plan_is_refused_with_a_page(
     reader.complaints.clear()  # the browser reports the status 412
 
 
+@pytest.mark.long
 async def test_a_chosen_task_shows_its_promises_and_the_plan_keeps_still(
     engine: RunningEngine, reader: Reader
 ) -> None:
@@ -224,6 +228,7 @@ async def test_every_page_of_a_job_is_accessible(
 
 
 @pytest.mark.conformance("WEB-07")
+@pytest.mark.long
 async def test_text_from_right_to_left_and_long_words_stay_in_the_window(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles
 ) -> None:
@@ -240,6 +245,7 @@ async def test_text_from_right_to_left_and_long_words_stay_in_the_window(
 
 
 @pytest.mark.conformance("WEB-03")
+@pytest.mark.long
 async def test_a_report_is_offered_only_where_something_was_found(
     engine: RunningEngine, reader: Reader
 ) -> None:

@@ -81,6 +81,7 @@ def place_of(page: str, task: str) -> str:
 
 
 @pytest.mark.conformance("WEB-05")
+@pytest.mark.long
 async def test_changes_of_the_plan_are_stepped_through_with_their_causes(
     serving: HttpService, idle_engine: RunningEngine
 ) -> None:
@@ -99,6 +100,7 @@ async def test_changes_of_the_plan_are_stepped_through_with_their_causes(
     ]
 
 
+@pytest.mark.long
 async def test_links_to_other_tasks_in_the_panel_keep_what_else_is_chosen(
     serving: HttpService, idle_engine: RunningEngine
 ) -> None:

@@ -374,6 +374,7 @@ async def check_accessible(reader: Reader) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
+@pytest.mark.long
 async def test_an_edit_of_a_plan_that_has_changed_runs_nothing_and_is_kept(
     engine: RunningEngine,
     reader: Reader,

@@ -74,6 +74,7 @@ async def test_a_question_is_asked_over_files_that_are_dropped_on_it(
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.conformance("WEB-07")
+@pytest.mark.long
 async def test_files_are_chosen_without_scripts_and_added_to_a_collection(
     engine: RunningEngine, browser: Browser, serving: HttpService, tmp_path: Path
 ) -> None:

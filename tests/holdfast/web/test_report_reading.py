@@ -73,6 +73,7 @@ async def test_a_mark_leads_to_the_exact_characters_the_call_and_the_event(
         await expect(marked).to_have_text(str(citation.mark))
 
 
+@pytest.mark.long
 async def test_every_form_of_the_report_is_a_download(
     engine: RunningEngine, reader: Reader
 ) -> None:
@@ -90,6 +91,7 @@ async def test_every_form_of_the_report_is_a_download(
     assert set(names) == expected
 
 
+@pytest.mark.long
 async def test_a_follow_up_begins_with_this_report(engine: RunningEngine, reader: Reader) -> None:
     report = await reported(engine)
     await reader.goto(f"/jobs/{report.job_id}/report")
@@ -101,6 +103,7 @@ async def test_a_follow_up_begins_with_this_report(engine: RunningEngine, reader
     await engine.holdfast.wait(Path(urlsplit(reader.page.url).path).name)
 
 
+@pytest.mark.long
 async def test_a_job_without_a_report_says_why(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles
 ) -> None:
@@ -151,6 +154,7 @@ async def test_the_report_is_accessible(scheme: str, engine: RunningEngine, read
 
 
 @pytest.mark.conformance("WEB-07")
+@pytest.mark.long
 async def test_the_keyboard_alone_opens_a_passage(engine: RunningEngine, reader: Reader) -> None:
     report = await reported(engine)
     await reader.goto(f"/jobs/{report.job_id}/report")
@@ -205,6 +209,7 @@ async def test_a_report_of_ten_megabytes_is_read_in_part_and_downloaded_whole(
 
 
 @pytest.mark.conformance("BEY-09")
+@pytest.mark.long
 async def test_the_page_says_whether_the_folder_of_the_documents_could_be_read_again(
     engine: RunningEngine, reader: Reader, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ async def test_a_tab_without_network_says_so_and_goes_on(
     reader.complaints.clear()  # the browser reports the lost network
 
 
+@pytest.mark.long
 async def test_a_tab_says_that_its_server_is_silent_and_goes_on(
     engine: RunningEngine, serving: HttpService, reader: Reader
 ) -> None:
@@ -105,6 +106,7 @@ async def test_a_tab_says_that_its_server_is_silent_and_goes_on(
     await reader.page.unroute_all(behavior="wait")
 
 
+@pytest.mark.long
 async def test_a_tab_that_was_opened_before_the_plan_shows_all_of_it(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles
 ) -> None:
@@ -117,6 +119,7 @@ async def test_a_tab_that_was_opened_before_the_plan_shows_all_of_it(
     await expect(reader.page.locator("#fall")).to_be_visible()
 
 
+@pytest.mark.long
 async def test_a_tab_of_a_job_that_was_erased_meanwhile_says_so_and_asks_no_more(
     engine: RunningEngine, reader: Reader
 ) -> None:

@@ -50,6 +50,7 @@ async def test_tool_that_always_kills_its_server_is_sent_twice_only(mortal: Hub)
         await mortal.call("lab.exit_always", {}, timeout=MINUTE)
 
 
+@pytest.mark.long
 async def test_unsafe_call_is_sent_to_a_stdio_server_that_died_while_idle(mortal: Hub) -> None:
     seen = await mortal.call("lab.seen", {}, timeout=MINUTE)
     await _kill(seen.structured["pid"])
@@ -59,6 +60,7 @@ async def test_unsafe_call_is_sent_to_a_stdio_server_that_died_while_idle(mortal
     assert again.structured["pid"] != seen.structured["pid"]
 
 
+@pytest.mark.long
 async def test_http_server_killed_in_mid_call_leaves_the_outcome_unknown(
     mortal_lab: HttpServerProcess,
 ) -> None:
@@ -74,6 +76,7 @@ async def test_http_server_killed_in_mid_call_leaves_the_outcome_unknown(
         assert (await hub.call("lab.echo", {"text": "back"}, timeout=MINUTE)).text == "back"
 
 
+@pytest.mark.long
 async def test_whether_a_tool_is_repeatable_is_not_known_while_its_server_is_away(
     mortal_lab: HttpServerProcess,
 ) -> None:
@@ -105,6 +108,7 @@ async def test_repeatable_call_waits_for_an_http_server_that_comes_back(
         assert (await calling).text == "survived"
 
 
+@pytest.mark.long
 async def test_session_of_an_older_server_is_made_again_after_its_restart() -> None:
     lab = HttpServerProcess({"LAB_OLDER": "1"})
     await lab.start()

@@ -70,6 +70,7 @@ async def test_a_worker_keeps_what_a_server_prints_in_its_home(tmp_path: Path) -
     assert log.read_text().startswith("no licence\n")
 
 
+@pytest.mark.long
 async def test_a_log_that_cannot_be_written_stops_no_server(tmp_path: Path) -> None:
     (tmp_path / "lab.log").symlink_to(tmp_path / "elsewhere")
 
