@@ -25,6 +25,7 @@ def test_a_breakage_changes_text_that_stands_in_its_file_once(breakage: Breakage
     assert breakage.broken(source) != source
 
 
+@pytest.mark.slow
 def test_each_breakage_has_a_name_of_its_own_and_tests_that_carry_its_row() -> None:
     names = [each.name for each in all_breakages()]
 

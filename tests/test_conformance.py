@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.breakages.breakage_list import files_by_row
 from tests.support.conformance_run import ID, states_by_row
 
@@ -52,6 +54,7 @@ def test_a_row_that_a_test_carries_is_not_called_planned() -> None:
     assert sorted(planned & carried_ids()) == []
 
 
+@pytest.mark.slow
 def test_every_id_that_code_and_docs_mention_is_on_the_page() -> None:
     prefixes = "|".join(sorted({id_.partition("-")[0] for id_ in states_by_id()}))
     mentions = re.compile(rf"\b(?:{prefixes})-\d\d\b")
@@ -65,6 +68,7 @@ def test_every_id_that_code_and_docs_mention_is_on_the_page() -> None:
     assert sorted(unknown) == []
 
 
+@pytest.mark.slow
 def test_no_reference_points_to_a_document_outside_the_project() -> None:
     """`seed 002` and `H-59` named files that readers of this repository do not have."""
     outside = re.compile(r"\bseed 00\d|\b[HKTVW]-\d\d\b")

@@ -166,6 +166,7 @@ def module_source(name: str) -> str:
 @pytest.mark.parametrize(
     "command", [c for c in shell_commands() if c.words[0] == "holdfast"], ids=str
 )
+@pytest.mark.slow
 def test_a_holdfast_command_of_the_documentation_is_understood(command: DocumentedCommand) -> None:
     parse(command.words[1:])
 
@@ -192,6 +193,7 @@ def parse(words: Sequence[str]) -> None:
         context = group.make_context(name, list(rest), parent=context)
 
 
+@pytest.mark.slow
 def test_every_command_and_option_in_running_text_exists() -> None:
     unknown = [
         f"{command}: {word}"
@@ -222,6 +224,7 @@ def test_every_other_command_of_the_documentation_is_a_known_exception() -> None
     assert unknown == []
 
 
+@pytest.mark.slow
 def test_every_message_of_the_troubleshooting_page_is_one_of_the_product() -> None:
     page = (ROOT / "docs/troubleshooting.md").read_text()
     messages = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)

@@ -20,6 +20,7 @@ RELEASED = re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(
 
 @pytest.mark.conformance("PUB-04")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_nothing_that_is_frozen_is_gone(kind: str) -> None:
     allowed = {line for of, line in removals(PAGE, VERSION) if of == kind}
     gone = recorded(kind) - set(KINDS[kind]()) - allowed

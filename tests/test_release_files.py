@@ -68,6 +68,7 @@ def test_every_package_has_a_licence_that_is_permitted() -> None:
 
 @pytest.mark.conformance("PUB-01")
 @pytest.mark.timeout(400)  # under load the program takes minutes
+@pytest.mark.slow
 def test_the_sbom_lists_every_locked_package_with_its_hashes(tmp_path: Path) -> None:
     file = tmp_path / "sbom.json"
     program = Path(sys.executable).with_name("cyclonedx-py")

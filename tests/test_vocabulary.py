@@ -168,6 +168,7 @@ def uses(word: RetiredWord) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("word", RETIRED, ids=lambda word: word.instead)
+@pytest.mark.slow
 def test_a_retired_word_is_used_nowhere(word: RetiredWord) -> None:
     found = [f"{file}: …{excerpt}…" for file, excerpt in uses(word)]
 

@@ -15,6 +15,8 @@ from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkT
 from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
 from holdfast.models.jobs.activity_orders import AttemptOrder
 
+pytestmark = pytest.mark.slow
+
 
 class Failing(ActivityInboundInterceptor):
     """An activity that fails like this."""

@@ -127,6 +127,7 @@ def test_the_interval_of_equal_differences_is_that_difference():
 
 
 @given(st.lists(st.sampled_from([-100.0, 0.0, 100.0]), min_size=1, max_size=30))
+@pytest.mark.slow
 def test_an_interval_is_the_same_again_and_within_the_differences(differences: list[float]):
     found = bootstrap_interval(differences, resamples=400)
 

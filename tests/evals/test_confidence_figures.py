@@ -44,6 +44,7 @@ def rated(*pairs: tuple[float, bool], route: AnswerRoute | None = None) -> list[
 
 
 @given(rated_answers)
+@pytest.mark.slow
 def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer(
     answers: Sequence[RatedAnswer],
 ) -> None:

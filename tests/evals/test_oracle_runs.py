@@ -174,6 +174,7 @@ async def test_the_27_functions_are_tools_of_a_server(file: Path):
     ("questions", "base"),
     [("lab_questions", "lab_kb"), ("questions_small", "kb"), ("questions_valid_empty", "kb")],
 )
+@pytest.mark.slow
 def test_every_step_of_the_gold_programs_gives_what_the_data_say(questions: str, base: str):
     folder = DATA / "kopl_mini"
     tools = tool_functions(KoplTools(KnowledgeBase.read(folder / f"{base}.json")))

@@ -26,6 +26,8 @@ from holdfast.tools.mcp.answers.answer_passages import AnswerSource
 from holdfast.tools.optional_parts import OptionalPart
 from tests.support.tools.missing_parts import hide_parts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

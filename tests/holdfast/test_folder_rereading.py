@@ -14,6 +14,8 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_records import StoredDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
+pytestmark = pytest.mark.slow
+
 ADDED = IngestOptions(replaces_collection=False)
 
 

@@ -28,6 +28,8 @@ from holdfast.tools.mcp.transports.server_connection import CONNECT_TIMEOUT
 from holdfast.tools.sandbox.sandbox_support import find_sandbox
 from tests.support.services.bare_environment import bare_environment
 
+pytestmark = pytest.mark.slow
+
 _MIGRATION = "holdfast.storage.core.schema_migration"
 
 
@@ -155,7 +157,6 @@ os._exit(0)  # the client's threads can crash an interpreter that shuts down in 
 """
 
 
-@pytest.mark.slow
 async def test_the_log_of_temporals_client_does_not_mix_with_results(temporal: Client) -> None:
     host, port = temporal.service_client.config.target_host.rsplit(":", 1)
     pipes: list[asyncio.StreamWriter] = []

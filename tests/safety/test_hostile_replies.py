@@ -28,6 +28,8 @@ from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.loop_stall import measured_stall
 
+pytestmark = pytest.mark.slow
+
 LONGEST_STALL_S = 1.0
 """Twice what is promised: on a busy machine the same work takes up to twice the CPU time."""
 MB = 1_000_000
@@ -207,7 +209,6 @@ async def test_the_faults_of_as_many_values_as_are_read_stall_nothing(one: str) 
     assert stall.longest_s < LONGEST_STALL_S
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("SAF-03")
 async def test_a_job_whose_model_sends_too_much_ends_after_one_call_and_says_so(
     engine: RunningEngine, model: ScriptedModel
@@ -220,7 +221,6 @@ async def test_a_job_whose_model_sends_too_much_ends_after_one_call_and_says_so(
     assert "its reply has more than 2,000,000 bytes, which is the limit" in job.message
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("SAF-01")
 async def test_a_job_whose_planner_writes_5000_tasks_asks_for_a_smaller_plan(
     engine: RunningEngine, model: ScriptedModel

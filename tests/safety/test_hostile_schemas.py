@@ -140,6 +140,7 @@ PAIRS: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.conformance("SAF-02")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("schema", "value"), PAIRS.values(), ids=PAIRS)
+@pytest.mark.slow
 def test_an_answer_is_checked_or_refused_in_bounded_time(
     schema: dict[str, Any], value: object
 ) -> None:
@@ -179,6 +180,7 @@ IN_PLANS = {name: pair for name, pair in PAIRS.items() if copies(pair[1])}
 @pytest.mark.conformance("SAF-02")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("schema", "value"), IN_PLANS.values(), ids=IN_PLANS)
+@pytest.mark.slow
 def test_a_plan_for_a_hostile_tool_is_checked_in_bounded_time(
     schema: dict[str, Any], value: Any
 ) -> None:

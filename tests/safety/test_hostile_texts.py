@@ -64,6 +64,7 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("text", MARKS.values(), ids=MARKS)
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.slow
 def test_marks_are_read_in_bounded_time(read: Callable[[str], object], text: str) -> None:
     assert processor_s(lambda: read(text), Unresolved) < LONGEST_STALL_S
 
@@ -97,6 +98,7 @@ PATHS = [
 
 @pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path[:30])
+@pytest.mark.slow
 def test_a_reference_is_resolved_or_refused_in_bounded_time(path: str) -> None:
     memory: dict[str, dict[str, JsonValue]] = {"T1": {"x": nested(30), "y": list(range(1000))}}
 
@@ -135,6 +137,7 @@ PLANS = {
 
 @pytest.mark.conformance("SAF-01")
 @pytest.mark.parametrize("text", PLANS.values(), ids=PLANS)
+@pytest.mark.slow
 def test_an_edited_plan_is_read_or_refused_in_bounded_time(text: str) -> None:
     def read() -> object:
         with pytest.raises(BadInput):

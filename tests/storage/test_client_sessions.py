@@ -20,6 +20,8 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.open_calls import give_sign_of_life, has_call_under_way
 
+pytestmark = pytest.mark.slow
+
 _OPENED = text("""
     insert into model_calls
         (job_id, task_id, attempt, part, request_hash, request, status, role, model)

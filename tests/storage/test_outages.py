@@ -19,7 +19,7 @@ from holdfast.storage.questions import question_rows
 from holdfast.storage.questions.question_rows import NewQuestion
 from tests.support.jobs.earlier_jobs import earlier_request
 
-pytestmark = pytest.mark.conformance("REL-01")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("REL-01")]
 
 _HOUR = timedelta(hours=1)
 

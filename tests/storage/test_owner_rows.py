@@ -18,7 +18,7 @@ from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
-pytestmark = pytest.mark.conformance("OPS-08")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("OPS-08")]
 
 _WITHOUT_FOREIGN_KEYS = text("set local session_replication_role = replica")
 TABLES = [table.name for table in metadata.sorted_tables]

@@ -26,6 +26,8 @@ from holdfast.storage.views import job_queries
 from tests.support.jobs.database_services import database_services
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
+pytestmark = pytest.mark.slow
+
 JOB = "job-1"
 _HALF_AN_HOUR = timedelta(minutes=30)
 ASKED = NewQuestion(key="k", kind=QuestionKind.QUESTION, task_id="T1", text="Which?", default="so")

@@ -26,7 +26,7 @@ from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.limits.quota_uses import QuotaUse, quota_use, take_quota
 from tests.support.endpoints.scripted_model import ScriptedModel
 
-pytestmark = pytest.mark.conformance("OPS-10")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("OPS-10")]
 
 OWNER = QuotaHolder.OWNER
 

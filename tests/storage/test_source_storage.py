@@ -19,6 +19,8 @@ from holdfast.storage.plans import task_transactions
 from holdfast.tools.mcp.answers.answer_reader import read_tool_answer
 from tests.storage.plans.test_task_transactions import begin_sample_job, sample_attempt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:

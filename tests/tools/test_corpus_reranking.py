@@ -19,6 +19,8 @@ from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.tools.corpus.corpus_retrieval import CorpusRetrieval, RetrievalResult
 from tests.support.endpoints.hosted_app import HostedApp
 
+pytestmark = pytest.mark.slow
+
 _TEXTS = ("The lamp, the lamp, the lamp.", "A lamp of brass.", "The oil of a lamp and more words.")
 
 

@@ -23,6 +23,8 @@ from holdfast.tools.mcp.tool_hub import Hub
 from holdfast.tools.mcp.tool_server import BuiltinServer
 from tests.support.endpoints.embeddings_endpoint import EmbeddingsRefusal, HashingEmbeddings
 
+pytestmark = pytest.mark.slow
+
 _TEXTS = {
     "lamp.md": "The lamp burned oil every night.",
     "lens.md": "The lens was ground by Brandreth.",

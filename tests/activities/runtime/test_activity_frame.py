@@ -18,6 +18,8 @@ from holdfast.storage.core.tables.job_tables import receipts
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views import job_queries
 
+pytestmark = pytest.mark.slow
+
 JOB = "job-1"
 KEY = "weigh"
 FIRST_RUN = RunOrder(job_id=JOB, epoch=1)

@@ -31,6 +31,8 @@ from tests.support.jobs.plan_builders import final_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 TASK = ReasonerTask(question="Who?", description="deduce", inputs=(), outputs=())
 ANSWER = {"status": "completed", "reasoning_steps": ["therefore"]}
 

@@ -87,6 +87,7 @@ def test_only_ticks_with_services_count(ticks: list[tuple[bool, float]]) -> None
     attempt_s=st.floats(0.5, 1000),
     deaths=st.lists(st.floats(0, 24 * _HOUR_S), max_size=5),
 )
+@pytest.mark.slow
 def test_a_call_that_never_answers_ends_when_its_limit_was_worked(
     total_s: float, attempt_s: float, deaths: list[float]
 ) -> None:

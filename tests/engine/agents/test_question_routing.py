@@ -39,7 +39,7 @@ from holdfast.storage.questions import question_rows
 from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 
-pytestmark = pytest.mark.conformance("WAVE-05")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("WAVE-05")]
 
 JOB = "job-1"
 HEIGHT = "How tall is the Gannet Stair Light?"

@@ -22,6 +22,8 @@ from tests.support.jobs.running_engine import RunningEngine
 from tests.support.long_parameters import only_long
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 SAME = ("wikipedia_search", "same")
 
 
@@ -32,7 +34,6 @@ def same(count: int) -> Plan:
     return plan(*tasks, final_task("T9", f"T{count}"))
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("HZN-06")
 async def test_second_identical_call_is_warned_of_and_the_third_refused_and_replanned(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
@@ -63,7 +64,6 @@ async def test_second_identical_call_is_warned_of_and_the_third_refused_and_repl
     assert statuses == {"T1": "done", "T2": "done", "T3": "refused", "T3a": "done"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["4", only_long("none"), only_long("0")])
 async def test_without_a_limit_or_below_it_the_recorded_answer_is_given_each_time(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, limit: str
@@ -77,7 +77,6 @@ async def test_without_a_limit_or_below_it_the_recorded_answer_is_given_each_tim
     assert tools.called == [SAME]
 
 
-@pytest.mark.slow
 @pytest.mark.long
 async def test_task_that_a_person_runs_again_is_exempt_and_counts_for_nobody(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools

@@ -24,7 +24,7 @@ from tests.support.jobs.running_engine import running_engine
 from tests.support.services.http_service import HttpService
 from tests.support.tools.scripted_tools import ScriptedTools
 
-pytestmark = pytest.mark.conformance("OPS-06")
+pytestmark = [pytest.mark.slow, pytest.mark.conformance("OPS-06")]
 
 WORDS = ("zanzibarite", "quarrymaster", "wollastonite", "serpentine")
 """In the question, in a label, in what a tool answers, and in the words of a person."""

@@ -29,6 +29,8 @@ from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 SECONDS = timedelta(seconds=30)
 
 
@@ -44,7 +46,6 @@ async def temporal_status(engine: RunningEngine, job_id: str) -> WorkflowExecuti
     return (await engine.temporal.get_workflow_handle(job_id).describe()).status
 
 
-@pytest.mark.slow
 async def test_a_failed_job_closes_its_workflow_as_failed_with_the_reason_and_can_be_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -65,7 +66,6 @@ async def test_a_failed_job_closes_its_workflow_as_failed_with_the_reason_and_ca
     assert await temporal_status(engine, failed.job_id) is WorkflowExecutionStatus.COMPLETED
 
 
-@pytest.mark.slow
 @pytest.mark.long
 async def test_a_cancelled_job_closes_its_workflow_as_cancelled_and_can_be_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
@@ -82,7 +82,6 @@ async def test_a_cancelled_job_closes_its_workflow_as_cancelled_and_can_be_resum
     assert await temporal_status(engine, job_id) is WorkflowExecutionStatus.COMPLETED
 
 
-@pytest.mark.slow
 @pytest.mark.long
 async def test_a_job_cancelled_in_temporal_closes_its_workflow_as_cancelled(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
@@ -95,7 +94,6 @@ async def test_a_job_cancelled_in_temporal_closes_its_workflow_as_cancelled(
     assert (await job_rows.load_job(engine.db, job_id)).status is JobStatus.CANCELLED
 
 
-@pytest.mark.slow
 async def test_a_run_that_starts_after_the_end_closes_as_the_job_ended(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

@@ -34,6 +34,8 @@ from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 FIRST, BACKUP = "scripted", "backup"
 AWAY = ScriptedReply(status=503, error={"message": "overloaded"})
 """Not 429, which pauses the model for all its tasks: test_model_pauses."""
@@ -83,7 +85,6 @@ async def written_by(engine: RunningEngine, job_id: str) -> str:
     return report.model
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("VMAO-12")
 @pytest.mark.long
 async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call(
@@ -112,7 +113,6 @@ async def test_model_busy_for_longer_than_the_patience_is_replaced_for_that_call
     assert await written_by(engine, job.job_id) == f"{FIRST}, with {BACKUP}"
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("VMAO-12")
 @pytest.mark.long
 async def test_report_names_the_fallback_that_wrote_it(
@@ -127,7 +127,6 @@ async def test_report_names_the_fallback_that_wrote_it(
     assert [event.task for event in await falls(engine.db, job.job_id)] == ["report"]
 
 
-@pytest.mark.slow
 async def test_model_busy_for_less_than_the_patience_is_asked_again(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -159,7 +158,6 @@ LASTING = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("reply", "status", "reason"), LASTING.values(), ids=LASTING.keys())
 @pytest.mark.long
 async def test_what_lasts_is_never_put_to_the_fallback(

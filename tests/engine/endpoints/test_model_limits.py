@@ -24,6 +24,8 @@ from holdfast.storage.limits.model_turns import end_turn, take_turn
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.slow
+
 TASK = ReasonerTask(question="?", description="answer", inputs=(), context=(), outputs=())
 MODEL = "limited"
 

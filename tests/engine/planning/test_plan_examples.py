@@ -31,11 +31,12 @@ from tests.support.jobs.plan_builders import (
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
+pytestmark = pytest.mark.slow
+
 TWO_STEPS = plan(lookup_task("T1", query="first"), final_task("T2", "T1"))
 QUESTION = "Who kept the northern tower?"
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("HZN-08")
 async def test_the_planner_sees_the_plan_that_answered_a_similar_question(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
@@ -56,7 +57,6 @@ async def test_the_planner_sees_the_plan_that_answered_a_similar_question(
     assert not {"status", "result"} & set(example["plan"]["tasks"][0])
 
 
-@pytest.mark.slow
 async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, database_url: str
 ) -> None:
@@ -90,7 +90,6 @@ async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
     assert shown == [1, 1, 1, 3], "and a later job sees what came since"
 
 
-@pytest.mark.slow
 @pytest.mark.conformance("HZN-08")
 @pytest.mark.long
 async def test_a_planner_sees_plans_of_the_kind_that_it_makes(

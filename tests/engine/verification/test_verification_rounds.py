@@ -27,6 +27,8 @@ from tests.support.jobs.verification_job import (
     verified_agent_task,
 )
 
+pytestmark = pytest.mark.slow
+
 COMPLETE, PARTIAL, INCOMPLETE = Completeness
 FIRST = {"T1": 0.90, "T2": 0.45, "T3": 0.85, "T4": 0.30, "T5": 0.25}
 

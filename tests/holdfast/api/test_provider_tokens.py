@@ -22,6 +22,8 @@ from tests.support.endpoints.sign_in_provider import SignInProvider
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.services.http_service import HttpService
 
+pytestmark = pytest.mark.slow
+
 QUESTION = {"question": "Who built the pier?"}
 
 
@@ -55,7 +57,6 @@ async def asked(
         return await client.request(method, f"{serving.url}/v1{path}", **more)
 
 
-@pytest.mark.slow
 async def test_a_token_asks_for_its_owner_who_sees_nothing_of_another(
     serving: HttpService, provider: SignInProvider
 ) -> None:
@@ -75,7 +76,6 @@ async def test_a_token_asks_for_its_owner_who_sees_nothing_of_another(
     assert (await asked(serving, root, "GET", "/keys")).status_code == 403
 
 
-@pytest.mark.slow
 async def test_a_browser_cannot_sign_in_with_a_token(
     serving: HttpService, provider: SignInProvider
 ) -> None:

@@ -21,6 +21,8 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.status_and_last_event import JobProgress, load_job_progress
 
+pytestmark = pytest.mark.slow
+
 JOB = "job-followed"
 EVERY = timedelta(milliseconds=20)
 

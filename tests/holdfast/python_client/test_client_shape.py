@@ -54,6 +54,7 @@ def test_the_client_loads_nothing_of_the_engine(tmp_path: Path) -> None:
     assert {name.partition(".")[0] for name in loaded} & ENGINE == set()
 
 
+@pytest.mark.slow
 def test_the_synchronous_client_is_made_from_the_asynchronous_one() -> None:
     made = synchronous_files()
 

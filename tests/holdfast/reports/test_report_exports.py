@@ -287,6 +287,7 @@ def with_figures(**pictures: bytes) -> tuple[Report, dict[str, StoredFigure]]:
 
 @pytest.mark.conformance("REC-05")
 @pytest.mark.parametrize("density", [(3937, 3937), (3937, 39), (1, 1)])
+@pytest.mark.slow
 def test_figures_are_images_that_fit_their_page_in_each_format(density: tuple[int, int]) -> None:
     drawn, images = with_figures(Wide=png(400, 100, density), Tall=png(40, 1600, density))
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def stored(tasks: Sequence[Task], change: int = 1) -> list[StoredTask]:
 
 
 @given(plans(), st.data())
+@pytest.mark.slow
 def test_added_tasks_move_no_other_task(tasks: list[Task], data: st.DataObject) -> None:
     count = data.draw(st.integers(1, len(tasks)))
 
@@ -47,6 +49,7 @@ def test_added_tasks_move_no_other_task(tasks: list[Task], data: st.DataObject) 
 
 
 @given(plans())
+@pytest.mark.slow
 def test_every_task_has_a_place_of_its_own_behind_what_it_needs(tasks: list[Task]) -> None:
     layout, columns = plan_layout(tasks), columns_of(tasks)
     places = {(box.x, box.y) for box in layout.boxes}

@@ -15,6 +15,7 @@ words = st.frozensets(st.text(max_size=3), max_size=6)
 
 
 @given(prose)
+@pytest.mark.slow
 def test_every_character_but_white_space_is_in_exactly_one_sentence(text: str) -> None:
     spans = sentence_spans(text)
 
@@ -78,6 +79,7 @@ def test_the_words_of_two_texts_are_the_words_of_both(one: str, other: str) -> N
 
 
 @given(prose, st.integers(1, 5))
+@pytest.mark.slow
 def test_short_words_can_be_left_out(text: str, least: int) -> None:
     assert words_of(text, least) == {word for word in words_of(text) if len(word) >= least}
 

@@ -109,6 +109,7 @@ def test_a_value_that_looks_like_a_reference_is_not_resolved_again() -> None:
 
 @pytest.mark.conformance("KPI-05")
 @given(JSON)
+@pytest.mark.slow
 def test_any_value_comes_back_as_it_was_stored(value: object) -> None:
     if value is not None:
         assert resolve_references("<JSON_PATH>T1.v</JSON_PATH>", {"T1": {"v": value}}) == value

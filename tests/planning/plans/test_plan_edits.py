@@ -40,6 +40,7 @@ def test_what_is_printed_for_an_editor_is_read_back_as_the_same_plan() -> None:
 @example("a line\x85another\u2028word")
 @example("1.5e3")
 @example({"1.5e3": {"<<": "="}})
+@pytest.mark.slow
 def test_every_text_and_value_of_a_plan_is_read_back_from_yaml_as_it_was(value: JsonValue) -> None:
     said = value if isinstance(value, str) else "why"
     given_value = TaskInput(name="query", value=value).with_reference_flag()

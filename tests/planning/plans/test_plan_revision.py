@@ -216,6 +216,7 @@ def plans_and_proposals(draw: st.DrawFn) -> tuple[Plan, RevisionProposal]:
 
 @pytest.mark.conformance("TDP-06")
 @given(plans_and_proposals())
+@pytest.mark.slow
 def test_a_revision_without_faults_keeps_the_graph_whole_and_the_finished_as_it_was(
     case: tuple[Plan, RevisionProposal],
 ) -> None:

@@ -262,6 +262,7 @@ def worlds(draw: st.DrawFn) -> tuple[JobState, st.DataObject]:
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds())
+@pytest.mark.slow
 def test_every_job_ends_and_no_law_is_broken(world: tuple[JobState, st.DataObject]) -> None:
     """Whatever fails, in whatever order things come back: the run ends, in order, within limits."""
     state, data = world

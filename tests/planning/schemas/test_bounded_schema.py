@@ -154,6 +154,7 @@ SCHEMAS = st.dictionaries(KEYWORDS, VALUES, max_size=5)
 
 
 @given(SCHEMAS, VALUES)
+@pytest.mark.slow
 def test_any_schema_is_refused_or_checks_any_value(schema: dict[str, Any], value: object) -> None:
     if schema_fault(schema) is not None:
         return
@@ -211,6 +212,7 @@ SOUND_SCHEMAS = st.recursive(st.booleans() | st.just({}), _with_parts, max_leave
 
 
 @given(_with_parts(SOUND_SCHEMAS), SMALL)
+@pytest.mark.slow
 def test_a_sound_schema_allows_what_the_library_allows(
     schema: dict[str, Any], value: object
 ) -> None:

@@ -49,6 +49,7 @@ def test_of_ten_values_or_fewer_all_are_near() -> None:
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=40), st.data())
+@pytest.mark.slow
 def test_a_value_is_nearest_to_itself_and_all_that_is_near_is_a_value(
     values: list[str], data: st.DataObject
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_value_is_nearest_to_itself_and_all_that_is_near_is_a_value(
         assert known.same(asked) == asked
 
 
+@pytest.mark.slow
 def test_a_misspelled_value_is_found_among_a_hundred_thousand() -> None:
     vocabulary = Vocabulary(f"entity of type {n:06d}" for n in range(100_000))
     vocabulary.prepare()

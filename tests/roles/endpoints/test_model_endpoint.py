@@ -159,6 +159,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("name", TABLE)
+@pytest.mark.slow
 async def test_each_error_says_whether_trying_again_helps(
     name: str, server: ScriptedModel, endpoint: EndpointModel
 ) -> None:

@@ -334,6 +334,7 @@ TEXTS = st.text() | st.lists(WORDS, max_size=30).map("".join) | VALUES.map(json.
 @example('{"extracted_entities": "x"}', ExtractorAnswer)
 @example('{"execution_result": "x"}', ReasonerAnswer)
 @example('{"execution_result": {"outputs": [1]}}', ReasonerAnswer)
+@pytest.mark.slow
 def test_any_text_is_an_answer_or_invalid(text: str, answer: type[BaseModel]) -> None:
     with suppress(ReplyInvalid):
         assert isinstance(read_reply(text, answer), answer)

@@ -47,6 +47,7 @@ class Recorded:
 @pytest.mark.conformance("BEY-11")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", RECEIPTS)
+@pytest.mark.slow
 async def test_a_response_is_recorded_like_a_chat_completion(name: str, way: str) -> None:
     request, reply = RECEIPTS[name]
     progress = CallProgress()

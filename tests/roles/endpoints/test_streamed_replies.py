@@ -209,6 +209,7 @@ async def test_events_are_read_as_the_standard_writes_them(end: bytes) -> None:
     ],
     ids=["text", "thoughts", "line", "event", "calls", "comments", "lines"],
 )
+@pytest.mark.slow
 async def test_a_stream_without_bounds_is_refused(raw: bytes, reason: str) -> None:
     with ScriptedModel(lambda _: events(raw, ends=b"")) as server:
         async with opened_endpoint(server) as model:

@@ -221,6 +221,7 @@ def test_sentences_are_pieces_of_the_text_in_order(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["The lease was signed by Anna Weber on 3 May 2021. ", "x", "A b. ", '"']
 )
+@pytest.mark.slow
 def test_a_megabyte_is_read_in_bounded_time(piece: str) -> None:
     huge = Fragment(title="Huge", text=piece * (1_000_000 // len(piece)))
     question = "date: When was the office lease signed?"

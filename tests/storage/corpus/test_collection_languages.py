@@ -11,6 +11,8 @@ from holdfast.storage.corpus.collection_queries import collection_counts
 from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 
+pytestmark = pytest.mark.slow
+
 GERMAN = "Die Häuser am Fluß wurden für den Schützenverein gebaut."
 
 

@@ -20,6 +20,8 @@ from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import MAX_HITS, CorpusStore
 from holdfast.tools.corpus.corpus_server import corpus_server
 
+pytestmark = pytest.mark.slow
+
 _SERVER = """
 import logging, os
 from holdfast.storage.corpus.corpus_store import CorpusStore
@@ -313,7 +315,6 @@ async def test_the_server_says_what_was_wrong_with_a_call(corpus: CorpusStore) -
     assert many.is_error
 
 
-@pytest.mark.slow
 async def test_the_server_runs_over_stdio(
     corpus: CorpusStore, database_url: str, tmp_path: Path
 ) -> None:

@@ -17,6 +17,8 @@ from holdfast.storage.corpus.corpus_records import NewDocument
 from holdfast.storage.corpus.corpus_store import CorpusStore
 from holdfast.storage.corpus.search_statements import MAX_POSTINGS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def corpus(database_url: str) -> AsyncIterator[CorpusStore]:
@@ -170,7 +172,6 @@ async def test_counts_follow_any_writes(
     assert {word: n for word, n in (await _words(corpus)).items() if n} == held
 
 
-@pytest.mark.slow
 async def test_common_words_are_not_looked_up_where_rarer_ones_are(corpus: CorpusStore) -> None:
     common = [f"The light of the coast, year {n}." for n in range(MAX_POSTINGS // 2 + 10)]
     rare = "Quillhaven had a light."

@@ -27,6 +27,8 @@ from holdfast.storage.questions.budget_question_rows import withdraw_budget_ques
 from holdfast.storage.views import job_queries
 from tests.support.jobs.database_services import database_services
 
+pytestmark = pytest.mark.slow
+
 PRICE = Price(input=Decimal(1), output=Decimal(10))  # per million
 
 

@@ -17,6 +17,8 @@ from holdfast.storage.jobs import job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.views import job_queries
 
+pytestmark = pytest.mark.slow
+
 REQUEST = JobRequest(question="?", preset="kpi-chain", model="m", strategy=Strategy())
 
 

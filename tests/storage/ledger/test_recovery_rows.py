@@ -24,6 +24,8 @@ from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.views import job_queries
 
+pytestmark = pytest.mark.slow
+
 JOB = "job-1"
 MODEL_CALL = ModelRequest(model="m", role="planner", messages=(Message(role="user", content="x"),))
 COMPLETION = Completion(text="{}", model="m", input_tokens=70, output_tokens=5)

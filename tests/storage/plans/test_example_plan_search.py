@@ -12,6 +12,8 @@ from holdfast.storage.plans.plan_example_queries import SIMILAR_QUESTIONS, find_
 from tests.support.jobs.earlier_jobs import earlier_request, store_ended_job
 from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 
+pytestmark = pytest.mark.slow
+
 TWO_STEPS = plan(lookup_task("T1", query="keeper of the tower"), final_task("T2", "T1"))
 
 

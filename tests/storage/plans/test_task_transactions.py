@@ -29,6 +29,8 @@ from holdfast.storage.plans import plan_change_rows, task_queries, task_transact
 from holdfast.storage.plans.task_transactions import RunningTask, TaskAttemptOutcome
 from holdfast.storage.views import job_queries
 
+pytestmark = pytest.mark.slow
+
 MODEL_CALL = ModelRequest(model="m", role="r", messages=(Message(role="user", content="x"),))
 PLAN = Plan(
     tasks=(
@@ -312,7 +314,6 @@ async def test_a_connection_lost_under_a_statement_is_storage_away(
             await waiting
 
 
-@pytest.mark.slow
 async def test_a_server_that_is_not_there_is_storage_away(tmp_path: Path) -> None:
     nowhere = Database(f"postgresql+psycopg:///none?host={tmp_path}")
     order = TaskOrder(job_id="j", epoch=1, task_id="T1", attempt=1)

@@ -107,6 +107,7 @@ def test_a_page_with_a_control_character_keeps_its_text() -> None:
 
 
 @pytest.mark.parametrize("piece", ["<div>", "<a ", "<!--", "<ul><li>", "<nav>", "<tr><td>x", "&"])
+@pytest.mark.slow
 def test_a_hostile_page_is_read_or_refused_in_bounded_time(piece: str) -> None:
     page = (piece * 200_000).encode()
 
@@ -190,6 +191,7 @@ _PARTS = st.sampled_from(
 @pytest.mark.parametrize("ending", DOCUMENT_ENDINGS)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
+@pytest.mark.slow
 def test_any_bytes_are_read_or_refused(ending: str, data: st.DataObject) -> None:
     parts = data.draw(st.lists(st.one_of(st.binary(max_size=300), _PARTS), max_size=4))
 

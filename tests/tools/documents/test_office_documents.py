@@ -217,6 +217,7 @@ def test_a_cell_that_claims_a_billion_columns_costs_one() -> None:
     ],
     ids=range(14),
 )
+@pytest.mark.slow
 def test_hostile_files_are_refused_with_the_way_out(
     name: str, data: bytes, reason: str | None
 ) -> None:
@@ -237,6 +238,7 @@ def _document_of(kind: str) -> bytes:
 @pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx"])
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(part=st.integers(0, 100), place=st.floats(0, 1), noise=st.binary(max_size=30))
+@pytest.mark.slow
 def test_a_package_with_a_damaged_part_is_read_or_refused(
     kind: str, part: int, place: float, noise: bytes
 ) -> None:
@@ -255,6 +257,7 @@ def test_a_package_with_a_damaged_part_is_read_or_refused(
 @pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx"])
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(place=st.floats(0, 1), noise=st.binary(max_size=30), cut=st.booleans())
+@pytest.mark.slow
 def test_a_damaged_package_is_read_or_refused(
     kind: str, place: float, noise: bytes, cut: bool
 ) -> None:

@@ -137,6 +137,7 @@ async def test_a_server_with_a_url_is_closed_to_private_jobs_until_it_is_allowed
     assert tools.called == [("note", "a")]
 
 
+@pytest.mark.slow
 async def test_a_program_is_open_to_private_jobs_if_its_tools_declare_that_nothing_leaves(
     tmp_path: Path,
 ) -> None:
@@ -161,6 +162,7 @@ async def test_a_program_is_open_to_private_jobs_if_its_tools_declare_that_nothi
     ],
     ids=["collection", "earlier plans", "tables", "private server"],
 )
+@pytest.mark.slow
 async def test_what_makes_a_job_private(tmp_path: Path, job: JobRequest, toml: str) -> None:
     command = json.dumps([sys.executable, FOLDER_SERVER, str(tmp_path)])
     async with opened_hub(tmp_path, f"[servers.kb]\ncommand = {command}\n{WIKI}{toml}") as hub:

@@ -41,6 +41,7 @@ async def log_of(path: Path, *chunks: bytes) -> None:
 
 
 @pytest.mark.conformance("SAF-04")
+@pytest.mark.slow
 async def test_the_log_of_a_server_has_no_secret_and_no_reader_but_its_owner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_umask: None
 ) -> None:

@@ -148,6 +148,7 @@ _HTML = st.lists(st.sampled_from(_PIECES), max_size=60).map(lambda each: "".join
 
 @settings(max_examples=60, deadline=None)
 @given(body=_HTML | st.binary(max_size=200), charset=st.sampled_from(["", "utf-8", "big5", "x"]))
+@pytest.mark.slow
 def test_any_page_is_read_or_refused_in_one_way(body: bytes, charset: str) -> None:
     logging.disable()
     try:

@@ -297,6 +297,7 @@ async def test_host_that_does_not_answer_passes() -> None:
             await web.fetch(site.url("/"))
 
 
+@pytest.mark.slow
 async def test_robots_are_obeyed_unless_the_operator_says_otherwise() -> None:
     robots = "User-agent: *\nDisallow: /private\n\nUser-agent: holdfast\nDisallow: /not-for-us\n"
     pages = {"/robots.txt": SiteAnswer(robots, type="text/plain")}

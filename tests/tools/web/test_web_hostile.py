@@ -52,6 +52,7 @@ async def web(site: ScriptedSite) -> AsyncIterator[WebHub]:
         yield web
 
 
+@pytest.mark.slow
 async def test_what_is_not_public_is_not_dialled_unless_the_operator_allows_it() -> None:
     async with ScriptedSite({"/": PAGE}) as site:
         async with open_web_hub(ports=(80, site.port)) as web:
@@ -144,6 +145,7 @@ def bomb(size_mb: int) -> bytes:
     return b"".join(packer.compress(b"0" * 2**20) for _ in range(size_mb)) + packer.flush()
 
 
+@pytest.mark.slow
 async def test_bomb_is_not_unpacked_beyond_the_limit(web: WebHub, site: ScriptedSite) -> None:
     packed = bomb(300)
     assert len(packed) < 400_000
@@ -186,6 +188,7 @@ async def test_broken_packing_is_refused(web: WebHub, site: ScriptedSite) -> Non
     ],
     ids=["endless", "header flood", "gibberish", "drip", "silence", "continues"],
 )
+@pytest.mark.slow
 async def test_server_that_never_ends_is_left(
     page: RawAnswer, kind: type[HoldfastError], words: str
 ) -> None:
@@ -233,6 +236,7 @@ async def test_tarpit_slows_no_other_host() -> None:
         ("text/html", b"", "holds no text|is empty"),
     ],
 )
+@pytest.mark.slow
 async def test_what_holds_no_text_says_so(
     web: WebHub, site: ScriptedSite, type_: str, body: bytes, words: str
 ) -> None:
@@ -290,6 +294,7 @@ async def test_page_cannot_forge_its_metadata_beyond_plain_lines(
     assert page["date"] == ""
 
 
+@pytest.mark.slow
 async def test_reading_process_that_hangs_or_dies_is_replaced(tmp_path: Path) -> None:
     async with ReaderPool(patience_s=20) as readers:
         await readers.read(BodyKind.TEXT, "http://a.test/", "", b"first")
@@ -352,6 +357,7 @@ def certified(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, ssl.create_default_context(cafile=str(file))
 
 
+@pytest.mark.slow
 async def test_checked_address_is_dialled_under_the_certificate_of_the_name(tmp_path: Path) -> None:
     server, client = certified(tmp_path, "page.test")
     named: list[str | None] = []

@@ -163,6 +163,7 @@ def fault(name: str, body: bytes) -> str:
 
 @pytest.mark.parametrize("name", sorted(PROVIDERS))
 @given(body=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+@pytest.mark.slow
 def test_any_answer_is_hits_or_one_kind_of_error(name: str, body: bytes) -> None:
     assert fault(name, body) in {"", "it wants to see a person"} or "its answer" in fault(
         name, body
@@ -187,6 +188,7 @@ _JSON = st.recursive(
 
 @pytest.mark.parametrize("name", sorted(set(PROVIDERS) - {"duckduckgo"}))
 @given(value=_JSON)
+@pytest.mark.slow
 def test_json_of_another_shape_breaks_nothing(name: str, value: Any) -> None:
     said = fault(name, json.dumps(value).encode())
 

@@ -153,6 +153,7 @@ async def test_each_job_has_its_own_last_page(wikipedia: Wikipedia) -> None:
             await wikipedia("lookup", term="grenadine", job=nobody)
 
 
+@pytest.mark.slow
 async def test_title_makes_a_look_up_independent_of_what_was_read() -> None:
     """As after a restart of the worker, which forgets the page that was read last."""
     async with opened() as wikipedia:
