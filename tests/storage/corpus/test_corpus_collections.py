@@ -126,15 +126,26 @@ async def test_the_limit_is_kept_within_bounds(corpus: CorpusStore) -> None:
     assert sizes == [0, 0, 3, MAX_HITS]
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["", " ", "the of and", "'", "\\", "a\\'b", "!&|():*<->", "\0", "\ud800", "%(x)s :y ::z", "💡"],
-    ids=ascii,
+JUNK = (
+    "",
+    " ",
+    "the of and",
+    "'",
+    "\\",
+    "a\\'b",
+    "!&|():*<->",
+    "\0",
+    "\ud800",
+    "%(x)s :y ::z",
+    "💡",
 )
-async def test_junk_finds_nothing_and_does_not_fail(corpus: CorpusStore, query: str) -> None:
+
+
+async def test_junk_finds_nothing_and_does_not_fail(corpus: CorpusStore) -> None:
     await _store(corpus, "c", _document("a.md", "The lamp."))
 
-    assert await _found(corpus, query) == []
+    for query in JUNK:
+        assert await _found(corpus, query) == [], ascii(query)
 
 
 @settings(

@@ -126,15 +126,20 @@ async def test_a_plan_with_a_hole_is_left_out(db: Database) -> None:
     assert await found(db, "Who kept it?") == []
 
 
-@pytest.mark.parametrize(
-    "question", ["", "the of and", "it's \\ 'quoted' & ! | (", "\x00 \ud800", "a" * 20_000, ":*"]
-)
-async def test_any_question_will_do(db: Database, question: str) -> None:
+async def test_any_question_will_do(db: Database) -> None:
     await store_ended_job(db, "old", earlier_request("Who kept the tower?"), TWO_STEPS)
 
-    ours = earlier_request("?").model_copy(update={"question": question})
+    for question in (
+        "",
+        "the of and",
+        "it's \\ 'quoted' & ! | (",
+        "\x00 \ud800",
+        "a" * 20_000,
+        ":*",
+    ):
+        ours = earlier_request("?").model_copy(update={"question": question})
 
-    assert await find_similar_plans(db, "new", ours, 10) == ()
+        assert await find_similar_plans(db, "new", ours, 10) == (), ascii(question[:40])
 
 
 async def test_the_search_goes_through_its_index(db: Database) -> None:
