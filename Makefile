@@ -22,7 +22,7 @@ crash: $(VENV)/.runs  ## the same, with its worker killed in mid-run, and a rece
 test: $(VENV)/.tests lint  ## linters, types, contracts, and all tests but the long ones
 	$(BIN)/pytest $(SIDE_BY_SIDE) -q || $(BIN)/python -m tests.support.second_run
 
-long: $(VENV)/.tests  ## the tests that `test` leaves out: whole benchmarks and evaluations, faults at every place
+long: $(VENV)/.tests  ## the tests that `test` leaves out: benchmarks, evaluations, faults at every place, more whole jobs
 	$(BIN)/pytest $(SIDE_BY_SIDE) -q -m long
 
 cover: $(VENV)/.tests  ## the tests of `test`, and which lines none of them runs

@@ -337,6 +337,7 @@ sys.exit(Supervisor(lambda life: EXIT_REFUSED, [sys.executable]).run())
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0 or sys.platform != "linux", reason="limits a user to nothing")
+@pytest.mark.long
 def test_a_supervisor_that_cannot_start_a_process_tries_again() -> None:
     with subprocess.Popen([sys.executable, "-c", NO_ROOM], stderr=subprocess.PIPE) as supervisor:
         assert supervisor.stderr

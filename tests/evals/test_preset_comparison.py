@@ -291,6 +291,7 @@ async def test_tokens_and_their_ratio_come_out_of_one_comparison(
     )
 
 
+@pytest.mark.long
 async def test_what_is_kept_is_not_asked_again(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
 ):

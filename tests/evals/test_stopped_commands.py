@@ -101,6 +101,7 @@ def test_an_evaluation_that_is_killed_in_the_middle_of_its_jobs_leaves_none(tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_child_ends_in_order_when_its_parent_is_killed(tmp_path: Path):
     child = (
         "import signal, sys; from holdfast.services.termination_signal import termination_as_interrupt\n"

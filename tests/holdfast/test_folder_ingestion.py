@@ -184,6 +184,7 @@ async def test_a_file_that_needs_a_missing_part_is_skipped_with_the_command(
     )
 
 
+@pytest.mark.long
 async def test_an_unchanged_document_stays_when_its_part_is_gone(
     database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +237,7 @@ async def test_two_readings_at_once_read_each_document_once(
     assert len(await CorpusStore(database).search("c", "lens")) == 1
 
 
+@pytest.mark.long
 async def test_a_reading_that_was_cut_off_is_continued(database: Database, folder: Path) -> None:
     class CutOff(Exception):
         pass

@@ -106,6 +106,7 @@ async def test_the_next_turn_begins_with_the_prompt_of_the_last_one(
 
 
 @pytest.mark.conformance("HZN-06")
+@pytest.mark.long
 async def test_an_agent_that_makes_a_call_again_is_told_so(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -126,6 +127,7 @@ async def test_an_agent_that_makes_a_call_again_is_told_so(
 
 
 @pytest.mark.conformance("HZN-06")
+@pytest.mark.long
 async def test_a_replanner_is_told_that_an_empty_answer_was_a_repetition(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -594,6 +594,7 @@ async def test_the_model_call_of_an_agent_ends_with_its_time_and_the_agent_answe
 
 
 @pytest.mark.conformance("HZN-02")
+@pytest.mark.long
 async def test_single_step_sees_why_an_earlier_call_failed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -97,6 +97,7 @@ async def test_an_agent_and_its_server_are_added_by_configuration_alone(
     assert [tool.partition("(")[0] for tool in told["tools"]] == ["patents.echo"]
 
 
+@pytest.mark.long
 async def test_an_agents_own_model_plays_its_roles_and_those_of_its_steps_alone(
     temporal: Client,
     database_url: str,

@@ -72,6 +72,7 @@ async def test_each_first_search_of_tdp_is_assessed_as_any_step(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_an_agent_goes_on_from_first_searches_that_did_not_find_all(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -128,6 +129,7 @@ async def test_a_loop_begins_with_the_searches_of_its_plan(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_query_that_refers_to_no_dependency_is_sent_back(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

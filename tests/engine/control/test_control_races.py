@@ -70,6 +70,7 @@ async def statuses(engine: RunningEngine, job_id: str) -> dict[str, str]:
     return {task.id: task.status for task in (await engine.holdfast.show(job_id)).tasks}
 
 
+@pytest.mark.long
 async def test_of_two_who_resume_a_failed_job_at_once_one_does(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -388,6 +389,7 @@ async def test_guidance_that_reached_the_job_late_is_heeded_all_the_same(
         assert players.tasks(REPLANNER)[0]["guidance"] == list(heeded)
 
 
+@pytest.mark.long
 async def test_a_job_that_has_just_ended_says_so_and_not_that_temporal_lost_it(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:
@@ -401,6 +403,7 @@ async def test_a_job_that_has_just_ended_says_so_and_not_that_temporal_lost_it(
         await controller._handle(before)
 
 
+@pytest.mark.long
 async def test_a_run_that_starts_after_the_end_leaves_the_job_shown_as_it_ended(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -418,6 +421,7 @@ async def test_a_run_that_starts_after_the_end_leaves_the_job_shown_as_it_ended(
     assert len(await job_queries.events_after(engine.db, done.job_id, 0)) > 0
 
 
+@pytest.mark.long
 async def test_a_job_is_paused_before_it_has_begun(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

@@ -387,6 +387,7 @@ async def test_the_next_planning_sees_what_a_person_said(
 
 
 @pytest.mark.conformance("BEY-03")
+@pytest.mark.long
 async def test_a_job_whose_temporal_data_are_gone_continues_from_postgresql_alone(
     engine: RunningEngine,
     controller: JobController,

@@ -46,6 +46,7 @@ async def temporal_status(engine: RunningEngine, job_id: str) -> WorkflowExecuti
     return (await engine.temporal.get_workflow_handle(job_id).describe()).status
 
 
+@pytest.mark.long
 async def test_a_failed_job_closes_its_workflow_as_failed_with_the_reason_and_can_be_resumed(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

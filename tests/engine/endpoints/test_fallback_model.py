@@ -127,6 +127,7 @@ async def test_report_names_the_fallback_that_wrote_it(
     assert [event.task for event in await falls(engine.db, job.job_id)] == ["report"]
 
 
+@pytest.mark.long
 async def test_model_busy_for_less_than_the_patience_is_asked_again(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:

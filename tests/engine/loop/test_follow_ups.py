@@ -62,6 +62,7 @@ async def follow(
     return await engine.holdfast.show(job_id), report, first
 
 
+@pytest.mark.long
 async def test_the_evidence_of_the_earlier_job_answers_a_follow_up(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -145,6 +146,7 @@ async def test_a_follow_up_searches_when_the_earlier_job_was_removed(
     assert first["first_search"][0]["passages"]
 
 
+@pytest.mark.long
 async def test_only_an_ended_job_and_a_loop_can_be_followed(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

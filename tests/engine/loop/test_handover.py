@@ -75,6 +75,7 @@ async def test_a_question_that_the_loop_answers_is_never_planned(
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_what_the_searches_leave_open_is_planned_with_what_was_proven(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -256,6 +257,7 @@ async def test_a_loop_without_a_valid_call_leaves_the_question_to_the_planner(
     assert (job.status, job.stop_reason) == ("done", StopReason.ANSWERED)
 
 
+@pytest.mark.long
 async def test_a_planner_that_expects_nothing_more_leaves_the_report_to_the_loop(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

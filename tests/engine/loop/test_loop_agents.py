@@ -229,6 +229,7 @@ async def test_an_agent_without_tools_answers_in_one_turn_from_what_it_was_given
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_a_value_is_taken_over_from_a_task_that_has_no_quotes(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -379,6 +380,7 @@ async def test_a_value_that_is_not_there_is_given_or_named_as_open(
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_a_replanner_that_expects_nothing_more_leaves_a_gap_and_no_further_search(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -477,6 +479,7 @@ async def test_an_agent_that_promises_an_account_returns_its_proven_sentences(
 
 
 @pytest.mark.conformance("LOOP-04")
+@pytest.mark.long
 async def test_vmao_may_let_its_agents_work_as_loops(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -508,6 +511,7 @@ async def test_vmao_may_let_its_agents_work_as_loops(
     assert players.count(VERIFIER) == 1, "the failed result needed no model"
 
 
+@pytest.mark.long
 async def test_what_a_successful_agent_leaves_open_is_a_gap_of_the_report(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -92,6 +92,7 @@ async def test_words_that_are_given_in_the_loop_reach_its_next_turn_and_the_plan
     assert list(planned["guidance"]) == [WORDS]
 
 
+@pytest.mark.long
 async def test_a_job_cancelled_in_its_loop_continues_the_same_transcript(
     engine: RunningEngine,
     controller: JobController,
@@ -184,6 +185,7 @@ async def test_a_loop_that_is_retried_may_answer_what_it_left_to_a_plan(
     assert after.status == "done"
 
 
+@pytest.mark.long
 async def test_a_sentence_of_the_loop_is_traced_and_its_evidence_retracted(
     engine: RunningEngine,
 ) -> None:

@@ -57,6 +57,7 @@ async def test_the_planner_sees_the_plan_that_answered_a_similar_question(
     assert not {"status", "result"} & set(example["plan"]["tasks"][0])
 
 
+@pytest.mark.long
 async def test_a_planning_that_was_cut_off_goes_on_with_the_examples_it_had(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, database_url: str
 ) -> None:

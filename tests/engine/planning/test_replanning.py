@@ -314,6 +314,7 @@ async def test_stats_count_calls_tokens_recoveries_and_failures_by_component(
 
 
 @pytest.mark.conformance("KPI-15")
+@pytest.mark.long
 async def test_stats_tell_the_failures_of_all_five_components_apart(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

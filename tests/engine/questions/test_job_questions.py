@@ -141,6 +141,7 @@ async def _deadline(engine: RunningEngine, job_id: str, number: int) -> datetime
 
 
 @pytest.mark.conformance("VMAO-16")
+@pytest.mark.long
 async def test_a_deadline_holds_in_the_run_that_goes_on_and_waiting_costs_nothing(
     engine: RunningEngine, controller: JobController, model: ScriptedModel
 ) -> None:

@@ -98,6 +98,7 @@ async def test_a_refused_plan_ends_the_job_and_resuming_asks_again(
     assert players.count(PLANNER) == 1
 
 
+@pytest.mark.long
 async def test_another_plan_is_made_with_what_somebody_said_and_asked_about_anew(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles
 ) -> None:

@@ -62,6 +62,7 @@ async def sent_calls(engine: RunningEngine, job_id: str) -> list[CallView]:
     return [each for each in await job_queries.job_calls(engine.db, job_id) if not each.is_repeated]
 
 
+@pytest.mark.long
 async def test_a_fork_of_one_task_sends_its_calls_and_those_that_its_result_changes(
     engine: RunningEngine, model: ScriptedModel, tools: ScriptedTools
 ) -> None:
@@ -269,6 +270,7 @@ async def test_forks_that_use_every_connection_of_the_pool_do_not_wait_for_anoth
         await engine.holdfast.wait(job_id, LONG)
 
 
+@pytest.mark.long
 async def test_retracted_evidence_counts_for_nothing_in_the_fork_alone(
     engine: RunningEngine,
 ) -> None:

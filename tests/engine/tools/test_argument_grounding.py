@@ -284,6 +284,7 @@ async def test_two_spellings_of_one_value_are_the_same_call(
 
 
 @pytest.mark.conformance("HZN-07")
+@pytest.mark.long
 async def test_without_an_extractor_the_agent_sees_what_was_substituted(
     kb: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -379,6 +379,7 @@ async def test_tool_with_an_invalid_schema_is_left_out_and_the_rest_can_be_used(
     assert offered & {"lab.wrong_keyword", "lab.not_object", "lab.no_schema"} == set()
 
 
+@pytest.mark.long
 async def test_tool_that_was_left_out_is_named_in_the_jobs_log(
     raw: RunningEngine, model: ScriptedModel
 ) -> None:

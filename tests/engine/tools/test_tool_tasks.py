@@ -122,6 +122,7 @@ async def test_the_threshold_is_a_setting_of_the_job(
 
 
 @pytest.mark.conformance("KPI-07")
+@pytest.mark.long
 async def test_a_value_of_another_type_is_a_failure_that_is_named(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -274,6 +275,7 @@ async def test_the_same_call_again_is_not_executed_and_the_model_is_told(
 
 
 @pytest.mark.conformance("VMAO-02")
+@pytest.mark.long
 async def test_results_of_dependencies_are_shown_only_where_the_task_asks_for_them(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -161,6 +161,7 @@ async def test_a_job_that_is_over_is_told_from_its_log_and_ended(
     assert [each.event for each in nothing] == ["end"]
 
 
+@pytest.mark.long
 async def test_a_job_that_was_reopened_is_followed_to_its_next_end(
     engine: RunningEngine, players: ScriptedRoles, serving: HttpService
 ) -> None:
@@ -207,6 +208,7 @@ async def test_an_entry_that_the_log_does_not_have_is_refused(
     assert f"has {entries_so_far} entries" in answer.json()["message"]
 
 
+@pytest.mark.long
 async def test_a_head_request_starts_no_stream(
     engine: RunningEngine, players: ScriptedRoles, serving: HttpService
 ) -> None:

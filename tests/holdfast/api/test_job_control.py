@@ -67,6 +67,7 @@ async def test_an_answer_about_an_older_plan_is_refused(
     assert (await job_rows.load_job(engine.db, job_id)).status is JobStatus.DONE
 
 
+@pytest.mark.long
 async def test_an_edited_plan_runs(
     engine: RunningEngine, serving: HttpService, players: ScriptedRoles
 ) -> None:

@@ -228,6 +228,7 @@ async def test_a_redacted_bundle_says_what_it_left_out_and_contains_none_of_it(
         )
 
 
+@pytest.mark.long
 async def test_what_repeats_a_left_out_source_is_left_out_wherever_it_stands(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -247,6 +248,7 @@ async def test_what_repeats_a_left_out_source_is_left_out_wherever_it_stands(
     assert b"first night of winter" in whole["memory.json"], "or the test would find nothing"
 
 
+@pytest.mark.long
 async def test_figures_and_what_no_evidence_quotes_are_left_out(
     engine: RunningEngine, job: str
 ) -> None:
@@ -279,6 +281,7 @@ async def test_figures_and_what_no_evidence_quotes_are_left_out(
         assert not files["data/figures.jsonl"]
 
 
+@pytest.mark.long
 async def test_a_question_is_left_out_in_parts_but_not_of_what_sources_say(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

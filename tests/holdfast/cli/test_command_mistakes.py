@@ -337,6 +337,7 @@ def test_word_that_is_not_utf8_gives_no_traceback(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_job_is_found_by_a_beginning_that_only_it_has(running: CommandShell) -> None:
     first = running.holdfast("submit", QUESTION, "--id", "one").out.strip()
     second = running.holdfast("submit", QUESTION, "--id", "two").out.strip()

@@ -151,6 +151,7 @@ def test_each_kind_of_question_has_a_field_for_what_its_answer_needs(
 
 
 @pytest.mark.conformance("MCP-01")
+@pytest.mark.long
 async def test_a_host_runs_a_plan_that_was_only_made_if_its_user_wants_it(
     engine: RunningEngine, serving: HttpService
 ) -> None:

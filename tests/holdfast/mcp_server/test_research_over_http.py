@@ -140,6 +140,7 @@ async def test_a_call_whose_service_hangs_ends_in_time_and_says_so(
     assert "Call it again" in refusal
 
 
+@pytest.mark.long
 async def test_a_host_steers_and_stops_a_job_which_then_reports(
     engine: RunningEngine, serving: HttpService
 ) -> None:

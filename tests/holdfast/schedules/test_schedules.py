@@ -227,6 +227,7 @@ async def age(engine: RunningEngine, schedule: str, by: timedelta) -> None:
         await connection.execute(text(f"{statement} where id = :id"), {"by": by, "id": schedule})
 
 
+@pytest.mark.long
 async def test_the_last_run_ends_a_schedule_and_an_ended_one_stays_ended(
     engine: RunningEngine,
 ) -> None:

@@ -123,6 +123,7 @@ async def test_a_mistake_comes_back_with_what_was_written(
     reader.complaints.clear()  # the browser reports the status 400
 
 
+@pytest.mark.long
 async def test_sending_one_form_twice_gives_one_job(engine: RunningEngine, reader: Reader) -> None:
     await fill(reader, "Who built the pier?")
     key = await reader.page.locator("input[name=key]").input_value()

@@ -54,6 +54,7 @@ async def kinds(engine: RunningEngine, job_id: str) -> list[str]:
 
 
 @pytest.mark.conformance("WEB-02")
+@pytest.mark.long
 async def test_the_page_follows_a_job_over_a_restart_of_the_server(
     engine: RunningEngine, browser: Browser
 ) -> None:

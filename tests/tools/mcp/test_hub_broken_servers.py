@@ -28,6 +28,7 @@ async def mortal() -> AsyncIterator[Hub]:
         yield opened
 
 
+@pytest.mark.long
 async def test_repeatable_call_outlives_its_stdio_server(mortal: Hub, tmp_path: Path) -> None:
     marker = {"marker": str(tmp_path / "died")}
 
@@ -45,6 +46,7 @@ async def test_outcome_is_unknown_where_repeating_is_not_safe(mortal: Hub, tmp_p
     assert (await mortal.call("lab.echo", {"text": "back"}, timeout=MINUTE)).text == "back"
 
 
+@pytest.mark.long
 async def test_tool_that_always_kills_its_server_is_sent_twice_only(mortal: Hub) -> None:
     with pytest.raises(ToolFailed, match="sent twice and the connection broke both times"):
         await mortal.call("lab.exit_always", {}, timeout=MINUTE)
@@ -127,6 +129,7 @@ async def test_session_of_an_older_server_is_made_again_after_its_restart() -> N
         await lab.kill()
 
 
+@pytest.mark.long
 async def test_failing_post_takes_no_neighbour_along(mortal_lab: HttpServerProcess) -> None:
     async with hub_with_servers({"lab": mortal_lab.config()}) as hub:
         await hub.signatures()

@@ -153,6 +153,7 @@ async def test_a_question_is_a_call_that_the_client_answers(
     assert str(number) in call.call_id
 
 
+@pytest.mark.long
 async def test_a_response_follows_another_or_a_conversation_held_elsewhere(
     client: AsyncOpenAI, engine: RunningEngine, players: ScriptedRoles
 ) -> None:
