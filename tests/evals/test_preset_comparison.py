@@ -263,7 +263,6 @@ def test_the_figure_shows_every_preset():
 
 
 @pytest.mark.conformance("HZN-09")
-@pytest.mark.long
 async def test_tokens_and_their_ratio_come_out_of_one_comparison(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools, tmp_path: Path
 ):

@@ -186,7 +186,6 @@ async def test_after_each_step_the_assessor_decides_and_its_guidance_reaches_the
 
 
 @pytest.mark.conformance("TDP-04")
-@pytest.mark.long
 async def test_the_assessor_decides_after_a_step_that_failed_as_well(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -277,7 +276,6 @@ async def test_a_failed_step_is_repaired_among_its_agents_own_steps(
 
 
 @pytest.mark.conformance("TDP-05")
-@pytest.mark.long
 async def test_repaired_objectives_hold_for_all_later_steps_of_the_agent(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -426,7 +424,6 @@ async def test_the_jobs_step_limit_is_a_stop_with_that_reason_and_a_report(
 
 
 @pytest.mark.conformance("VMAO-01", "VMAO-02")
-@pytest.mark.long
 async def test_a_planned_sub_question_keeps_all_that_its_planner_says_of_it(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -570,7 +567,6 @@ async def test_the_call_under_way_ends_with_its_agents_time(
 
 
 @pytest.mark.conformance("VMAO-03")
-@pytest.mark.long
 async def test_the_model_call_of_an_agent_ends_with_its_time_and_the_agent_answers_with_what_it_has(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
@@ -594,7 +590,6 @@ async def test_the_model_call_of_an_agent_ends_with_its_time_and_the_agent_answe
 
 
 @pytest.mark.conformance("HZN-02")
-@pytest.mark.long
 async def test_single_step_sees_why_an_earlier_call_failed(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

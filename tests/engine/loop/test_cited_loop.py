@@ -285,7 +285,6 @@ async def test_a_loop_that_ignores_its_limit_is_told_and_then_fails(
 
 
 @pytest.mark.conformance("LOOP-02")
-@pytest.mark.long
 async def test_words_of_the_user_appear_in_the_next_turn(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
@@ -305,7 +304,6 @@ async def test_words_of_the_user_appear_in_the_next_turn(
 
 
 @pytest.mark.conformance("MOD-09")
-@pytest.mark.long
 async def test_the_agent_learns_what_the_collection_has_and_which_words_it_lacks(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -109,7 +109,6 @@ async def test_the_judge_knows_what_the_question_follows(
     assert FIRST in str(players.loop.judged[-1])
 
 
-@pytest.mark.long
 async def test_a_follow_up_of_a_follow_up_knows_the_whole_conversation(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
