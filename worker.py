@@ -17,7 +17,7 @@ from importlib.metadata import version
 
 import structlog
 from temporalio.client import Client
-from temporalio.worker import FixedSizeSlotSupplier, Worker, WorkerTuner
+from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from holdfast.activities.registration import activities_by_type
@@ -65,7 +65,7 @@ from holdfast.services.worker.worker_takeover import record_stalls, take_over_wo
 from holdfast.settings import Settings, load_settings
 from holdfast.storage.core.database import Database
 from holdfast.storage.corpus.corpus_store import CorpusStore
-from holdfast.temporal.activity_slots import ActivitySlots
+from holdfast.temporal.activity_slots import ActivitySlots, worker_tuner
 from holdfast.temporal.temporal_connection import connect, register_search_attributes
 from holdfast.tools.mcp.server_config import read_servers
 from holdfast.tools.mcp.tool_hub import Hub
@@ -77,9 +77,6 @@ from holdfast.workflows.research_job import ResearchJob
 from holdfast.workflows.scheduled_run import ScheduledRunWorkflow
 
 log = structlog.get_logger(__name__)
-
-_OTHER_SLOTS = FixedSizeSlotSupplier(100)
-"""The SDK's own number, for the kinds of tasks other than activities."""
 
 BUILD_ID = f"holdfast-{version('holdfast')}"
 
@@ -159,12 +156,7 @@ def build_worker(
         deployment_config=(
             deployment_config(settings.task_queue, settings.release) if settings.release else None
         ),
-        tuner=WorkerTuner.create_composite(
-            workflow_supplier=_OTHER_SLOTS,
-            activity_supplier=slots,
-            local_activity_supplier=_OTHER_SLOTS,
-            nexus_supplier=_OTHER_SLOTS,
-        ),
+        tuner=worker_tuner(slots),
         # The default of 10 s is what a job waits for after its worker was killed.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         max_heartbeat_throttle_interval=timedelta(seconds=1),

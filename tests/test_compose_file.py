@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from holdfast.services.servers.temporal_server import _DYNAMIC_CONFIG
 from holdfast.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -121,6 +122,21 @@ def test_nothing_is_open_to_the_network() -> None:
     for body in compose()["services"].values():
         for port in body.get("ports", []):
             assert port.startswith("127.0.0.1:")
+
+
+@pytest.mark.conformance("OPS-10")
+def test_a_server_of_ones_own_hands_out_tasks_as_the_embedded_one_does() -> None:
+    stated = yaml.safe_load((ROOT / "deploy/temporal-dynamic-config.yaml").read_text())
+    matching = {
+        name: json.loads(value)
+        for name, value in _DYNAMIC_CONFIG.items()
+        if name.startswith("matching.")
+    }
+
+    assert len(matching) == 3
+    assert {name: stated[name] for name in matching} == {
+        name: [{"value": value}] for name, value in matching.items()
+    }
 
 
 def test_every_file_and_volume_that_is_mounted_exists() -> None:

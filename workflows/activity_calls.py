@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from temporalio.common import Priority, RetryPolicy
+from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.exceptions import TimeoutError as OutOfTime
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
@@ -47,11 +47,11 @@ def database_activity_config(activity_id: str, summary: str) -> ActivityConfig:
     )
 
 
-def work_activity_config(activity_id: str, summary: str, priority: int = 5) -> ActivityConfig:
+def work_activity_config(activity_id: str, summary: str) -> ActivityConfig:
     """Return the configuration of an activity that calls models or tools.
 
-    Its time limits are in its order. `priority` runs from 1 to 10, highest first; Temporal's runs
-    from 5 to 1.
+    Its time limits are in its order. It has no priority of Temporal's, which comes before the turns
+    of owners: the important tasks of one owner's jobs would come before all tasks of another owner.
     """
     return ActivityConfig(
         activity_id=activity_id,
@@ -60,7 +60,6 @@ def work_activity_config(activity_id: str, summary: str, priority: int = 5) -> A
         heartbeat_timeout=HEARTBEAT,
         retry_policy=RETRIES,
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        priority=Priority(priority_key=max(1, min(5, 6 - (priority + 1) // 2))),
     )
 
 

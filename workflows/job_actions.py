@@ -194,9 +194,7 @@ class JobActions(AnswerUpdates):
         order = self._task_order(task)
         activity_id = stored_keys.task_activity(task_id, task.attempt)
         summary = f"{task_id} {task.label}"
-        parent = self.known.tasks.get(task.parent)
-        priority = parent.priority if parent else task.priority
-        config = work_activity_config(activity_id, summary, priority)
+        config = work_activity_config(activity_id, summary)
         stub = interfaces.tool_task if task.kind is TaskKind.TOOL else interfaces.reasoning_task
         try:
             receipt = await self.run_activity(stub, order, config)
@@ -237,7 +235,7 @@ class JobActions(AnswerUpdates):
         activity_id = stored_keys.agent_turn_activity(task_id, task.attempt, turn)
         done = "" if turn == 0 else f" after {turn} step{'s' if turn > 1 else ''}"
         summary = f"{task_id}{done}: {task.label}"
-        config = work_activity_config(activity_id, summary, task.priority)
+        config = work_activity_config(activity_id, summary)
         try:
             try:
                 receipt = await self.run_activity(interfaces.advance_agent, order, config)

@@ -7,6 +7,9 @@ slots filled with activities that waited for more than 4 s. They could not send 
 Temporal gave them up after 5 s and handed them out again, which made the process busier: measured
 with 20 jobs of 20 tasks, next to two busy loops, a quarter of all attempts. So no slot is given
 while too many activities have not begun. What is not taken waits in Temporal, where no time counts.
+
+What waits there takes turns by owner. A workflow may also start an activity on its own worker past
+that queue (an eager start), so a slot for which a poll waits goes to the poll.
 """
 
 import asyncio
@@ -17,14 +20,19 @@ from contextlib import suppress
 from temporalio.worker import (
     ActivitySlotInfo,
     CustomSlotSupplier,
+    FixedSizeSlotSupplier,
     SlotMarkUsedContext,
     SlotPermit,
     SlotReleaseContext,
     SlotReserveContext,
+    WorkerTuner,
 )
 
 MOST_NOT_BEGUN = 10
 """Slots of polls under way, five in the SDK, and of activities that were received."""
+
+_OTHER_SLOTS = FixedSizeSlotSupplier(100)
+"""The SDK's own number, for the kinds of tasks other than activities."""
 
 
 class ActivitySlots(CustomSlotSupplier):
@@ -38,6 +46,7 @@ class ActivitySlots(CustomSlotSupplier):
         self._polling: set[SlotPermit] = set()
         self._received: dict[SlotPermit, str] = {}
         """The types of the activities that have not begun, in the order of their arrival."""
+        self._polls_without_slot = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -47,22 +56,35 @@ class ActivitySlots(CustomSlotSupplier):
         """How many slots are given whose activity has not begun."""
         return len(self._polling) + len(self._received)
 
-    async def reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit:
-        """Return a slot, as soon as one may be given."""
+    async def reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit:  # noqa: ARG002 - the SDK's signature
+        """Return a slot for a poll, as soon as one may be given."""
         self._loop = asyncio.get_running_loop()
-        while (permit := self.try_reserve_slot(ctx)) is None:
-            turn = self._loop.create_future()
-            self._waiting.append(turn)
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._let_next_try()
-                raise
+        self._polls_without_slot += 1
+        try:
+            while (permit := self._reserve()) is None:
+                await self._next_turn()
+        finally:
+            self._polls_without_slot -= 1
         return permit
 
     def try_reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit | None:  # noqa: ARG002 - the SDK's signature
-        """Return a slot, or None if no slot is free or too many activities have not begun."""
+        """Return a slot for an eager start.
+
+        None if a poll waits for a slot, no slot is free, or too many activities have not begun.
+        """
+        return None if self._polls_without_slot else self._reserve()
+
+    async def _next_turn(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._let_next_try()
+            raise
+
+    def _reserve(self) -> SlotPermit | None:
         with self._lock:
             if self._free == 0 or self.not_begun >= MOST_NOT_BEGUN:
                 return None
@@ -105,3 +127,13 @@ class ActivitySlots(CustomSlotSupplier):
             with suppress(asyncio.InvalidStateError):
                 turn.set_result(None)
                 return
+
+
+def worker_tuner(slots: ActivitySlots) -> WorkerTuner:
+    """The slots of a worker: these for activities, the SDK's number for all else."""
+    return WorkerTuner.create_composite(
+        workflow_supplier=_OTHER_SLOTS,
+        activity_supplier=slots,
+        local_activity_supplier=_OTHER_SLOTS,
+        nexus_supplier=_OTHER_SLOTS,
+    )

@@ -31,9 +31,9 @@ _DYNAMIC_CONFIG = {
     for queue in ("transfer", "timer", "visibility", "outbound")
 } | {
     "history.timerProcessorMaxTimeShift": '"10ms"',  # reschedules a killed worker's tasks sooner
-    "matching.numTaskqueueReadPartitions": "1",  # priorities are exact only with one partition
-    "matching.numTaskqueueWritePartitions": "1",
     "matching.enableFairness": "true",  # waiting tasks take turns by owner
+    "matching.numTaskqueueReadPartitions": "1",  # turns are exact only with one partition
+    "matching.numTaskqueueWritePartitions": "1",
     # Closes the HTTP API, which has no password: a web page cannot choose the Host that it sends.
     # The UI and the SDK use gRPC.
     "frontend.httpAllowedHosts": '["closed.invalid"]',

@@ -12,17 +12,15 @@ import pytest
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.worker import (
-    FixedSizeSlotSupplier,
     SlotMarkUsedContext,
     SlotReleaseContext,
     SlotReserveContext,
     UnsandboxedWorkflowRunner,
     Worker,
-    WorkerTuner,
 )
 
 from holdfast.activities.runtime.interceptors.begin_interceptor import BeginInterceptor
-from holdfast.temporal.activity_slots import MOST_NOT_BEGUN, ActivitySlots
+from holdfast.temporal.activity_slots import MOST_NOT_BEGUN, ActivitySlots, worker_tuner
 
 pytestmark = pytest.mark.conformance("OPS-02")
 
@@ -111,6 +109,25 @@ async def test_whoever_waits_for_a_slot_has_the_next_one_and_a_cancelled_turn_is
     assert first.cancelled()
 
 
+async def test_a_slot_that_gets_free_goes_to_the_poll_that_waits_and_not_to_an_eager_start() -> (
+    None
+):
+    slots = ActivitySlots(1)
+    held = received(slots)
+    slots.begin("work")
+    poll = asyncio.create_task(slots.reserve_slot(CONTEXT))
+    await asyncio.sleep(0)
+
+    slots.release_slot(held)
+    eager = slots.try_reserve_slot(CONTEXT)
+    async with asyncio.timeout(10):
+        permit = await poll
+    slots.release_slot(SlotReleaseContext(None, permit))
+
+    assert eager is None
+    assert slots.try_reserve_slot(CONTEXT) is not None, "no poll waits any more"
+
+
 @activity.defn
 async def block_the_loop() -> None:
     """Hold the event loop, as the work of other activities does."""
@@ -141,14 +158,8 @@ class _WatchedSlots(ActivitySlots):
 
 
 async def test_a_busy_worker_leaves_in_temporal_what_it_cannot_begin_yet(temporal: Client) -> None:
-    slots, other = _WatchedSlots(200), FixedSizeSlotSupplier(100)
+    slots = _WatchedSlots(200)
     queue = f"queue-{uuid4().hex[:8]}"
-    tuner = WorkerTuner.create_composite(
-        workflow_supplier=other,
-        activity_supplier=slots,
-        local_activity_supplier=other,
-        nexus_supplier=other,
-    )
     async with Worker(
         temporal,
         task_queue=queue,
@@ -156,7 +167,7 @@ async def test_a_busy_worker_leaves_in_temporal_what_it_cannot_begin_yet(tempora
         activities=[block_the_loop],
         interceptors=[BeginInterceptor(slots.begin)],
         workflow_runner=UnsandboxedWorkflowRunner(),
-        tuner=tuner,
+        tuner=worker_tuner(slots),
     ):
         async with asyncio.timeout(120):
             await temporal.execute_workflow(ManyActivities.run, id=queue, task_queue=queue)

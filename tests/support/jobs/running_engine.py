@@ -47,6 +47,7 @@ class RunningEngine:
         collection: str = "",
         servers: tuple[str, ...] = (),
         start_delay: timedelta | None = None,
+        owner: str = "",
         **settings: Any,
     ) -> str:
         strategy = with_settings(preset(preset_name).strategy, settings)
@@ -57,6 +58,7 @@ class RunningEngine:
             strategy=strategy,
             collection=collection,
             servers=servers,
+            owner=owner,
         )
         job_id, _ = await job_rows.submit_job(self.db, f"job-{uuid4().hex[:8]}", request, None)
         queue = self.holdfast.settings.task_queue
@@ -99,14 +101,16 @@ async def running_engine(
     toml: str = "",
     key: str = "sk-test-key",
     payload_keys: str | None = None,
+    slots: int = 500,
 ) -> AsyncIterator[RunningEngine]:
-    """`toml` is what `holdfast.toml` says besides the tools."""
+    """`toml` is what `holdfast.toml` says besides the tools; `slots` are the worker's."""
     config = home / "holdfast.toml"
     config.write_text((_LAB.format(url=tools_url) if tools_url else "") + toml)
     settings = Settings(
         home=home,
         config_file=config,
         task_queue=f"queue-{uuid4().hex[:8]}",
+        max_concurrent_tasks=slots,
         payload_keys=None if payload_keys is None else SecretStr(payload_keys),
         **({"openai_base_url": model_url, "openai_api_key": SecretStr(key)} if model_url else {}),
     )

@@ -1,6 +1,7 @@
 """Start a real Temporal server of the tests: one process, whose data is in memory."""
 
 import sysconfig
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,13 +27,19 @@ _ATTRIBUTES: list[SearchAttributeKey] = [
     TOKENS_ATTRIBUTE,
 ]
 
+_FAST = {f"history.{queue}ProcessorMaxPollRPS": "5000" for queue in ("transfer", "timer")}
 
 _STARTS_WITHIN = timedelta(minutes=2)
 """The client's own limit of 5 s is too short on a busy machine."""
 
 
-async def start_temporal(port: int | None = None) -> WorkflowEnvironment:
-    """An empty server, at a free port unless one is given; it ends with `async with`."""
+async def start_temporal(
+    port: int | None = None, settings: Mapping[str, str] = _FAST
+) -> WorkflowEnvironment:
+    """An empty server, at a free port unless one is given; it ends with `async with`.
+
+    `settings` is its dynamic configuration.
+    """
     return await WorkflowEnvironment.start_local(
         port=port,
         dev_server_startup_timeout=_STARTS_WITHIN,
@@ -40,9 +47,6 @@ async def start_temporal(port: int | None = None) -> WorkflowEnvironment:
         search_attributes=_ATTRIBUTES,
         data_converter=pydantic_data_converter,
         dev_server_extra_args=[
-            "--dynamic-config-value",
-            "history.transferProcessorMaxPollRPS=5000",
-            "--dynamic-config-value",
-            "history.timerProcessorMaxPollRPS=5000",
+            f"--dynamic-config-value={name}={value}" for name, value in settings.items()
         ],
     )
