@@ -21,7 +21,7 @@ async def check_database(settings: Settings, endpoints: Endpoints | None) -> Che
     # The embedded server has just accepted a connection, so it is not down.
     remedy = BUSY_HINT if endpoints.embedded_database else "check HOLDFAST_DATABASE_URL"
     try:
-        revision, notes = await asyncio.to_thread(_revision, plain)
+        revision, notes = await asyncio.to_thread(_revision, plain, endpoints.embedded_database)
     except psycopg.errors.UndefinedTable:
         return CheckOutcome(False, "PostgreSQL answers, but has no schema yet", START_HINT)
     except psycopg.OperationalError as error:
@@ -38,22 +38,16 @@ async def check_database(settings: Settings, endpoints: Endpoints | None) -> Che
     return CheckOutcome(True, f"PostgreSQL answers, schema {revision}{notes}")
 
 
-def _revision(plain_url: str) -> tuple[str, str]:
-    """Return the revision of the schema, and notes on a connection pooler and on owners' rows."""
+def _revision(plain_url: str, is_embedded: bool) -> tuple[str, str]:
+    """Return the revision of the schema, and notes on the connection."""
     import psycopg
 
-    from holdfast.storage.core.connection_pooler import SERVING_PROCESS, is_pooled
-    from holdfast.storage.core.owner_role import read_owner_role
+    from holdfast.services.checks.database_notes import database_notes
 
     with psycopg.connect(plain_url, connect_timeout=int(TIMEOUT_S)) as connection:
         row = connection.execute("select version_num from alembic_version").fetchone()
-        process = connection.execute(SERVING_PROCESS).fetchone()
-        is_direct = process is None or not is_pooled(connection, process[0])
-        role = read_owner_role(connection)
-    notes = "" if is_direct else "; behind a connection pooler, so nothing is prepared"
-    if role.fault:
-        notes += f"; only queries hide the rows of owners, because {role.fault}: {role.remedy}"
-    return (str(row[0]) if row else "empty"), notes
+        notes = database_notes(connection, is_embedded=is_embedded)
+    return (str(row[0]) if row else "empty"), "".join(f"; {note}" for note in notes)
 
 
 async def check_temporal(settings: Settings, endpoints: Endpoints | None) -> CheckOutcome:

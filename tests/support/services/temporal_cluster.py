@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -58,6 +58,7 @@ class TcpPostgres:
 
     folder: Path
     port: int
+    more_settings: Mapping[str, str] = field(default_factory=dict)
     _process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str, driver: str = "postgresql") -> str:
@@ -77,6 +78,7 @@ class TcpPostgres:
             "unix_socket_directories": "",
             "max_connections": "200",
             "fsync": "off",
+            **self.more_settings,
         }
         words = [part for item in settings.items() for part in ("-c", "=".join(item))]
         with (self.folder / "postgres.log").open("ab") as log:
@@ -104,13 +106,20 @@ class TcpPostgres:
 
 
 @contextmanager
-def tcp_postgres() -> Iterator[TcpPostgres]:
-    """A running server, gone afterwards."""
+def tcp_postgres(
+    prepare: Callable[[Path], Mapping[str, str]] = lambda _: {},
+) -> Iterator[TcpPostgres]:
+    """A running server, gone afterwards.
+
+    `prepare` puts files into its folder, and returns the settings that name them.
+    """
     # Not pytest's tmp_path: PostgreSQL's user must reach the folder.
     folder = Path(tempfile.mkdtemp(prefix="hf-"))
+    settings = prepare(folder)
     if user := server_user():
-        shutil.chown(folder, user)
-    server = TcpPostgres(folder, free_port())
+        for path in (folder, *folder.iterdir()):
+            shutil.chown(path, user)
+    server = TcpPostgres(folder, free_port(), settings)
     try:
         server.start()
         yield server
