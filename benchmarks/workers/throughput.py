@@ -29,17 +29,22 @@ _LOOK_EVERY_S = 0.1
 
 _IN_FLIGHT = text("select count(*) from tool_calls where status = 'started'")
 _WRITTEN = text(
-    "select pg_database_size(current_database()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"
+    "select pg_database_size(current_database()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'),"
+    " (select count(*) from events where kind = 'task.started')"
 )
 
 
 @dataclass
 class _Usage:
-    """Processor seconds by process, and bytes of PostgreSQL, at one moment."""
+    """Processor seconds by process, memory, bytes of PostgreSQL and attempts, at one moment."""
 
     seconds: dict[str, float]
+    memory_mb: float
+    """Resident, of the largest worker."""
     database_bytes: int
     log_bytes: int
+    attempts: int
+    """How often a task began, over all arms."""
 
 
 @dataclass
@@ -95,6 +100,8 @@ async def _arm(
         MeasuredFigure(
             "  write-ahead log", (after.log_bytes - before.log_bytes) / tasks / 1024, "KB/task"
         ),
+        MeasuredFigure("  attempts repeated", after.attempts - before.attempts - tasks, ""),
+        MeasuredFigure("  memory of the largest worker", after.memory_mb, "MB"),
     ]
 
 
@@ -149,9 +156,10 @@ async def _usage(services: TemporaryServices, workers: _Workers) -> _Usage:
     }
     db = Database(services.database_url, pool_size=1)
     async with db.reading() as connection:
-        database_bytes, log_bytes = (await connection.execute(_WRITTEN)).one()
+        written = [int(each) for each in (await connection.execute(_WRITTEN)).one()]
     await db.close()
-    return _Usage(seconds, int(database_bytes), int(log_bytes))
+    memory_mb = max(each.memory_info().rss for each in workers.processes) / 2**20
+    return _Usage(seconds, memory_mb, *written)
 
 
 def _seconds(process: psutil.Process) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from holdfast.configuration.json_logs import configure_logs
 from holdfast.models.errors import StorageAway
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.storage.core.schema_migration import migrate_schema
@@ -188,4 +189,6 @@ async def _play_all(stage: Stage) -> int:
 if __name__ == "__main__":
     if not is_built():
         sys.exit("run `make cluster-build` first; PostgreSQL with btree_gin must be installed")
+    # Before any MCP server is made: the library would print its own lines between the table's.
+    configure_logs("ERROR")
     sys.exit(asyncio.run(run()))
