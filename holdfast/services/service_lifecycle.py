@@ -119,26 +119,31 @@ def stop_services(settings: Settings) -> list[str]:
     """Stop page, worker, Temporal and PostgreSQL in this order; return the names of those that ran.
 
     Raises:
-        ServiceDown: a process does not end.
+        ServiceDown: a process does not end; the others are stopped.
     """
     if not settings.home.is_dir():
         return []
     make_home(settings.home)
-    ended = []
+    ended, stubborn = [], []
     with home_lock(settings.home):
         state = load_state(settings.home)
         for name, stop, recorded, strays in _stop_order(settings.home, state):
             victims = living_processes(recorded, strays)
             for process in victims:
                 stop(process)
-            if stubborn := [p.pid for p in victims if detached_processes.is_alive(p)]:
-                raise ServiceDown(f"{name} (pid {stubborn[0]}) does not end; end it yourself")
-            ended += [name] if victims else []
+            left = [p.pid for p in victims if detached_processes.is_alive(p)]
+            stubborn += [f"{name} (pid {pid})" for pid in left]
+            ended += [name] if victims and not left else []
         postgres_files.discard_sockets(settings.home)
         ended_servers = {"postgres": None, "temporal": None, "worker": None}
         # The next worker begins with the certificates of the command that starts it.
         kept = state.model_copy(update={**ended_servers, "worker_certificates": {}})
         save_state(settings.home, kept)
+    if stubborn:
+        raise ServiceDown(
+            f"still running: {', '.join(stubborn)}; run `holdfast down` again, and end by its pid "
+            "what it leaves"
+        )
     return ended
 
 

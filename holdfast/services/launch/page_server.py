@@ -22,7 +22,9 @@ _START_TIMEOUT_S = 60.0
 _POLL_INTERVAL_S = 0.05
 _LOOK_INTERVAL_S = 1.0
 """The time between two looks through the processes of the machine, each of which takes some ms."""
-_STOP_SIGNALS = ((15, 8.0), (9, 5.0))
+_STOP_SIGNALS = ((15, 8.0), (9, 30.0))
+_LONGEST_START_S = 600.0
+"""A server that has not listened for so long is replaced; a busy machine takes minutes."""
 
 
 class PageServer(BaseModel):
@@ -63,10 +65,23 @@ def start_page_server(home: Path, settings_mark: str) -> None:
     running = running_page_server(home)
     if running is not None and running.settings_mark == settings_mark:
         return
+    if _is_starting(home, settings_mark):
+        return
     for process in page_servers(home):
         stop_page_server(home, process)
     command = [sys.executable, *_COMMAND, str(home), settings_mark]
     detached_processes.start_detached(command, log=_log(home))
+
+
+def _is_starting(home: Path, settings_mark: str) -> bool:
+    """True if a server with these settings has begun and does not listen yet."""
+    server = _recorded(home)
+    begun = detached_processes.find_by_arguments(*_COMMAND, str(home), settings_mark)
+    return any(
+        time.time() - process.created < _LONGEST_START_S
+        for process in begun
+        if server is None or process.pid != server.process.pid
+    )
 
 
 def await_page_server(home: Path, settings_mark: str) -> PageServer:

@@ -18,7 +18,7 @@ _START_TIMEOUT_S = 60.0  # after a crash PostgreSQL replays its log first
 _POLL_INTERVAL_S = 0.02
 
 # SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one; both keep the data intact.
-_STOP_SIGNALS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 5.0))
+_STOP_SIGNALS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 30.0))
 
 _PARAMETERS = {
     "listen_addresses": "",

@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 _START_TIMEOUT_S = 40.0
 _CLOSING_TIMEOUT_S = 2.0
 _POLL_INTERVAL_S = 0.02
-_STOP_SIGNALS = ((signal.SIGTERM, 15.0), (signal.SIGKILL, 5.0))
+_STOP_SIGNALS = ((signal.SIGTERM, 15.0), (signal.SIGKILL, 30.0))
 
 _PRAGMAS = {"journal_mode": "wal", "synchronous": "normal"}
 

@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 _MODULE = "holdfast.temporal_ui.guard_server"
 _VARIABLES = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH")
 _START_TIMEOUT_S = 20.0
-_STOP_SIGNALS = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
+_STOP_SIGNALS = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 30.0))
 _POLL_INTERVAL_S = 0.02
 
 
