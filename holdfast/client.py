@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from pydantic import JsonValue
+
 from holdfast.configuration.price_settings import read_prices
 from holdfast.job_view_assembly import JobRecords, job_line, job_view
 from holdfast.models.errors import ServiceDown
@@ -67,11 +69,13 @@ class Holdfast:
         key: str | None = None,
         key_id: str = "",
         prepare: job_rows.Preparation | None = None,
+        asked: JsonValue = None,
     ) -> str:
         """Store the job and start its workflow; returns the job's id.
 
         Submitting the same request again with the same `key` returns the same job. `key_id` is the
-        API key of the request. `prepare` writes what a new job begins with.
+        API key of the request. `prepare` writes what a new job begins with. `asked` is what counts
+        as the same request, if it is not `request` itself.
 
         Raises:
             BadInput: the key belongs to another request.
@@ -79,7 +83,7 @@ class Holdfast:
         """
         temporal = self.temporal or await self.shared_connection()
         job_id, is_new = await job_rows.submit_job(
-            self.db, new_job_id(), request, key, prepare, key_id=key_id
+            self.db, new_job_id(), request, key, prepare, key_id=key_id, asked=asked
         )
         if is_new or not (await load_job_progress(self.db, job_id)).has_ended:
             await start_workflow(temporal, self.settings.task_queue, job_id, request)

@@ -52,6 +52,8 @@ class PreparedFork:
 
     forked: Job
     request: JobRequest
+    asked: Mapping[str, JsonValue]
+    """What was asked for: the same again, with the same key, is the same fork."""
     plan: Plan
     """The plan of the forked job."""
     scope: ForkScope | None
@@ -77,6 +79,9 @@ async def prepare_fork(
         NotFound: there is no such job, task, preset or evidence.
         BadInput: nothing is changed, the change cannot be made, or the job has no recorded answers.
     """
+    asked = {"fork": job_id, "owner": owner, "cause": cause.value} | submission.model_dump(
+        mode="json", exclude_defaults=True
+    )
     submission = submission.with_model_setting
     db = holdfast.db
     forked = await job_rows.load_job(db, job_id)
@@ -115,6 +120,7 @@ async def prepare_fork(
     return PreparedFork(
         forked=forked,
         request=request.model_copy(update={"fork": fork}),
+        asked=asked,
         plan=plan,
         scope=scope,
         change=change,
@@ -208,7 +214,9 @@ async def start_fork(
         if prepare is not None:
             await prepare(write)
 
-    new = await holdfast.submit(prepared.request, key=key, key_id=key_id, prepare=begin)
+    new = await holdfast.submit(
+        prepared.request, key=key, key_id=key_id, prepare=begin, asked=dict(prepared.asked)
+    )
     return ForkedJob(
         job_id=new, fork=fork_plan(prepared, read_prices(holdfast.settings.config_file))
     )

@@ -1,9 +1,10 @@
 """Update a report for the price of what changed: fork what depends on changed sources."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from holdfast.client import Holdfast
 from holdfast.configuration.price_settings import read_prices
@@ -105,7 +106,20 @@ async def update_job(
     if is_dry_run:
         prices = read_prices(holdfast.settings.config_file)
         return told.model_copy(update={"fork": fork_plan(prepared, prices)})
-    forked = await start_fork(holdfast, prepared, by=by, key=key, key_id=key_id, prepare=prepare)
+    # Which tasks run again is found out anew by each update, so it is no part of what was asked.
+    asked: Mapping[str, JsonValue] = {
+        "update": job_id,
+        "owner": owner,
+        "searches_again": searches_again,
+    }
+    forked = await start_fork(
+        holdfast,
+        replace(prepared, asked=asked),
+        by=by,
+        key=key,
+        key_id=key_id,
+        prepare=prepare,
+    )
     return told.model_copy(update={"fork": forked.fork, "job_id": forked.job_id})
 
 

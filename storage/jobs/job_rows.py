@@ -48,17 +48,21 @@ async def submit_job(
     prepare: Preparation | None = None,
     *,
     key_id: str = "",
+    asked: JsonValue = None,
 ) -> tuple[str, bool]:
     """Store a job and its first event; return its id and whether it is new.
 
-    The same `key` with the same request returns the existing job. `prepare` writes what a new job
-    begins with, such as the plan and the results of a fork. `key_id` is the API key of the request,
-    whose quota counts the job's calls.
+    The same `key` with the same request returns the existing job. `asked` is what a person asked,
+    if the request is more: a fork of a running job also names what had not ended by then.
+    `prepare` writes what a new job begins with, such as the plan and the results of a fork.
+    `key_id` is the API key of the request, whose quota counts the job's calls.
 
     Raises:
         RequestKeyTaken: the key was used before, for another request.
     """
     row = _row(job_id, request, key) | {"key_id": key_id}
+    if asked is not None:
+        row["request_hash"] = canonical_hash(asked)
     async with db.new_job(row) as write:
         if write is not None:
             write.event(EventKind.JOB_SUBMITTED, preset=request.preset, model=request.model)

@@ -75,7 +75,7 @@ async def remove(
 ) -> RemovedDocuments:
     """Remove one document, or the whole collection; jobs keep what they found in it."""
     name = await _existing(session, collection, reads=False)
-    removed = await remove_documents(session.holdfast, name, address)
+    removed = await remove_documents(session.holdfast, name, address, shown=collection)
     return RemovedDocuments(collection=collection, removed=removed)
 
 

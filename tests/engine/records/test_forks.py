@@ -11,7 +11,7 @@ from holdfast.jobs.job_controller import JobController
 from holdfast.jobs.job_lookup import plan_of
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.calls.call_records import CallView
-from holdfast.models.errors import BadInput, NotFound, PlanMoved
+from holdfast.models.errors import BadInput, NotFound, PlanMoved, RequestKeyTaken
 from holdfast.models.jobs.job_record import JobStatus
 from holdfast.models.views.job_views import JobView
 from holdfast.planning.plans.plan_edits import plan_as_yaml
@@ -220,6 +220,28 @@ async def test_a_running_job_is_forked_from_what_it_has_done(
     assert "T3" in {call.task for call in sent}
     assert done.isdisjoint({call.task for call in sent})
     await controller.cancel(job_id)
+
+
+async def test_a_fork_that_is_asked_for_again_is_the_same_though_its_job_has_gone_on(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    """The tasks that run again are those that had not ended at the first time."""
+    delay_extraction("c", 60, players)
+    job_id = await engine.submit("Who?")
+    await wait_for_event(engine, job_id, "task.done")
+    named = ForkSubmission(tasks=("T4",))
+
+    async def forked(submission: ForkSubmission) -> str:
+        made = await fork_job(engine.holdfast, job_id, submission, owner="", by="dana", key="mine")
+        return made.job_id
+
+    first = await forked(named)
+    model.release()
+    await engine.holdfast.wait(job_id, LONG)
+
+    assert await forked(named) == first
+    with pytest.raises(RequestKeyTaken, match="asked something else"):
+        await forked(ForkSubmission(tasks=("T3",)))
 
 
 @pytest.mark.long

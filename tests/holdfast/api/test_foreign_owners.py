@@ -144,6 +144,9 @@ async def test_no_route_shows_or_changes_a_row_of_another_owner(
             await marias.get("/v1/webhooks"),
             await marias.get("/v1/schedules"),
         ]
+        missing = await marias.delete(
+            "/v1/collections/papers/documents", params={"address": "nowhere"}
+        )
         await marias.aclose()
         await ottos.aclose()
 
@@ -156,3 +159,5 @@ async def test_no_route_shows_or_changes_a_row_of_another_owner(
     # What is Maria's was there to be seen.
     assert [answer.status_code for answer in hers] == [200] * 5
     assert MARK in hers[0].text + hers[3].text
+    # A refusal names her collection as she does: the stored name is none for her.
+    assert (missing.status_code, "maria/" in missing.text) == (404, False)
