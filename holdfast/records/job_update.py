@@ -106,7 +106,7 @@ async def update_job(
     if is_dry_run:
         prices = read_prices(holdfast.settings.config_file)
         return told.model_copy(update={"fork": fork_plan(prepared, prices)})
-    # Which tasks run again is found out anew by each update, so it is no part of what was asked.
+    # Each update finds out again which tasks run, so these are no part of what was asked.
     asked: Mapping[str, JsonValue] = {
         "update": job_id,
         "owner": owner,
