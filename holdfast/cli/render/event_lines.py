@@ -48,7 +48,7 @@ def _job_event_line(event: EventView, job_id: str) -> str | None:
             return f"  paused   {message or f'by {by}'}; {way_on_from_pause(job_id, message)}"
         case EventKind.JOB_RECOVERED:
             is_database = event.facts.get("cause") == "database"
-            loss = "PostgreSQL was away" if is_database else "a worker died"
+            loss = "PostgreSQL was away" if is_database else "a worker was lost"
             return f"  recovery {loss}; its work continues"
         case EventKind.LOOP_HANDED_OVER:
             why = shortened_line(str(event.facts.get("why")), _MAX_FAILURE)

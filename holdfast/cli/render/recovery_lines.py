@@ -18,7 +18,10 @@ def recovery_lines(recovery: Recovery) -> list[str]:
 def _loss_text(recovery: Recovery) -> str:
     if recovery.cause is LossCause.DATABASE:
         return "PostgreSQL went away"
-    return f"worker {recovery.lost_worker} died" if recovery.lost_worker else "a worker died"
+    # Not "died": a worker that lives and whose heartbeats do not arrive is replaced as well.
+    return (
+        f"worker {recovery.lost_worker} was lost" if recovery.lost_worker else "a worker was lost"
+    )
 
 
 def _savings_text(recovery: Recovery) -> str:

@@ -106,8 +106,8 @@ def await_page_server(home: Path, settings_mark: str) -> PageServer:
         time.sleep(_POLL_INTERVAL_S)
         now = time.monotonic()
     raise ServiceDown(
-        f"the page's server has not answered for {_START_TIMEOUT_S:g} s, but still starts, as on a "
-        f"busy machine; look again with `holdfast open`; its log is {_log(home)}"
+        f"the page's server has not answered for {_START_TIMEOUT_S:g} s and is still starting; the "
+        f"machine may be busy; look again with `holdfast open`; its log is {_log(home)}"
     )
 
 

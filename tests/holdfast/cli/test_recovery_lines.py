@@ -26,7 +26,9 @@ def receipt(**facts: object) -> Recovery:
 def test_a_receipt_says_who_died_what_that_cost_and_what_was_saved() -> None:
     lost, saved = recovery_lines(receipt())
 
-    assert lost == "recovery 1: worker 17@host#a1 died at 14:03:22 UTC; work continued 0.4 s later"
+    assert (
+        lost == "recovery 1: worker 17@host#a1 was lost at 14:03:22 UTC; work continued 0.4 s later"
+    )
     assert saved == (
         "  5 model calls and 1 tool call that had cost 12,340 tokens reused, not paid again; "
         "1 model call in flight sent again; the job ended 12.3 s after the loss"
@@ -49,4 +51,4 @@ def test_a_receipt_of_an_outage_without_calls_says_so() -> None:
 
 
 def test_a_worker_whose_name_nobody_knows_has_none() -> None:
-    assert "a worker died at" in recovery_lines(receipt(lost_worker=""))[0]
+    assert "a worker was lost at" in recovery_lines(receipt(lost_worker=""))[0]

@@ -45,7 +45,7 @@ def test_a_server_that_still_starts_is_not_said_to_have_failed(
 ) -> None:
     monkeypatch.setattr(page_server, "_START_TIMEOUT_S", 0.0)
 
-    with pytest.raises(ServiceDown, match=r"still starts, .* look again with `holdfast open`"):
+    with pytest.raises(ServiceDown, match=r"is still starting; .* look again with `holdfast open`"):
         page_server.await_page_server(tmp_path, "mark")
 
 
