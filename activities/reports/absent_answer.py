@@ -21,6 +21,7 @@ from holdfast.models.strategies.job_strategy import EXTRACTIVE_MODEL
 from holdfast.models.text.report_marks import without_marks
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.planning.loop.loop_tasks import is_step_of_loop
+from holdfast.planning.reports.not_found_text import NOT_FOUND, with_documents_counted
 from holdfast.planning.reports.possible_values import possible_values
 from holdfast.planning.reports.report_gaps import is_unconcluded
 from holdfast.planning.reports.shown_searches import shown_searches
@@ -52,16 +53,14 @@ def has_results(inputs: ReportInputs) -> bool:
     )
 
 
-async def not_found_report(db: Database, inputs: ReportInputs) -> Report:
+def not_found_report(inputs: ReportInputs) -> Report:
     """Return the report of a job without results."""
     request = inputs.job.request
-    count = await _documents(db, request)
     return Report(
         question=request.question,
         answer=None,
-        summary=tuple(ReportStatement(text=each) for each in _summary(request, count or 0)),
+        summary=tuple(ReportStatement(text=each) for each in _summary(request)),
         gaps=(*unfinished_task_gaps(inputs.tasks), *_second_question(request)),
-        documents=count,
     )
 
 
@@ -72,15 +71,14 @@ async def with_unproven(db: Database, inputs: ReportInputs, report: Report) -> R
     the passages that are nearest to the question.
     """
     request = inputs.job.request
-    if report.documents is None:
-        report = report.model_copy(update={"documents": await _documents(db, request)})
+    report = report.model_copy(update={"documents": await _documents(db, request)})
     threshold = request.strategy.confidence_threshold
     possible = possible_values(inputs.tasks, threshold, answer=report.answer)
     if report.answer is not None:
         return report.model_copy(update={"possible": possible})
     searches = await report_input_queries.searches_of(db, inputs.job.id)
     nearest = () if report.citations else await _nearest_passages(db, request)
-    return report.model_copy(
+    return with_documents_counted(report).model_copy(
         update={
             "possible": possible,
             "searches": shown_searches(searches),
@@ -125,14 +123,12 @@ def _advice(inputs: ReportInputs, possible: Sequence[PossibleValue]) -> Iterator
         yield "Give the job a collection of documents, or a tool that can search."
 
 
-def _summary(request: JobRequest, documents: int) -> Iterator[str]:
+def _summary(request: JobRequest) -> Iterator[str]:
     if declined := _declined(request):
         yield "The built-in model gives no answer to this question."
         yield declined
-    elif documents:
-        yield f"Not found in your {'document' if documents == 1 else f'{documents:,} documents'}."
     else:
-        yield "Not found: nothing that was read answers the question."
+        yield NOT_FOUND
 
 
 def _declined(request: JobRequest) -> str:

@@ -105,7 +105,7 @@ class ReportActivities:
         if failed:
             return partial(_record_refusal, _delivery_check_halt(failed), 0)
         if not has_results(inputs):
-            return await self._delivery(inputs, await not_found_report(db, inputs))
+            return await self._delivery(inputs, not_found_report(inputs))
         loop = _loop_result(inputs)
         if loop is not None:
             return await self._delivery(inputs, _report_of_loop(inputs, loop), is_of_loop=True)

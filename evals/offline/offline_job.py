@@ -167,6 +167,7 @@ class OfflineJob:
                 description=task.description,
                 arguments=arguments,
                 entities=tuple(ExpectedEntity(**each.model_dump()) for each in task.expects),
+                least_confidence=THRESHOLD,
                 response=tuple(Fragment(title=p.title, text=p.text) for p in paragraphs),
                 context=self._context(task),
             ),

@@ -15,8 +15,7 @@ from holdfast.models.loop.loop_results import LoopResult, ProvenSentence
 from holdfast.models.text.report_marks import without_marks
 from holdfast.planning.reports.answer_route import LONGEST_SHORT_ANSWER
 from holdfast.planning.reports.citation_marks import CitationMarks
-
-_NO_ANSWER = "The documents do not state the answer."
+from holdfast.planning.reports.not_found_text import NOT_FOUND
 
 
 def loop_report(
@@ -38,9 +37,7 @@ def loop_report(
     return Report(
         question=question,
         answer=answer,
-        summary=(
-            ReportStatement(text=answer or _NO_ANSWER, marks=_answer_marks(answer, findings)),
-        ),
+        summary=(ReportStatement(text=answer or NOT_FOUND, marks=_answer_marks(answer, findings)),),
         findings=findings,
         gaps=tuple(dict.fromkeys((*gaps, *_gaps(result, answer)))),
         citations=marks.citations,

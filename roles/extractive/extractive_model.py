@@ -30,7 +30,7 @@ from holdfast.roles.extractive.agents.step_planner_rules import (
 )
 from holdfast.roles.extractive.agents.step_replanner_rules import replan_steps
 from holdfast.roles.extractive.agents.stepper_rules import next_step
-from holdfast.roles.extractive.extraction.extractor_rules import extract
+from holdfast.roles.extractive.extraction.extractor_rules import extract_for_plan
 from holdfast.roles.extractive.loop.loop_rules import play_loop
 from holdfast.roles.extractive.planning.agent_plan_rules import plan_agent_tasks, replan_agent_tasks
 from holdfast.roles.extractive.planning.planner_rules import plan_by_rules
@@ -107,7 +107,7 @@ _RULES_BY_ROLE: dict[str, RoleRules[Any]] = {
     RoleName.ASSESSOR: RoleRules(AgentRoleTask, assess),
     RoleName.REVISER: RoleRules(ReviserTask, revise),
     RoleName.MATCHER: RoleRules(MatcherTask, match),
-    RoleName.EXTRACTOR: RoleRules(ExtractorTask, extract),
+    RoleName.EXTRACTOR: RoleRules(ExtractorTask, extract_for_plan),
     RoleName.REASONER: RoleRules(ReasonerTask, reason_by_rules),
     RoleName.ANSWERER: RoleRules(AnswererTask, answer),
     RoleName.SYNTHESISER: RoleRules(SynthesiserTask, synthesise),

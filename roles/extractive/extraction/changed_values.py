@@ -2,6 +2,7 @@
 
 import re
 
+from holdfast.roles.extractive.extraction.proposed_values import without_unasked_proposals
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
 from holdfast.roles.extractive.text.value_candidates import ValueCandidate, find_candidates
 
@@ -63,9 +64,10 @@ _MONTHS = re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE)
 def asked_candidates(sentence: str, question: str) -> list[ValueCandidate]:
     """Return the sentence's candidates without the side of a change that is not asked for.
 
-    Both sides stay where the question does not make plain which one it means.
+    Both sides stay where the question does not make plain which one it means. A change that is
+    only proposed gives its amount where the proposal is asked for, and nowhere else.
     """
-    every = find_candidates(sentence)
+    every = without_unasked_proposals(find_candidates(sentence), sentence, question)
     unasked = [
         each
         for former in every

@@ -16,6 +16,7 @@ from holdfast.roles.extractive.extraction.candidate_scoring import (
 from holdfast.roles.extractive.extraction.changed_values import asked_candidates
 from holdfast.roles.extractive.extraction.entity_query import EntityQuery, SentenceMatch, is_known
 from holdfast.roles.extractive.extraction.extraction_summary import extraction_summary
+from holdfast.roles.extractive.extraction.person_names import without_post
 from holdfast.roles.extractive.extraction.plain_statements import PLAIN_CONFIDENCE, plain_value
 from holdfast.roles.extractive.extraction.response_passages import (
     ParsedResponse,
@@ -60,10 +61,28 @@ class BestValue(NamedTuple):
     is_doubtful: bool = False
 
 
-def extract(task: ExtractorTask, *, keeps_doubtful: bool = True) -> ExtractorAnswer:
+_LIKELY = 0.3
+"""The least confidence where nobody compares it with a threshold."""
+
+
+def extract_for_plan(task: ExtractorTask) -> ExtractorAnswer:
+    """The entities for a task of a plan.
+
+    Where the plan has no threshold, as in `full-horizon`, each value that is given counts: a
+    doubtful one would be the answer.
+    """
+    if task.least_confidence is not None:
+        return extract(task)
+    return extract(task, keeps_doubtful=False, least=_LIKELY)
+
+
+def extract(
+    task: ExtractorTask, *, keeps_doubtful: bool = True, least: float = _LEAST_CONFIDENCE
+) -> ExtractorAnswer:
     """The entities that the response shows, each with its sentence.
 
-    Without `keeps_doubtful` a value of another sort, or of another subject, is null.
+    A value below `least` is null. Without `keeps_doubtful` one of another sort, or of another
+    subject, is null too.
     """
     reading = parse_response(task.response)
     cited: list[SentenceMatch] = []
@@ -74,7 +93,7 @@ def extract(task: ExtractorTask, *, keeps_doubtful: bool = True) -> ExtractorAns
             best = None
         if best is not None:
             cited.append(best.found.place)
-        found.append(_extracted(entity, best))
+        found.append(_extracted(entity, best, least))
     sure = [each.confidence or 0.0 for each in found]
     return ExtractorAnswer(
         entities=found,
@@ -83,10 +102,8 @@ def extract(task: ExtractorTask, *, keeps_doubtful: bool = True) -> ExtractorAns
     )
 
 
-def _extracted(entity: ExpectedEntity, best: BestValue | None) -> Extracted:
-    value = (
-        _typed(best, entity.type) if best is not None and best.sure >= _LEAST_CONFIDENCE else None
-    )
+def _extracted(entity: ExpectedEntity, best: BestValue | None, least: float) -> Extracted:
+    value = _typed(best, entity.type) if best is not None and best.sure >= least else None
     if best is None or value is None:
         low = min(best.sure, _LEAST_CONFIDENCE) if best is not None else 0.0
         return Extracted(name=entity.name, value=None, confidence=round(low, 2), quote="")
@@ -147,6 +164,8 @@ def _best_value(
 
 
 def _worded(found: ScoredCandidate, wanted: EntityQuery) -> ScoredCandidate:
+    if wanted.kind is ValueKind.PERSON:
+        return replace(found, value=without_post(found.value))
     if wanted.kind is not ValueKind.NUMBER:
         return found
     value = with_counted_noun(found.value, found.place.sentence.text, wanted)

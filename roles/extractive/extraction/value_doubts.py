@@ -171,7 +171,11 @@ def _has_no_such_post(best: ScoredCandidate, wanted: EntityQuery) -> bool:
 
 
 _POST_STEMS = frozenset(
-    map(stem, ("officer", "manager", "secretary", "chairman", "ceo", "treasurer", "accountant"))
+    stem(each)
+    for each in (
+        *("officer", "manager", "secretary", "chairman", "treasurer", "accountant"),
+        *("ceo", "cfo", "cto", "coo", "cio", "dpo"),
+    )
 )
 """Posts that texts name; of an author or a director they may say `wrote` or `film by`."""
 _EQUAL_POSTS = [
@@ -180,6 +184,8 @@ _EQUAL_POSTS = [
         "ceo, chief executive",
         "cfo, chief financial officer",
         "cto, chief technology officer",
+        "coo, chief operating officer",
+        "cio, chief information officer",
         "dpo, data protection officer",
         "chairman, chair, chairwoman, chairperson",
         "press officer, press contact",

@@ -9,6 +9,7 @@ wrong, so the question is declined, with the reason; what was read is reported a
 
 import re
 
+from holdfast.roles.extractive.questions.letter_phrases import without_letter_phrases
 from holdfast.roles.extractive.questions.question_analysis import parse_question
 from holdfast.roles.extractive.text.words_and_sentences import words
 
@@ -87,6 +88,7 @@ _LEAST_FOREIGN = 2
 
 def why_declined(question: str) -> str:
     """Return why the rules do not answer the question; empty if they do."""
+    question = without_letter_phrases(question)
     if _CALCULATES.search(question):
         return (
             "The question asks for a calculation; "

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from holdfast.roles.extractive.questions.answer_kind import QUESTION_WORD, answer_kind_and_noun
 from holdfast.roles.extractive.questions.comparison_pairs import find_pair
+from holdfast.roles.extractive.questions.letter_phrases import without_letter_phrases
 from holdfast.roles.extractive.questions.nested_descriptions import find_nested
 from holdfast.roles.extractive.text.noun_kinds import ValueKind, kind_of_noun
 from holdfast.roles.extractive.text.words_and_sentences import stem, words
@@ -59,7 +60,7 @@ class ParsedQuestion:
 
 def parse_question(text: str) -> ParsedQuestion:
     """The question taken apart; never fails, whatever the text."""
-    whole = " ".join(text[:LONGEST_QUESTION].split())
+    whole = " ".join(without_letter_phrases(text[:LONGEST_QUESTION]).split())
     text, also = _split_second_question(whole)
     kind, noun = answer_kind_and_noun(text)
     two = find_pair(text)

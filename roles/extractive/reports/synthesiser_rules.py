@@ -15,6 +15,7 @@ from holdfast.models.reports.report_writer_messages import (
     SynthesiserTask,
 )
 from holdfast.models.tasks.named_value import NamedValue
+from holdfast.planning.reports.not_found_text import NOT_FOUND
 from holdfast.roles.extractive.planning.planner_rules import SUPPORTING_PASSAGE, TELLING_PASSAGE
 from holdfast.roles.extractive.questions.declined_questions import unanswered_part, why_declined
 from holdfast.roles.extractive.questions.question_analysis import parse_question
@@ -22,7 +23,6 @@ from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.text.words_and_sentences import stems
 from holdfast.roles.tasks.reasoner import ReasonerTask
 
-NO_ANSWER = "No answer was found in what was read."
 _LIMITS = "Quoted from the documents that were read; others may say otherwise."
 _LONGEST_QUOTE = 600
 _LONGEST_VALUE = 12
@@ -33,7 +33,7 @@ def synthesise(task: SynthesiserTask) -> SynthesiserAnswer:
     concluded = _concluded(task) if task.concludes else None
     answer = concluded if task.concludes else _said(task)
     bearing = _bearing(answer, task) if answer else []
-    told = _framed(answer, task.question) if answer else NO_ANSWER
+    told = _framed(answer, task.question) if answer else NOT_FOUND
     gaps = [*task.gaps, *_left_open(task)]
     declined = why_declined(task.question)
     if not answer and task.concludes and not declined:

@@ -6,6 +6,16 @@ op feat ft mt sq approx ca cf eg ie etc al jan feb mar apr jun jul aug sep sept 
 c p pp
 """
 ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+_LAST_OF_SENTENCE_LIST = """
+dr st sq inc ltd co corp a.m p.m
+"""
+LAST_OF_SENTENCE = frozenset(_LAST_OF_SENTENCE_LIST.split())
+"""Abbreviations that end the name of a street or a company, or a time: a sentence may end so."""
+_BEGINNING_LIST = """
+the this that these those it its he she they we his her their our there in on at but and since after
+"""
+BEGINNINGS = frozenset(_BEGINNING_LIST.split())
+"""Words that, with a capital, begin a sentence and no name."""
 _STOPWORD_LIST = """
 a about after again all also am an and any are as at be because been before being both but by
 can could did do does doing during each either else ever for from had has have having he her
@@ -18,6 +28,12 @@ like additionally today despite although since meanwhile following according alo
 besides together within without whether yet
 """
 STOPWORDS = frozenset(_STOPWORD_LIST.split())
+_FREQUENCY_LIST = """
+once twice thrice daily weekly monthly yearly annually quarterly hourly every sometimes often
+usually always never rarely seldom soon recently nowadays today yesterday tomorrow tonight last next
+"""
+FREQUENCIES = frozenset(_FREQUENCY_LIST.split())
+"""Adverbs that say when or how often; at the beginning of a sentence they have a capital."""
 
 IRREGULAR = {
     form: forms.split()[0]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.roles.extractive.text.english_wordlists import STOPWORDS
+from holdfast.roles.extractive.text.english_wordlists import FREQUENCIES, STOPWORDS
 from holdfast.roles.extractive.text.noun_kinds import ValueKind
 from holdfast.roles.extractive.text.words_and_sentences import Word, words
 
@@ -161,11 +161,26 @@ def _add_name(text: str, run: list[Word], found: list[ValueCandidate]) -> None:
         run.pop(0)
     while run and not _is_capital(run[0].text):
         run.pop(0)
+    if run and _says_how_often(text, run):
+        return
     if run and _DATED.match(text[run[0].start : run[-1].end]):
         return
     for part in _parts(run):
         start, end = part[0].start, part[-1].end
         found.append(ValueCandidate(text[start:end], _name_kind(text, start), start, end))
+
+
+def _says_how_often(text: str, run: list[Word]) -> bool:
+    """True of `Twice a week, X goes …`; `Yesterday is a song` names something."""
+    return (
+        len(run) == 1
+        and run[0].text.lower() in FREQUENCIES
+        and not text[: run[0].start].rstrip()[-1:].isalnum()
+        and _GOES_ON.match(text, run[0].end) is not None
+    )
+
+
+_GOES_ON = re.compile(r",| (?!(?:is|was|has|had|are|were)\b)[a-z]")
 
 
 def _parts(run: list[Word]) -> Iterator[list[Word]]:

@@ -5,7 +5,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.roles.extractive.text.english_wordlists import ABBREVIATIONS, IRREGULAR, STOPWORDS
+from holdfast.roles.extractive.text.english_wordlists import (
+    ABBREVIATIONS,
+    BEGINNINGS,
+    IRREGULAR,
+    LAST_OF_SENTENCE,
+    STOPWORDS,
+)
 
 LONGEST_READ = 200_000
 """Characters of one text that are read: keeps a megabyte of input within a bounded time."""
@@ -109,6 +115,8 @@ def _is_abbreviation(text: str, start: int, end: re.Match[str]) -> bool:
         return False
     before = text[max(start, end.start() - 12) : end.start()].rsplit(None, 1)
     last = before[-1].lower().lstrip("(\"“'") if before else ""
+    if _ends_sentence_too(text, start, end.end()):
+        return False
     after = text[end.end() : end.end() + 3].lstrip()
     follows_small = bool(after) and after[0].islower()
     return (
@@ -117,6 +125,24 @@ def _is_abbreviation(text: str, start: int, end: re.Match[str]) -> bool:
         or (len(last) == 1 and last.isalpha())
         or ("." in last and len(last) <= 4)
     )
+
+
+def _ends_sentence_too(text: str, start: int, end: int) -> bool:
+    """True if the full stop of an abbreviation ends the sentence: `She lives at 4 Elm Dr. The …`.
+
+    A name has a word of its own before its abbreviation: a title, as in `we met Dr. The`, has
+    none, and one that begins the sentence is no name yet.
+    """
+    begins = _FIRST_WORD.match(text, end)
+    if begins is None or begins.group(1).lower() not in BEGINNINGS:
+        return False
+    last = _LAST_WORDS.search(text[max(start, end - _LONGEST_LAST_WORDS) : end])
+    return last is not None and last.group(1).lower() in LAST_OF_SENTENCE
+
+
+_FIRST_WORD = re.compile(r"\s+([A-Z][a-z]*)\b")
+_LAST_WORDS = re.compile(r"\s(?:[A-Z][\w'’&-]*|\d+) ([A-Z][a-z]{1,3}|[ap]\.m)\.$")
+_LONGEST_LAST_WORDS = 40
 
 
 def _trimmed(text: str, pieces: Iterable[tuple[int, int]]) -> Iterator[Span]:

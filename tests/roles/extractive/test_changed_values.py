@@ -101,6 +101,31 @@ def test_a_side_of_a_change_is_left_out_only_where_the_question_means_the_other(
     assert told & set(change) == set(kept)
 
 
+PROPOSED = "The berth fee of the marina is 5 %, and the harbour board proposes a fee of 7 %."
+PROPOSED_FIRST = "The harbour board proposes a fee of 7 %; the berth fee of the marina is 5 %."
+AGREED = "The berth fee of the marina was 5 %, the board proposed 7 %, and the town accepted."
+OTHER_UNIT = "The marina has 90 berths, and the board proposes a fee of 7 %."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "told"),
+    [
+        (PROPOSED, "What is the berth fee of the marina?", {"5 %"}),
+        (PROPOSED_FIRST, "What is the berth fee of the marina?", {"5 %"}),
+        (PROPOSED, "Which berth fee does the board propose?", {"7 %"}),
+        (PROPOSED_FIRST, "What is the proposed berth fee?", {"7 %"}),
+        (AGREED, "What is the berth fee of the marina?", {"5 %", "7 %"}),
+        (OTHER_UNIT, "What is the berth fee of the marina?", {"7 %"}),
+    ],
+)
+def test_an_amount_that_is_only_proposed_is_no_answer_but_to_who_asks_for_it(
+    sentence: str, question: str, told: set[str]
+) -> None:
+    values = {each.value for each in asked_candidates(sentence, question.lower())}
+
+    assert {each for each in values if "%" in each} == told
+
+
 @pytest.mark.conformance("SAF-01")
 def test_a_line_of_thousands_of_values_is_read_in_bounded_time() -> None:
     line = "Anna Bell met Tom Reed in Paris on 4 May 2020 for 17 euros " * 400

@@ -163,7 +163,7 @@ def test_an_answer_in_other_words_cites_all_that_it_rests_on() -> None:
 def test_without_an_answer_the_report_says_so() -> None:
     report = synthesise(SynthesiserTask(question="Who?", answer=None, evidence=()))
 
-    assert report.summary[0].text == "No answer was found in what was read."
+    assert report.summary[0].text == "Not found: nothing that was read answers the question."
 
 
 @settings(deadline=None)  # the machine may be busy

@@ -219,6 +219,25 @@ def test_sentences_are_pieces_of_the_text_in_order(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Ada Marsh lives at 4 Elm Dr. The house has a red door.", "Ada Marsh lives at 4 Elm Dr."),
+        ("She keeps a shop in High St. It sells clocks.", "She keeps a shop in High St."),
+        ("They bought Corran Ltd. The price was kept secret.", "They bought Corran Ltd."),
+        ("The ferry left at 5 p.m. The crew was late.", "The ferry left at 5 p.m."),
+        ("In May she met Dr. He of Corran.", "In May she met Dr. He of Corran."),
+        ("Ask Dr. He about it.", "Ask Dr. He about it."),
+        ("She lives at 4 Elm Dr. Marsh is her name.", "She lives at 4 Elm Dr. Marsh is her name."),
+        ("They bought Corran Ltd. shares in May.", "They bought Corran Ltd. shares in May."),
+    ],
+)
+def test_an_abbreviation_ends_a_sentence_where_the_next_word_begins_one(
+    text: str, first: str
+) -> None:
+    assert sentences(text)[0].text == first
+
+
+@pytest.mark.parametrize(
     "piece", ["The lease was signed by Anna Weber on 3 May 2021. ", "x", "A b. ", '"']
 )
 @pytest.mark.slow

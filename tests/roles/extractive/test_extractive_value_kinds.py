@@ -11,9 +11,9 @@ from holdfast.roles.extractive.reports.synthesiser_rules import synthesise
 from holdfast.roles.extractive.tasks.reasoner_rules import reason_by_rules
 from holdfast.roles.extractive.text.measure_units import has_unit
 from holdfast.roles.planning.planner import PlannerTask
-from holdfast.roles.tasks.extractor import Extracted, Fragment
+from holdfast.roles.tasks.extractor import EXTRACTOR, Extracted, ExtractorTask, Fragment
 from holdfast.roles.tasks.reasoner import ReasonerAnswer, ReasonerTask
-from tests.roles.extractive.extractive_samples import SEARCH_TOOL, extracted_entity
+from tests.roles.extractive.extractive_samples import SEARCH_TOOL, extracted_entity, role_answer
 
 BRIDGE = Fragment(
     title="Selby Bridge",
@@ -510,6 +510,34 @@ def test_a_surname_after_a_title_is_a_person() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("The sluice is run by CTO Nell Ogden.", "Nell Ogden"),
+        ("The sluice is run by Vice President Nell Ogden.", "Nell Ogden"),
+        ("The sluice is run by Mayor Ogden.", "Mayor Ogden"),
+    ],
+)
+def test_a_person_is_named_without_a_post(text: str, name: str) -> None:
+    entity = planned("Who runs the sluice?").tasks[0].expects[0]
+
+    assert extracted_entity(entity.description, Fragment(title="x", text=text)).value == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Twice a week, Flybe goes from Oxley to Corran.", "Flybe"),
+        ("Today Flybe goes from Oxley to Corran.", "Flybe"),
+        ("Sometimes has goods that it takes from Oxley to Corran.", "Sometimes"),
+    ],
+)
+def test_how_often_something_happens_is_no_name(text: str, name: str) -> None:
+    entity = planned("Which airline goes from Oxley to Corran?").tasks[0].expects[0]
+
+    assert extracted_entity(entity.description, Fragment(title="x", text=text)).value == name
+
+
 TERM = "The agreement begins on 1 July 2021 and ends on 30 June 2026."
 
 
@@ -659,3 +687,29 @@ def test_the_title_of_an_agreement_is_no_sure_person() -> None:
     )
 
     assert (found.confidence or 0.0) < 0.61
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "value"),
+    [
+        ("Which insurer paid for the gate?", "Nell Ogden paid for the gate of Corran.", None),
+        ("Who is the CTO of Corran?", "Nell Ogden runs the office of Corran.", None),
+        ("Which risk at Corran is open?", "The gate at Corran is open. Oxley opened it.", None),
+        ("Who mended the gate?", "Nell Ogden mended the gate of Corran.", "Nell Ogden"),
+    ],
+)
+async def test_a_plan_without_a_threshold_gets_no_doubtful_value(
+    question: str, text: str, value: str | None
+) -> None:
+    task = ExtractorTask(
+        description=question,
+        arguments={},
+        entities=tuple(planned(question).tasks[0].expects[:1]),
+        response=(Fragment(title="Notes", text=text),),
+    )
+
+    unchecked = await role_answer(EXTRACTOR, task)
+    checked = await role_answer(EXTRACTOR, task.model_copy(update={"least_confidence": 0.7}))
+
+    assert unchecked.entities[0].value == value
+    assert checked.entities[0].value is not None
