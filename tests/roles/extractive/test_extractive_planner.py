@@ -287,7 +287,7 @@ def test_a_query_repeats_no_word_but_those_of_a_name(question: str, query: str) 
         ("Good morning, I would like to know where the regatta begins.", "regatta begins"),
         ("Dear John, a film of 1953, was directed by whom?", "Dear John film 1953 directed"),
         ("Hello, Dolly! was directed by whom?", "Hello Dolly directed"),
-        ("Who sent her best wishes to Ada Marsh?", "sent best wishes Ada Marsh"),
+        ("Who sent her best regards to Ada Marsh?", "sent best regards Ada Marsh"),
     ],
 )
 def test_a_letter_is_searched_for_by_its_question_alone(question: str, query: str) -> None:
