@@ -192,6 +192,7 @@ def write_data(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_command_names_its_benchmarks() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks", "--help"],

@@ -174,6 +174,7 @@ async def test_a_response_that_expired_meanwhile_is_asked_for_again_and_counted(
 
 
 @pytest.mark.conformance("BEY-11")
+@pytest.mark.long
 async def test_the_end_of_a_job_cancels_the_responses_that_it_leaves(
     client_side: RunningEngine,
     workers: WorkerLauncher,

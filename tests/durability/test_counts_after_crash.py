@@ -136,7 +136,7 @@ def outcome(view: JobView) -> dict[str, Any]:
 
 
 @pytest.mark.conformance("HZN-04", "KPI-13", "KPI-15", "BEY-03")
-@pytest.mark.parametrize("name", mostly_long(CASES, usual=2))
+@pytest.mark.parametrize("name", mostly_long(CASES, usual=1))
 async def test_a_job_whose_workflow_is_lost_counts_on_where_it_was(
     engine: RunningEngine,
     players: ScriptedRoles,

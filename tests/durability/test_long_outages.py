@@ -63,6 +63,7 @@ async def test_jobs_of_every_preset_go_on_after_an_outage_longer_than_their_limi
             assert not [task["id"] for task in found.tasks if task["failure"]]
 
 
+@pytest.mark.long
 async def test_a_model_that_never_answers_ends_the_job_when_its_time_was_worked(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

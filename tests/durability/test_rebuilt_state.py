@@ -292,7 +292,7 @@ async def test_what_is_carried_can_be_rebuilt_after_every_step_and_the_job_comes
 
 @pytest.mark.conformance("BEY-02", "BEY-03")
 @pytest.mark.parametrize("worker", [run_side_by_side, only_long(run_twice)])
-@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=2))
+@pytest.mark.parametrize("shape", mostly_long(SHAPES, usual=1))
 async def test_an_activity_that_is_worked_twice_changes_nothing(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -29,6 +29,7 @@ def port() -> int:
 
 
 @pytest.mark.conformance("API-05")
+@pytest.mark.long
 async def test_a_stream_goes_on_after_the_kill_of_server_and_worker(
     client_side: RunningEngine,
     workers: WorkerLauncher,

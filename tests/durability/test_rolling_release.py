@@ -198,6 +198,7 @@ async def test_without_a_current_release_new_jobs_go_to_workers_that_have_none(
 
 
 @pytest.mark.conformance("REC-06")
+@pytest.mark.long
 async def test_the_run_of_a_schedule_outlives_the_release_that_began_it(
     client_side: RunningEngine, workers: WorkerLauncher, held: HeldAnswer
 ) -> None:

@@ -41,6 +41,7 @@ def scripted(players: ScriptedRoles, tools: ScriptedTools) -> None:
 
 
 @pytest.mark.conformance("API-04")
+@pytest.mark.long
 async def test_a_message_of_a_killed_worker_is_sent_again_by_the_next_under_the_same_id(
     client_side: RunningEngine, receiver: WebhookReceiver, workers: WorkerLauncher
 ) -> None:

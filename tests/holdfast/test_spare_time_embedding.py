@@ -97,6 +97,7 @@ async def test_a_search_goes_by_meaning_once_a_worker_has_embedded_every_passage
     assert [passage.address for passage, _ in after.hits] == ["doctor.md"]
 
 
+@pytest.mark.long
 async def test_the_vectors_are_those_of_the_model_in_any_company(embedder: LocalEmbedder) -> None:
     texts = ["A man is eating food.", "A man is eating a piece of bread.", "A" * 5000, "", "x y"]
     together = await embedder.passages(texts)

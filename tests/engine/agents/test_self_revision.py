@@ -102,6 +102,7 @@ async def test_a_failure_that_the_plan_can_do_without_is_left_out_and_named(
 
 
 @pytest.mark.conformance("TDP-09")
+@pytest.mark.long
 async def test_a_failure_that_no_valid_revision_repairs_goes_to_the_replanner(
     engine: RunningEngine, trip: ScriptedRoles
 ) -> None:

@@ -148,6 +148,7 @@ async def test_a_fork_is_erased_with_its_origin_and_another_owners_job_stays(
     assert await erasure_rows.job_ids_of_owner(engine.db, "otto") == [foreign]
 
 
+@pytest.mark.long
 async def test_a_job_that_others_follow_is_erased_only_with_them(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

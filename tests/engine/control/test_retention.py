@@ -90,6 +90,7 @@ async def test_a_worker_erases_the_jobs_whose_time_is_over_and_leaves_receipts(
     }
 
 
+@pytest.mark.long
 async def test_prune_without_an_age_does_what_retention_says(
     engine: RunningEngine, config: Path
 ) -> None:

@@ -94,6 +94,7 @@ async def test_a_job_waits_for_the_persons_word_on_what_the_verifier_escalates_a
 
 
 @pytest.mark.conformance("VMAO-16")
+@pytest.mark.long
 async def test_an_escalation_that_nobody_answers_in_time_is_a_retry(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -53,6 +53,7 @@ async def test_a_mistyped_word_is_asked_for_again(
     assert (await engine.holdfast.wait(job_id, WITHIN)).status is JobStatus.DONE
 
 
+@pytest.mark.long
 async def test_an_edit_with_a_fault_is_opened_again_as_it_was_left(
     engine: RunningEngine,
     tools: ScriptedTools,
@@ -79,6 +80,7 @@ async def test_an_edit_with_a_fault_is_opened_again_as_it_was_left(
     assert (await plan_change_rows.load_plan_changes(engine.db, job_id))[-1].cause == "edited"
 
 
+@pytest.mark.long
 async def test_a_revised_plan_is_shown_and_decided_about_anew(
     engine: RunningEngine, players: ScriptedRoles, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +97,7 @@ async def test_a_revised_plan_is_shown_and_decided_about_anew(
     assert "would take:" in shown
 
 
+@pytest.mark.long
 async def test_without_more_input_the_plan_goes_on_waiting(engine: RunningEngine) -> None:
     job_id = await engine.submit("Who?", review="true")
     question = await wait_for_question(engine, job_id, QuestionKind.APPROVAL)

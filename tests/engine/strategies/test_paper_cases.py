@@ -195,6 +195,7 @@ async def test_the_repetition_case_of_the_horizon_paper(
     assert events.count("plan.changed") == 1
 
 
+@pytest.mark.long
 async def test_a_verified_job_that_comes_to_no_short_answer_says_so(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -191,6 +191,7 @@ async def _responses(engine: RunningEngine, job_id: str) -> str:
         return str((await connection.execute(query, {"job": job_id})).scalar_one())
 
 
+@pytest.mark.long
 async def test_a_call_that_is_made_twice_draws_once_and_is_shown_once(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:
@@ -209,6 +210,7 @@ async def test_a_call_that_is_made_twice_draws_once_and_is_shown_once(
 
 
 @pytest.mark.conformance("VMAO-05")
+@pytest.mark.long
 async def test_an_agent_that_draws_is_offered_charts_by_default_and_its_step_is_shown(
     engine: RunningEngine, players: ScriptedRoles
 ) -> None:

@@ -144,6 +144,7 @@ def looked_up(*titles: str) -> Plan:
     return plan(*tasks, final_task("T9", f"L{len(titles)}"))
 
 
+@pytest.mark.long
 async def test_same_look_up_after_another_page_is_not_answered_from_the_record(
     temporal: Client,
     database_url: str,

@@ -96,6 +96,7 @@ def _final(*after: str) -> Any:
 
 
 @pytest.mark.conformance("BEY-07", "BEY-09", "WAVE-06")
+@pytest.mark.long
 async def test_a_citation_leads_back_to_who_gave_it_and_says_what_became_of_it(
     temporal: Client,
     database_url: str,

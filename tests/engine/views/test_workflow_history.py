@@ -58,6 +58,7 @@ async def test_no_document_prompt_or_secret_is_in_history_and_no_payload_is_larg
 
 @pytest.mark.slow
 @pytest.mark.conformance("BEY-04")
+@pytest.mark.long
 async def test_a_job_of_a_thousand_calls_stays_under_ten_megabytes_of_history(
     engine: RunningEngine, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

@@ -174,6 +174,7 @@ async def test_evidence_is_traced_read_rechecked_and_withdrawn(
         assert [fault["field"] for fault in answer.json()["errors"]] == [field]
 
 
+@pytest.mark.long
 async def test_an_ended_job_is_removed(engine: RunningEngine, serving: HttpService) -> None:
     job_id = await ended_job(engine, serving)
     async with serving.client() as client:

@@ -80,6 +80,7 @@ def test_a_submitted_job_can_be_reviewed(installation: CommandInstallation) -> N
     assert installation.holdfast("wait", job).code == 0
 
 
+@pytest.mark.long
 def test_a_plan_is_refused_with_words(installation: CommandInstallation) -> None:
     job = planned(installation)
 
@@ -96,6 +97,7 @@ def test_a_plan_is_refused_with_words(installation: CommandInstallation) -> None
     assert "refuse: far too dear (from user" in listed.out
 
 
+@pytest.mark.long
 def test_without_a_terminal_the_run_says_how_to_answer_and_waits(
     installation: CommandInstallation,
 ) -> None:

@@ -42,6 +42,7 @@ async def test_the_command_runs_at_each_event_with_what_happened(
     assert told.read_text().splitlines() == [f"job.paused {job_id}", f"job.done {job_id}"]
 
 
+@pytest.mark.long
 async def test_a_cancelled_job_and_a_failing_command_end_nothing_else(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -127,6 +127,7 @@ async def test_hosts_that_do_not_declare_tasks_get_the_plain_answer(
     assert started["next"] == "call research_wait"
 
 
+@pytest.mark.long
 async def test_a_task_is_cancelled_and_unknown_tasks_are_only_acknowledged(
     engine: RunningEngine, serving: HttpService
 ) -> None:

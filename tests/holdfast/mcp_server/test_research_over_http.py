@@ -68,6 +68,7 @@ async def test_a_host_researches_from_the_question_to_the_cited_passage(
 
 @pytest.mark.conformance("MCP-01")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.long
 async def test_a_server_is_replaced_between_two_calls_of_one_host(
     mode: str, engine: RunningEngine, serving: HttpService
 ) -> None:

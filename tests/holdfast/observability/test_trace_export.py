@@ -96,6 +96,7 @@ async def test_a_trace_has_every_call_once_and_shows_where_it_belongs(
     assert "light" not in str(sent)
 
 
+@pytest.mark.long
 async def test_a_span_stays_the_same_over_a_killed_exporter_and_a_collector_that_was_away(
     engine: RunningEngine,
     players: ScriptedRoles,

@@ -127,6 +127,7 @@ async def test_two_ups_at_once_start_one_of_each(installation: ServiceInstallati
     assert sum(" -D " in command for command in commands) == 1
 
 
+@pytest.mark.long
 async def test_data_outlive_a_killed_postgres(shared: ServiceInstallation) -> None:
     with connection(await attach_to_services(shared.settings)) as database:
         database.execute("create table kept as select 42 as answer")

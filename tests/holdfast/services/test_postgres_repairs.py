@@ -34,12 +34,12 @@ def kept(url: str) -> tuple[int] | None:
 @pytest.mark.parametrize(
     ("file", "content"),
     [
-        ("postmaster.pid", THIS_PROCESS),
+        only_long("postmaster.pid", THIS_PROCESS),
         only_long("postmaster.pid", ""),
         only_long(".s.PGSQL.5432.lock", THIS_PROCESS),
         (".s.PGSQL.5432.lock", ""),
         only_long("PG_VERSION", ""),
-        ("PG_VERSION", None),
+        only_long("PG_VERSION", None),
     ],
     # Not by content: each process of a test run has another number.
     ids=["stale-pid", "empty-pid", "stale-lock", "empty-lock", "empty-version", "no-version"],
@@ -61,6 +61,7 @@ async def test_a_killed_servers_stale_or_empty_file_is_no_obstacle(
 
 
 @pytest.mark.parametrize("control", [None, only_long(b"")])
+@pytest.mark.long
 async def test_an_incomplete_data_folder_is_set_aside(
     running: ServiceInstallation, control: bytes | None
 ) -> None:

@@ -54,6 +54,7 @@ def test_lines_of_an_earlier_start_are_not_shown(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.conformance("REL-03")
+@pytest.mark.long
 async def test_a_worker_that_cannot_start_says_why_in_its_own_words(
     running: ServiceInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ async def test_a_collection_is_filled_searched_and_emptied_without_scripts(
 
 @pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.long
 async def test_the_pages_of_the_installation_are_accessible(
     scheme: str, engine: RunningEngine, reader: Reader
 ) -> None:

@@ -30,6 +30,7 @@ async def jobs(engine: RunningEngine) -> list[str]:
 
 
 @pytest.mark.conformance("WEB-06")
+@pytest.mark.long
 async def test_pages_of_the_list_have_every_job_once(jobs: list[str], reader: Reader) -> None:
     await reader.goto("/jobs")
     first = await reader.page.locator("td.q a").evaluate_all("all => all.map(a => a.pathname)")
@@ -87,6 +88,7 @@ async def test_a_hostile_question_is_text(engine: RunningEngine, reader: Reader)
 
 @pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("scheme", ["light", only_long("dark")])
+@pytest.mark.long
 async def test_the_list_is_accessible_on_a_phone(
     scheme: str, jobs: list[str], engine: RunningEngine, reader: Reader
 ) -> None:

@@ -116,6 +116,7 @@ async def test_links_to_other_tasks_in_the_panel_keep_what_else_is_chosen(
 
 @pytest.mark.conformance("WEB-05")
 @pytest.mark.parametrize("count", [2000, only_long(500)])
+@pytest.mark.long
 async def test_a_large_plan_is_folded_and_its_page_is_small(
     count: int, serving: HttpService, idle_engine: RunningEngine
 ) -> None:

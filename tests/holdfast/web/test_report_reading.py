@@ -143,6 +143,7 @@ async def test_a_hostile_report_does_nothing(
 
 @pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("scheme", ["light", only_long("dark")])
+@pytest.mark.long
 async def test_the_report_is_accessible(scheme: str, engine: RunningEngine, reader: Reader) -> None:
     report = await reported(engine)
     await reader.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]  # a word

@@ -92,6 +92,7 @@ async def test_without_scripts_a_schedule_is_made_run_paused_resumed_and_ended(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.long
 async def test_the_pages_of_schedules_are_accessible(
     scheme: str, engine: RunningEngine, reader: Reader
 ) -> None:

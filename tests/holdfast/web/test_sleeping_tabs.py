@@ -70,6 +70,7 @@ async def test_a_frozen_tab_shows_what_happened_meanwhile(
     await check_shows_end(reader)
 
 
+@pytest.mark.long
 async def test_a_tab_without_network_says_so_and_goes_on(
     engine: RunningEngine, serving: HttpService, reader: Reader
 ) -> None:

@@ -66,6 +66,7 @@ async def test_a_job_at_its_limit_goes_on_under_a_new_limit_of_the_page(
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.conformance("WEB-03")
+@pytest.mark.long
 async def test_a_job_that_has_not_ended_gets_another_limit(
     engine: RunningEngine, reader: Reader, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:

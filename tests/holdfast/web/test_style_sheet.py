@@ -37,6 +37,7 @@ async def test_nothing_moves_for_a_reader_who_wants_no_motion(browser: Browser) 
 
 @pytest.mark.conformance("WEB-07")
 @pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.long
 async def test_a_very_long_word_wraps_in_a_table(width: int, browser: Browser) -> None:
     page = await _shown(browser, _TABLE.format(_LONG), width)
 
@@ -44,6 +45,7 @@ async def test_a_very_long_word_wraps_in_a_table(width: int, browser: Browser) -
 
 
 @pytest.mark.conformance("WEB-07")
+@pytest.mark.long
 async def test_a_phone_shows_what_was_spent_without_scrolling(browser: Browser) -> None:
     spent = Spend(
         name="qwen3-4b-instruct-2507",
@@ -63,6 +65,7 @@ async def test_a_phone_shows_what_was_spent_without_scrolling(browser: Browser) 
 
 
 @pytest.mark.conformance("WEB-07")
+@pytest.mark.long
 async def test_the_mark_of_a_list_item_from_right_to_left_stays_in_the_window(
     browser: Browser,
 ) -> None:

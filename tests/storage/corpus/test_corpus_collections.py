@@ -326,6 +326,7 @@ async def test_the_server_says_what_was_wrong_with_a_call(corpus: CorpusStore) -
     assert many.is_error
 
 
+@pytest.mark.long
 async def test_the_server_runs_over_stdio(
     corpus: CorpusStore, database_url: str, tmp_path: Path
 ) -> None:
