@@ -25,6 +25,7 @@ from holdfast.storage.ledger import job_recovery_rows
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.views import job_queries
 from holdfast.storage.views.answer_queries import AnswerState, load_answer_states
+from holdfast.storage.views.idle_spans import load_idle_spans
 from holdfast.storage.views.job_stage_queries import job_stages_of
 from holdfast.storage.views.status_and_last_event import load_job_progress
 from holdfast.temporal.temporal_connection import connect, ui_url
@@ -157,6 +158,7 @@ class Holdfast:
             estimate=await load_estimate(self.db, job_id),
             recoveries=await job_recovery_rows.recoveries_of(self.db, job_id),
             forks=await forks_of(self.db, job_id),
+            idle=(await load_idle_spans(self.db, [job])).get(job_id, ()),
         )
 
     async def view(self, records: JobRecords) -> JobView:
@@ -179,7 +181,10 @@ class Holdfast:
         """
         jobs = await job_rows.load_newest_jobs(self.db, which)
         states = await load_answer_states(self.db, [job.id for job in jobs])
-        return [job_line(job, states.get(job.id, AnswerState())) for job in jobs]
+        idle = await load_idle_spans(self.db, jobs)
+        return [
+            job_line(job, states.get(job.id, AnswerState()), idle.get(job.id, ())) for job in jobs
+        ]
 
     async def wait(
         self, job_id: str, within: timedelta | None = None, *, or_paused: bool = False

@@ -8,6 +8,7 @@ from decimal import Decimal
 from holdfast.models.budget.cost_estimates import EstimateComparison
 from holdfast.models.budget.job_stages import Stage
 from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.jobs.idle_span import IdleSpan, open_seconds
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.jobs.job_recovery import Recovery
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
@@ -32,6 +33,7 @@ class JobRecords:
     estimate: StoredEstimate | None
     recoveries: Sequence[Recovery]
     forks: Sequence[str]
+    idle: Sequence[IdleSpan] = ()
 
 
 def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobView:
@@ -66,7 +68,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         recoveries=tuple(records.recoveries),
         config_hash=job.config_hash,
         created_at=job.created_at,
-        seconds=_job_seconds(job),
+        seconds=_job_seconds(job, records.idle),
         follows=job.request.followed_job,
         forked_from=(job.request.fork.job or None) if job.request.fork else None,
         forks=tuple(records.forks),
@@ -74,7 +76,7 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
     )
 
 
-def job_line(job: Job, state: AnswerState) -> JobLine:
+def job_line(job: Job, state: AnswerState, idle: Sequence[IdleSpan] = ()) -> JobLine:
     """The job's line in a list of jobs."""
     return JobLine(
         job_id=job.id,
@@ -87,7 +89,7 @@ def job_line(job: Job, state: AnswerState) -> JobLine:
         confidence=state.confidence,
         open_questions=state.open_questions,
         created_at=job.created_at,
-        seconds=_job_seconds(job),
+        seconds=_job_seconds(job, idle),
     )
 
 
@@ -129,10 +131,10 @@ def _task_view(stored: StoredTask, spending: Mapping[str, Spend]) -> TaskView:
     )
 
 
-def _job_seconds(job: Job) -> float | None:
-    """From submission to the job's end, or until now if it has not ended."""
-    is_over = job.status.is_final
-    return _elapsed_seconds(job.created_at, job.finished_at if is_over else datetime.now(UTC))
+def _job_seconds(job: Job, idle: Sequence[IdleSpan]) -> float | None:
+    """From submission to the job's end, or until now, without the time in which it had ended."""
+    end = job.finished_at if job.status.is_final else datetime.now(UTC)
+    return round(open_seconds(job.created_at, end, idle), 3) if end else None
 
 
 def _elapsed_seconds(start: datetime | None, end: datetime | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.calls.call_records import CallView
+from holdfast.models.jobs.idle_span import IdleSpan, open_seconds
 from holdfast.models.jobs.job_recovery import Recovery
 from holdfast.models.tasks.stored_task import StoredTask
 
@@ -89,10 +90,14 @@ def waterfall(
     begin: datetime,
     end: datetime | None,
     *,
+    idle: Sequence[IdleSpan] = (),
     first: int = 0,
 ) -> Waterfall:
-    """Lay out the work between the job's begin and its end, or now, from the row `first` on."""
-    span = _Span(begin, end or datetime.now(UTC))
+    """Lay out the work between the job's begin and its end, or now, from the row `first` on.
+
+    The time in which the job had ended takes no room: its next run follows at once.
+    """
+    span = _Span(begin, end or datetime.now(UTC), tuple(idle))
     by_task: dict[str, list[CallView]] = defaultdict(list)
     for call in calls:
         if end is not None and call.started_at > end:
@@ -133,14 +138,17 @@ def _begin(task: StoredTask | None, calls: Sequence[CallView]) -> datetime:
 class _Span(NamedTuple):
     begin: datetime
     end: datetime
+    idle: tuple[IdleSpan, ...]
 
     @property
     def seconds(self) -> float:
-        return max((self.end - self.begin).total_seconds(), 0.001)
+        return max(self.seconds_until(self.end), 0.001)
+
+    def seconds_until(self, at: datetime) -> float:
+        return open_seconds(self.begin, at, self.idle)
 
     def bar(self, kind: str, start: datetime, end: datetime, title: str) -> Bar:
-        from_s = (start - self.begin).total_seconds()
-        to_s = (end - self.begin).total_seconds()
+        from_s, to_s = self.seconds_until(start), self.seconds_until(end)
         left = min(max(_WHOLE * from_s / self.seconds, 0.0), _WHOLE - _LEAST_WIDTH)
         width = max(_WHOLE * (to_s - from_s) / self.seconds, _LEAST_WIDTH)
         return Bar(kind, round(left, 2), round(min(width, _WHOLE - left), 2), title)
@@ -173,7 +181,7 @@ def _row(
         if begin <= each.last_seen_at <= end
     ]
     shown = name if task else ""
-    return WaterfallRow(shown, label, tuple(bars), (end - begin).total_seconds())
+    return WaterfallRow(shown, label, tuple(bars), open_seconds(begin, end, span.idle))
 
 
 def _call_name(call: CallView) -> str:

@@ -91,6 +91,7 @@ class JobView(Frozen):
     config_hash: str
     created_at: datetime
     seconds: float | None
+    """From submission to the end, or until now; the time in which it had ended does not count."""
     follows: str | None = None
     """The job that the question follows."""
     forked_from: str | None = None
@@ -116,6 +117,7 @@ class JobLine(Frozen):
     """Questions that wait for a person."""
     created_at: datetime
     seconds: float | None
+    """From submission to the end, or until now; the time in which it had ended does not count."""
 
 
 class EventView(Frozen):

@@ -6,12 +6,14 @@ from holdfast.models.budget.token_prices import Money
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.core.database import Database
 
-# The newest jobs of a model; a job whose price is unknown has no cost.
+# The newest jobs of a model; a job whose price is unknown has no cost. A job that was opened again
+# after its end does not tell what the next one takes.
 _AMOUNTS = text("""
 with ended as (
     select id, preset, extract(epoch from finished_at - created_at)::float8 as seconds from jobs
     where model = :model and status = 'done' and finished_at is not null
         and stop_reason is distinct from 'planned' and imported is null and fork is null
+        and attempt = 1
         and (cast(:owner as text) is null or owner = :owner)
     order by created_at desc limit 500),
 model_use as (

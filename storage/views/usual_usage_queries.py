@@ -5,14 +5,14 @@ from sqlalchemy import text
 from holdfast.models.budget.job_expectation import UsualUsage
 from holdfast.storage.core.database import Database
 
-# Comparisons of the finished report are not what a job takes.
+# Comparisons of the finished report are not what a job takes, nor are its later attempts.
 # A failed call without token counts is taken to have cost nothing, as in `spending_queries`.
 _USUAL = text("""
 with latest as (
     select id, extract(epoch from finished_at - created_at)::float8 as seconds
     from jobs
     where preset = :preset and model = :model and status = 'done' and finished_at is not null
-        and stop_reason <> 'planned' and imported is null and fork is null
+        and stop_reason <> 'planned' and imported is null and fork is null and attempt = 1
     order by created_at desc limit 20),
 used as (
     select latest.id, latest.seconds,

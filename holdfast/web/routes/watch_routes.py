@@ -78,7 +78,6 @@ async def show_progress(
         status=shown.status,
         report=shown.report,
         strategy=shown.job.request.strategy,
-        attempt=shown.job.attempt,
         work=current_work(shown.job, seen, shown.status),
         drawing=drawing,
         address=_addresses(
@@ -96,6 +95,7 @@ async def show_progress(
             seen.recoveries,
             shown.job.created_at,
             shown.job.finished_at if shown.job.status.is_final else None,
+            idle=shown.idle,
             first=row,
         ),
         entries=[log_line(each) for each in reversed(newest)],

@@ -7,6 +7,7 @@ from holdfast.storage.evidence.evidence_rows import has_report
 from holdfast.storage.forks.fork_rows import forks_of
 from holdfast.storage.jobs import job_rows
 from holdfast.storage.views.answer_queries import AnswerState, load_answer_states
+from holdfast.storage.views.idle_spans import load_idle_spans
 
 
 class JobHead(JobLine):
@@ -26,7 +27,8 @@ async def load_job_head(holdfast: Holdfast, job_id: str) -> JobHead:
     """
     job = await job_rows.load_job(holdfast.db, job_id)
     states = await load_answer_states(holdfast.db, [job_id])
-    line = job_line(job, states.get(job_id, AnswerState()))
+    idle = await load_idle_spans(holdfast.db, [job])
+    line = job_line(job, states.get(job_id, AnswerState()), idle.get(job_id, ()))
     return JobHead(
         **line.model_dump(),
         follows=job.request.followed_job,

@@ -9,6 +9,7 @@ from holdfast.jobs.current_status import status_of_job
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import NotFound
 from holdfast.models.evidence.evidence import Report, StoredEvidence
+from holdfast.models.jobs.idle_span import IdleSpan
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.plans.research_plan import ExpectedEntity, TaskStatus
 from holdfast.models.plans.stored_plan_change import StoredPlanChange
@@ -34,6 +35,7 @@ class JobPage:
     tasks: Sequence[StoredTask]
     changes: Sequence[StoredPlanChange]
     calls: Sequence[CallView]
+    idle: Sequence[IdleSpan]
     report: Report | None
 
     def task(self, task_id: str) -> StoredTask:
@@ -93,6 +95,7 @@ async def load_job_page(holdfast: Holdfast, job_id: str) -> JobPage:
         tasks=records.tasks,
         changes=records.plan_changes,
         calls=calls,
+        idle=records.idle,
         report=report,
     )
 

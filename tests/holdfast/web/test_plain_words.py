@@ -12,6 +12,7 @@ from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.budget.spend_breakdown import Phase
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.errors import FailureClass
+from holdfast.models.jobs.idle_span import IdleSpan
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.plans.research_plan import EntityType, ExpectedEntity, Task, TaskKind
 from holdfast.models.tasks.stored_task import StoredTask
@@ -205,3 +206,24 @@ def test_a_call_whose_end_was_not_recorded_ends_with_its_task_in_the_waterfall()
 
     assert row.seconds == 6
     assert {bar.width for bar in row.bars} == {1}
+
+
+def test_the_time_in_which_a_job_had_ended_takes_no_room_in_the_waterfall() -> None:
+    begin = datetime.now(UTC)
+    ended, reopened = begin + timedelta(seconds=10), begin + timedelta(days=2)
+    calls = [
+        CallView(
+            id=number, kind="model", role="extractor", task=name, name="extractive",
+            request_hash="", status="done", started_at=at, finished_at=at + timedelta(seconds=5),
+            tokens={}, reused=0, sends=1,
+        )
+        for number, name, at in ((1, "T1", begin), (2, "T1", reopened), (3, "T2", reopened))
+    ]  # fmt: skip
+    end = reopened + timedelta(seconds=10)
+    shown = waterfall([], calls, [], begin, end, idle=[IdleSpan(ended, reopened)])
+
+    assert shown.seconds == 20
+    assert {(row.seconds, row.bars[-1].start, row.bars[-1].width) for row in shown.rows} == {
+        (15, 50, 25),
+        (5, 50, 25),
+    }
