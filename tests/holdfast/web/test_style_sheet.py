@@ -1,17 +1,21 @@
 """Tests of what the style sheet alone decides: motion, long words, and the direction of lists."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize
 
 from holdfast.models.budget.spend_breakdown import Spend
+from holdfast.models.calls.call_records import CallView
 from holdfast.web.rendering.page_templates import STATIC_FOLDER, _environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 _PHONE: ViewportSize = {"width": 360, "height": 740}
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" * 8
+_FITS = "(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.scroll'))"
+_LABEL = "getComputedStyle(document.querySelector('{}'), '::before').content"
 _LIST = '<main><article><ul><li dir="auto">من خلف مصمم منارة غانيت</li></ul></article></main>'
 _TABLE = """<main><div class="scroll"><table class="stacked"><tr><td>T1</td>
 <td class="long wide">{}</td><td class="end">92%</td></tr></table></div></main>"""
@@ -58,10 +62,24 @@ async def test_a_phone_shows_what_was_spent_without_scrolling(browser: Browser) 
     table = template.module.spend_table("By model", [spent], "USD", is_by_model=True)  # type: ignore[attr-defined]  # a macro
     page = await _shown(browser, f"<main>{table}</main>")
 
-    fits = "(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.scroll'))"
-    label = "getComputedStyle(document.querySelector('td:last-child'), '::before').content"
-    assert await page.evaluate(fits)
-    assert "Cost" in await page.evaluate(label)
+    assert await page.evaluate(_FITS)
+    assert "Cost" in await page.evaluate(_LABEL.format("td:last-child"))
+
+
+@pytest.mark.conformance("WEB-07")
+async def test_a_phone_shows_every_call_without_scrolling(browser: Browser) -> None:
+    now = datetime.now(UTC)
+    call = CallView(
+        id=1, kind="model", role="extractor", task="T12/3", name="qwen3-4b-instruct-2507",
+        request_hash="", status="failed", started_at=now, finished_at=now, sends=3, reused=2,
+        tokens={"input": 1_234_567, "output": 123_456}, cost=Decimal("12.34"), error=_LONG,
+    )  # fmt: skip
+    template = _environment().get_template("call_table.html.jinja")
+    table = template.module.call_table([call], "USD")  # type: ignore[attr-defined]  # a macro
+    page = await _shown(browser, f"<main>{table}</main>")
+
+    assert await page.evaluate(_FITS)
+    assert "Used again" in await page.evaluate(_LABEL.format("td:last-child"))
 
 
 @pytest.mark.conformance("WEB-07")
