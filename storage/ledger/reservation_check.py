@@ -1,6 +1,7 @@
 """Build the budget reservation of a model call, and raise an error if the caps have no room."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from holdfast.models.budget.token_prices import COST_NOT_KEPT
@@ -44,9 +45,11 @@ def check_reservation(
             f'in holdfast.toml under [prices."{request.model}"] and restart the worker, or '
             "take the limit away"
         )
+    # Whoever sets another limit has to know what it must have room for.
+    price = "" if row.most_cost is None else f" ({_money(row.asked_cost)} in money)"
     message = (
-        f"the next call ({request.role}) may take {row.asked_tokens:,} tokens, and the budget has "
-        f"no room for it: {'; '.join(_usage_lines(row, is_report=expense.is_report))}"
+        f"the next call ({request.role}) may take {row.asked_tokens:,} tokens{price}, and the "
+        f"budget has no room for it: {'; '.join(_usage_lines(row, is_report=expense.is_report))}"
     )
     if _fits_alone(row, is_report=expense.is_report):
         raise BudgetHeld(message, after=_RETRY_AFTER)
@@ -72,6 +75,10 @@ def _usage_lines(row: Any, *, is_report: bool) -> list[str]:  # noqa: ANN401 - a
         under_way = f" and {row.held_tokens:,} under way" if row.held_tokens else ""
         lines.append(f"{row.spent_tokens:,}{under_way} of {row.most_tokens:,} tokens{kept}")
     if row.most_cost is not None:
-        under_way = f" and {row.held_cost:.4f} under way" if row.held_cost else ""
-        lines.append(f"{row.spent_cost:.4f}{under_way} of {row.most_cost} in money{kept}")
+        under_way = f" and {_money(row.held_cost)} under way" if row.held_cost else ""
+        lines.append(f"{_money(row.spent_cost)}{under_way} of {row.most_cost} in money{kept}")
     return lines
+
+
+def _money(amount: Decimal) -> str:
+    return f"{amount:.4f}".rstrip("0").rstrip(".")
