@@ -1,7 +1,7 @@
 """Turn errors into problem documents (RFC 9457) that say what to do.
 
 Each document has `type`, `title`, `status` and `detail`, and also `error`, the name of the error,
-and `message`, which is the detail once more: the command line prints errors with these two names.
+and `message`, which is the detail once more, for programs that look for these two names.
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ class ApiError(Exception):
     status: int = 0
     """The HTTP status; 0 if no answer came."""
     error: str = ""
-    """The name of the error, as the command line prints it."""
+    """The name of the error, such as `NotFound`."""
     fields: tuple[tuple[str, str], ...] = ()
     """The fields of the request that cannot be used, each with the reason."""
     after_s: float = 0.0

@@ -53,7 +53,6 @@ def start_local_installation(home: Path | str | None = None) -> LocalServer:
 
 
 def _reason(done: "subprocess.CompletedProcess[str]") -> str:
-    try:
-        return str(json.loads(done.stdout)["message"])
-    except (ValueError, KeyError, TypeError):
-        return done.stderr.strip() or f"exit code {done.returncode}"
+    """The error that the command printed after what it had started."""
+    _, _, error = done.stderr.rpartition("error: ")
+    return error.strip() or f"exit code {done.returncode}"

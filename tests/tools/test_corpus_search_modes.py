@@ -165,7 +165,7 @@ async def test_without_vectors_words_do_and_meaning_says_what_is_missing(
             await _search(hub, "lamp", mode="semantic")
     async with _hub(corpus, embedders(endpoint.url)) as hub:
         with pytest.raises(
-            ToolFailed, match="has a vector of model 'hash': add its documents again"
+            ToolFailed, match="has a vector of model 'hash' yet: workers make them while they"
         ):
             await _search(hub, "lamp", mode="semantic")
 

@@ -204,8 +204,9 @@ class CorpusRetrieval:
         dimension = await self.store.dimension_of(collection, model)
         if dimension == 0:
             raise _MissingVectors(
-                f"no passage of collection {collection!r} has a vector of model {model!r}: add "
-                "its documents again, which says so if PostgreSQL lacks pgvector"
+                f"no passage of the collection has a vector of model {model!r} yet: workers make "
+                "them while they have time; if none comes, add the documents again, which says "
+                "so if PostgreSQL lacks pgvector"
             )
         if needs_all and (missing := await self.store.vectors_missing(collection, model)):
             # A search by both would prefer the passages that have a vector.
@@ -214,7 +215,7 @@ class CorpusRetrieval:
         if len(vector.values) != dimension:
             raise ModelUnusable(
                 f"embedding model {model!r} answered with {len(vector.values)} numbers, the "
-                f"vectors of collection {collection!r} have {dimension}: correct [embeddings], or "
+                f"vectors of the collection have {dimension}: correct [embeddings], or "
                 "remove the collection and add it again"
             )
         return vector

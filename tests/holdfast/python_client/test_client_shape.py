@@ -15,6 +15,8 @@ from pydantic import BaseModel
 from holdfast import AsyncClient, Client
 from holdfast.api.application import build_application
 from holdfast.python_client import answers, jobs_and_reports
+from holdfast.python_client.api_errors import ServerUnreachable
+from holdfast.python_client.local_installation import start_local_installation
 from tests.support.packages.synchronous_client import synchronous_files
 
 OPENAPI = build_application(None, None).openapi()  # type: ignore[arg-type]  # serves nothing
@@ -143,3 +145,14 @@ def test_every_model_of_the_client_is_compared_with_the_server() -> None:
     # A report is described by the command line's page, and tested with a real one.
     reports = {jobs_and_reports.Report, answers.Statement, answers.Citation, answers.Answer}
     assert defined - reports == set(MODELS.values())
+
+
+def test_an_installation_that_does_not_start_is_refused_with_the_reason_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "home").write_text("no folder")
+
+    with pytest.raises(
+        ServerUnreachable, match=r"^`holdfast up` failed: (?!error)[^\n]*home[^\n]*$"
+    ):
+        start_local_installation(tmp_path / "home")
