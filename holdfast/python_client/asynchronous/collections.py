@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
@@ -18,6 +17,7 @@ from holdfast.python_client.answers import (
     Upload,
 )
 from holdfast.python_client.asynchronous.session import AsyncSession
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.sent_files import file_fields
 
 _POLL_S = 0.3
@@ -73,7 +73,7 @@ class AsyncCollections(AsyncSession):
 
     async def upload(self, upload: str) -> Upload:
         """How far an upload is, and what came of it."""
-        return await self._get(Upload, f"/uploads/{upload}")
+        return await self._get(Upload, f"/uploads/{path_part(upload)}")
 
     async def uploads(self, *, limit: int = 20) -> list[Upload]:
         """The newest uploads."""
@@ -108,4 +108,4 @@ class AsyncCollections(AsyncSession):
 
 
 def _path(collection: str) -> str:
-    return f"/collections/{quote(collection)}"
+    return f"/collections/{path_part(collection)}"

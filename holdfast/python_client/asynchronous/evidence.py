@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from holdfast.python_client.answers import JsonObject
 from holdfast.python_client.asynchronous.session import AsyncSession
 from holdfast.python_client.jobs_and_reports import Report
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.sent_files import bundle_field, write_file
 
 
@@ -21,11 +22,11 @@ class AsyncEvidence(AsyncSession):
         Raises:
             NotFound: the job has no report yet.
         """
-        return await self._get(Report, f"/jobs/{job}/report")
+        return await self._get(Report, f"/jobs/{path_part(job)}/report")
 
     async def report_text(self, job: str, form: Literal["md", "html"] = "md") -> str:
         """The report as Markdown, or as one HTML page with its figures."""
-        return (await self._bytes(f"/jobs/{job}/report", format=form)).decode()
+        return (await self._bytes(f"/jobs/{path_part(job)}/report", format=form)).decode()
 
     async def report_file(
         self,
@@ -34,23 +35,23 @@ class AsyncEvidence(AsyncSession):
         form: Literal["docx", "pdf", "csl", "ris", "bibtex", "obsidian"] = "docx",
     ) -> None:
         """Write the report as a file of another program; `obsidian` is a ZIP of notes."""
-        write_file(file, await self._bytes(f"/jobs/{job}/report", format=form))
+        write_file(file, await self._bytes(f"/jobs/{path_part(job)}/report", format=form))
 
     async def figure(self, job: str, sha256: str) -> bytes:
         """A figure, by the hash in `figures[].forms[]` of the report."""
-        return await self._bytes(f"/jobs/{job}/figures/{sha256}")
+        return await self._bytes(f"/jobs/{path_part(job)}/figures/{path_part(sha256)}")
 
     async def trace(self, job: str, mark: int) -> JsonObject:
         """Where a citation comes from: passage, calls, and Temporal's history."""
-        return await self._get(JsonObject, f"/jobs/{job}/provenance/{mark}")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/provenance/{path_part(mark)}")
 
     async def source(self, job: str, source: int) -> JsonObject:
         """A source that the job quotes, with its text."""
-        return await self._get(JsonObject, f"/jobs/{job}/sources/{source}")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/sources/{path_part(source)}")
 
     async def recheck(self, job: str) -> JsonObject:
         """Read the cited sources again, and say whether the quotes are still there."""
-        return await self._post(JsonObject, f"/jobs/{job}/recheck")
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/recheck")
 
     async def export(self, job: str, file: Path | str, *, redact: Sequence[str] = ()) -> None:
         """Write the ended job to a bundle, which anybody can read, check and import.
@@ -61,7 +62,7 @@ class AsyncEvidence(AsyncSession):
             redact: what is left out: `questions`, `sources`, `prompts`.
         """
         query = {"redact": list(redact)} if redact else {}
-        write_file(file, await self._bytes(f"/jobs/{job}/bundle", **query))
+        write_file(file, await self._bytes(f"/jobs/{path_part(job)}/bundle", **query))
 
     async def check_bundle(self, file: Path | str) -> JsonObject:
         """Check the hashes, signature, sources and quotes of a bundle; nothing is stored.
@@ -86,9 +87,9 @@ class AsyncEvidence(AsyncSession):
 
     async def rederive(self, job: str) -> JsonObject:
         """Plan changes, verdicts and delivery checks, derived again without a model."""
-        return await self._get(JsonObject, f"/jobs/{job}/rederivation")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/rederivation")
 
     async def retract(self, job: str, evidence: int, reason: str) -> JsonObject:
         """Withdraw a piece of evidence; the answer names everything that depends on it."""
         body = {"evidence": evidence, "reason": reason}
-        return await self._post(JsonObject, f"/jobs/{job}/retractions", body)
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/retractions", body)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from holdfast.python_client.answers import ApiKey, CreatedKey, JsonObject
 from holdfast.python_client.asynchronous.session import AsyncSession
+from holdfast.python_client.request_paths import path_part
 
 
 class AsyncInstallation(AsyncSession):
@@ -70,11 +71,11 @@ class AsyncInstallation(AsyncSession):
     async def rotate_key(self, key_id: str, *, overlap_hours: int = 24) -> CreatedKey:
         """Make another key for the same use; the old one ends after the overlap."""
         body = {"overlap_hours": overlap_hours}
-        return await self._post(CreatedKey, f"/keys/{key_id}/rotate", body)
+        return await self._post(CreatedKey, f"/keys/{path_part(key_id)}/rotate", body)
 
     async def revoke_key(self, key_id: str) -> ApiKey:
         """Refuse the key from now on."""
-        return await self._delete(ApiKey, f"/keys/{key_id}")
+        return await self._delete(ApiKey, f"/keys/{path_part(key_id)}")
 
     async def quotas(self) -> list[JsonObject]:
         """What owners and keys may spend in a day, with what is used today."""
@@ -91,11 +92,11 @@ class AsyncInstallation(AsyncSession):
     ) -> JsonObject:
         """Set what an `owner`, by name, or a `key`, by id, may spend on models in a day."""
         body = {"calls": calls, "tokens": tokens, "cost": cost}
-        return await self._put(JsonObject, f"/quotas/{kind}/{subject}", body)
+        return await self._put(JsonObject, f"/quotas/{path_part(kind)}/{path_part(subject)}", body)
 
     async def remove_quota(self, kind: str, subject: str) -> JsonObject:
         """Let the owner or the key spend without this quota."""
-        return await self._delete(JsonObject, f"/quotas/{kind}/{subject}")
+        return await self._delete(JsonObject, f"/quotas/{path_part(kind)}/{path_part(subject)}")
 
     async def webhooks(self) -> list[JsonObject]:
         """The webhooks, without their secrets."""
@@ -125,12 +126,12 @@ class AsyncInstallation(AsyncSession):
 
     async def webhook_deliveries(self, webhook_id: str, *, limit: int = 50) -> list[JsonObject]:
         """The newest messages of a webhook, and what became of them."""
-        path = f"/webhooks/{webhook_id}/deliveries"
+        path = f"/webhooks/{path_part(webhook_id)}/deliveries"
         return await self._get(list[JsonObject], path, limit=limit)
 
     async def test_webhook(self, webhook_id: str) -> JsonObject:
         """Send a message to the webhook's address once."""
-        return await self._post(JsonObject, f"/webhooks/{webhook_id}/test")
+        return await self._post(JsonObject, f"/webhooks/{path_part(webhook_id)}/test")
 
     async def rotate_webhook(self, webhook_id: str, *, overlap_hours: int = 24) -> JsonObject:
         """Give the webhook another secret, which only this answer has.
@@ -138,11 +139,11 @@ class AsyncInstallation(AsyncSession):
         The old secret signs as well for `overlap_hours`.
         """
         body: JsonObject = {"overlap_hours": overlap_hours}
-        return await self._post(JsonObject, f"/webhooks/{webhook_id}/rotate", body)
+        return await self._post(JsonObject, f"/webhooks/{path_part(webhook_id)}/rotate", body)
 
     async def remove_webhook(self, webhook_id: str) -> JsonObject:
         """Send nothing more to the webhook's address."""
-        return await self._delete(JsonObject, f"/webhooks/{webhook_id}")
+        return await self._delete(JsonObject, f"/webhooks/{path_part(webhook_id)}")
 
     async def audit(
         self,

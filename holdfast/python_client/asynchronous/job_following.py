@@ -16,6 +16,7 @@ from holdfast.python_client.api_errors import (
 from holdfast.python_client.asynchronous.session import AsyncSession, _error
 from holdfast.python_client.event_parser import EventParser, StreamEnd
 from holdfast.python_client.jobs_and_reports import Job
+from holdfast.python_client.request_paths import path_part
 
 _LONGER = 10
 """How much longer than a request a followed job waits for its server."""
@@ -68,7 +69,7 @@ class AsyncJobFollowing(AsyncSession):
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             rest = _WAIT_S if end is None else max(0.0, min(_WAIT_S, end - time.monotonic()))
-            seen = await self._get(Job, f"/jobs/{job}/wait", seconds=rest)
+            seen = await self._get(Job, f"/jobs/{path_part(job)}/wait", seconds=rest)
             if seen.has_ended or (end is not None and time.monotonic() >= end):
                 return seen
 
@@ -77,10 +78,10 @@ class AsyncJobFollowing(AsyncSession):
         parser = EventParser()
         timeout = httpx2.Timeout(_SILENCE_S)
         query = {"after": after}
-        path = f"/jobs/{job}/events"
+        path = f"/jobs/{path_part(job)}/events"
         try:
             async with self._http.stream("GET", path, params=query, timeout=timeout) as answer:
-                if answer.is_error:
+                if not answer.is_success:
                     await answer.aread()
                     raise _error(answer)
                 async for line in answer.aiter_lines():

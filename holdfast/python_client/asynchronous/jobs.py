@@ -17,6 +17,7 @@ from holdfast.python_client.answers import (
 )
 from holdfast.python_client.asynchronous.job_following import AsyncJobFollowing
 from holdfast.python_client.jobs_and_reports import Job
+from holdfast.python_client.request_paths import path_part
 
 
 class AsyncJobs(AsyncJobFollowing):
@@ -103,64 +104,64 @@ class AsyncJobs(AsyncJobFollowing):
 
     async def job(self, job: str) -> Job:
         """The job with its tasks and its spending."""
-        return await self._get(Job, f"/jobs/{job}")
+        return await self._get(Job, f"/jobs/{path_part(job)}")
 
     async def status(self, job: str) -> JsonObject:
         """What the job does, what blocks it, and what comes next."""
-        return await self._get(JsonObject, f"/jobs/{job}/status")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/status")
 
     async def estimate(self, job: str) -> Estimate:
         """What the plan's pending tasks are expected to take."""
-        return await self._get(Estimate, f"/jobs/{job}/estimate")
+        return await self._get(Estimate, f"/jobs/{path_part(job)}/estimate")
 
     async def plan(self, job: str) -> list[JsonObject]:
         """The tasks of the current plan."""
-        return await self._get(list[JsonObject], f"/jobs/{job}/plan")
+        return await self._get(list[JsonObject], f"/jobs/{path_part(job)}/plan")
 
     async def plan_revision(self, job: str) -> str:
         """The plan's revision, for `answer(..., plan_revision=)`."""
-        answer = await self._request("GET", f"/jobs/{job}/plan", is_safe=True)
+        answer = await self._request("GET", f"/jobs/{path_part(job)}/plan", is_safe=True)
         return str(answer.headers["etag"]).strip('"')
 
     async def plan_yaml(self, job: str) -> str:
         """The plan in the form that an edit takes."""
-        return (await self._bytes(f"/jobs/{job}/plan.yaml")).decode()
+        return (await self._bytes(f"/jobs/{path_part(job)}/plan.yaml")).decode()
 
     async def plan_changes(self, job: str) -> list[JsonObject]:
         """Every change of the plan, with its cause."""
-        return await self._get(list[JsonObject], f"/jobs/{job}/plan/changes")
+        return await self._get(list[JsonObject], f"/jobs/{path_part(job)}/plan/changes")
 
     async def memory(self, job: str) -> JsonObject:
         """The entities that the job has found."""
-        return await self._get(JsonObject, f"/jobs/{job}/memory")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/memory")
 
     async def verification(self, job: str) -> JsonObject:
         """The verdicts of every verification round."""
-        return await self._get(JsonObject, f"/jobs/{job}/verification")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/verification")
 
     async def calls(self, job: str) -> list[JsonObject]:
         """Every model and tool call of the job."""
-        return await self._get(list[JsonObject], f"/jobs/{job}/calls")
+        return await self._get(list[JsonObject], f"/jobs/{path_part(job)}/calls")
 
     async def job_statistics(self, job: str) -> JsonObject:
         """Calls, tokens, recoveries and failures of the job."""
-        return await self._get(JsonObject, f"/jobs/{job}/statistics")
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/statistics")
 
     async def send_trace(self, job: str) -> JsonObject:
         """Send the trace of the job to the collector that the server's environment names."""
-        return await self._post(JsonObject, f"/jobs/{job}/otel")
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/otel")
 
     async def log(self, job: str, *, after: int = 0, limit: int = 200) -> list[Event]:
         """The entries of the job's log after one of them."""
-        return await self._get(list[Event], f"/jobs/{job}/log", after=after, limit=limit)
+        return await self._get(list[Event], f"/jobs/{path_part(job)}/log", after=after, limit=limit)
 
     async def questions(self, job: str) -> list[JsonObject]:
         """Every question of the job, with its answer."""
-        return await self._get(list[JsonObject], f"/jobs/{job}/questions")
+        return await self._get(list[JsonObject], f"/jobs/{path_part(job)}/questions")
 
     async def open_questions(self, job: str) -> list[WaitingQuestion]:
         """The questions that wait for an answer, oldest first."""
-        return await self._get(list[WaitingQuestion], f"/jobs/{job}/questions/open")
+        return await self._get(list[WaitingQuestion], f"/jobs/{path_part(job)}/questions/open")
 
     async def answer(
         self,
@@ -179,7 +180,7 @@ class AsyncJobs(AsyncJobFollowing):
         headers = {} if plan_revision is None else {"If-Match": f'"{plan_revision}"'}
         answer = await self._request(
             "POST",
-            f"/jobs/{job}/questions/{question}",
+            f"/jobs/{path_part(job)}/questions/{path_part(question)}",
             body={"text": text, "choice": choice},
             headers=headers,
         )
@@ -187,28 +188,32 @@ class AsyncJobs(AsyncJobFollowing):
 
     async def pause(self, job: str) -> AcceptedChange:
         """Start no more tasks; running tasks finish."""
-        return await self._post(AcceptedChange, f"/jobs/{job}/pause")
+        return await self._post(AcceptedChange, f"/jobs/{path_part(job)}/pause")
 
     async def resume(self, job: str, **settings: Any) -> AcceptedChange:  # noqa: ANN401 - settings differ
         """Continue the job with everything it has found, and with changed settings."""
-        return await self._post(AcceptedChange, f"/jobs/{job}/resume", {"settings": settings})
+        return await self._post(
+            AcceptedChange, f"/jobs/{path_part(job)}/resume", {"settings": settings}
+        )
 
     async def cancel(self, job: str) -> AcceptedChange:
         """Stop the job and its calls in flight; its findings are kept."""
-        return await self._post(AcceptedChange, f"/jobs/{job}/cancel")
+        return await self._post(AcceptedChange, f"/jobs/{path_part(job)}/cancel")
 
     async def steer(self, job: str, guidance: str) -> AcceptedChange:
         """Give guidance for the job's next planning."""
-        return await self._post(AcceptedChange, f"/jobs/{job}/steer", {"guidance": guidance})
+        return await self._post(
+            AcceptedChange, f"/jobs/{path_part(job)}/steer", {"guidance": guidance}
+        )
 
     async def retry(self, job: str, *tasks: str, dry_run: bool = False) -> JsonObject:
         """Run tasks and the tasks that depend on them again, or say which would run."""
         body = {"tasks": tasks, "dry_run": dry_run}
-        return await self._post(JsonObject, f"/jobs/{job}/retry", body)
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/retry", body)
 
     async def write_partial_report(self, job: str) -> AcceptedChange:
         """Have a job that ended without a report write one of what it found."""
-        return await self._post(AcceptedChange, f"/jobs/{job}/partial-report")
+        return await self._post(AcceptedChange, f"/jobs/{path_part(job)}/partial-report")
 
     async def prune(
         self,
@@ -228,7 +233,7 @@ class AsyncJobs(AsyncJobFollowing):
 
     async def remove(self, job: str) -> JsonObject:
         """Remove an ended job with everything it found."""
-        return await self._delete(JsonObject, f"/jobs/{job}")
+        return await self._delete(JsonObject, f"/jobs/{path_part(job)}")
 
     async def erase(
         self,

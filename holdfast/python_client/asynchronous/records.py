@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 
 from holdfast.python_client.answers import JsonObject
 from holdfast.python_client.asynchronous.session import AsyncSession
+from holdfast.python_client.request_paths import path_part
 
 
 class AsyncRecords(AsyncSession):
@@ -46,7 +47,7 @@ class AsyncRecords(AsyncSession):
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
         headers = {"Idempotency-Key": key or uuid4().hex}
         answer = await self._request(
-            "POST", f"/jobs/{job}/fork", body=body, headers=headers, is_safe=True
+            "POST", f"/jobs/{path_part(job)}/fork", body=body, headers=headers, is_safe=True
         )
         return TypeAdapter(JsonObject).validate_json(answer.content)
 
@@ -63,7 +64,7 @@ class AsyncRecords(AsyncSession):
     ) -> JsonObject:
         """What a fork would run and keep, and what the same calls took; nothing is stored."""
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
-        return await self._post(JsonObject, f"/jobs/{job}/fork/preview", body)
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/fork/preview", body)
 
     async def compare(self, job: str, other: str, *, model: str | None = None) -> JsonObject:
         """Two jobs next to each other: answer, claims, tasks, sources, cost and time.
@@ -72,8 +73,10 @@ class AsyncRecords(AsyncSession):
         """
         if model is not None:
             body = {"model": model}
-            return await self._post(JsonObject, f"/jobs/{job}/compare/{other}", body)
-        return await self._get(JsonObject, f"/jobs/{job}/compare/{other}")
+            return await self._post(
+                JsonObject, f"/jobs/{path_part(job)}/compare/{path_part(other)}", body
+            )
+        return await self._get(JsonObject, f"/jobs/{path_part(job)}/compare/{path_part(other)}")
 
     async def update(
         self,
@@ -94,7 +97,7 @@ class AsyncRecords(AsyncSession):
             dry_run: read the sources, and start no job.
         """
         body = {"older_than": older_than, "search": search, "dry_run": dry_run}
-        return await self._post(JsonObject, f"/jobs/{job}/update", body)
+        return await self._post(JsonObject, f"/jobs/{path_part(job)}/update", body)
 
 
 def _changes(

@@ -2,6 +2,7 @@
 
 from holdfast.python_client.answers import JsonObject
 from holdfast.python_client.asynchronous.session import AsyncSession
+from holdfast.python_client.request_paths import path_part
 
 
 class AsyncSchedules(AsyncSession):
@@ -40,24 +41,26 @@ class AsyncSchedules(AsyncSession):
 
     async def schedule(self, schedule_id: str) -> JsonObject:
         """One schedule."""
-        return await self._get(JsonObject, f"/schedules/{schedule_id}")
+        return await self._get(JsonObject, f"/schedules/{path_part(schedule_id)}")
 
     async def schedule_runs(self, schedule_id: str, *, limit: int = 20) -> list[JsonObject]:
         """The newest runs of a schedule, and what changed from one to the next."""
-        return await self._get(list[JsonObject], f"/schedules/{schedule_id}/runs", limit=limit)
+        return await self._get(
+            list[JsonObject], f"/schedules/{path_part(schedule_id)}/runs", limit=limit
+        )
 
     async def pause_schedule(self, schedule_id: str) -> JsonObject:
         """Begin no more runs; a running job goes on."""
-        return await self._post(JsonObject, f"/schedules/{schedule_id}/pause")
+        return await self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/pause")
 
     async def resume_schedule(self, schedule_id: str) -> JsonObject:
         """Begin runs again; what was due meanwhile is left out."""
-        return await self._post(JsonObject, f"/schedules/{schedule_id}/resume")
+        return await self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/resume")
 
     async def run_schedule(self, schedule_id: str) -> JsonObject:
         """Run a schedule now, besides its times."""
-        return await self._post(JsonObject, f"/schedules/{schedule_id}/run")
+        return await self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/run")
 
     async def end_schedule(self, schedule_id: str) -> JsonObject:
         """End a schedule for good; its jobs stay."""
-        return await self._delete(JsonObject, f"/schedules/{schedule_id}")
+        return await self._delete(JsonObject, f"/schedules/{path_part(schedule_id)}")

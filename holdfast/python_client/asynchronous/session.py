@@ -123,7 +123,7 @@ class AsyncSession:
             answer = await self._http.request(method, path, **more)
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error
-        if answer.is_error:
+        if not answer.is_success:
             raise _error(answer)
         return answer
 
@@ -133,6 +133,12 @@ class AsyncSession:
 
 
 def _error(answer: httpx2.Response) -> ApiError:
+    if answer.has_redirect_location:
+        elsewhere = answer.headers["location"]
+        return ApiError(
+            f"the server redirects to {elsewhere}; give the client the address that it names",
+            answer.status_code,
+        )
     return error_of(answer.status_code, answer.content, answer.headers.get("retry-after", ""))
 
 

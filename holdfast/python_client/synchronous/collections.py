@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
@@ -16,6 +15,7 @@ from holdfast.python_client.answers import (
     SearchListing,
     Upload,
 )
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.sent_files import file_fields
 from holdfast.python_client.synchronous.session import SyncSession
 
@@ -72,7 +72,7 @@ class SyncCollections(SyncSession):
 
     def upload(self, upload: str) -> Upload:
         """How far an upload is, and what came of it."""
-        return self._get(Upload, f"/uploads/{upload}")
+        return self._get(Upload, f"/uploads/{path_part(upload)}")
 
     def uploads(self, *, limit: int = 20) -> list[Upload]:
         """The newest uploads."""
@@ -107,4 +107,4 @@ class SyncCollections(SyncSession):
 
 
 def _path(collection: str) -> str:
-    return f"/collections/{quote(collection)}"
+    return f"/collections/{path_part(collection)}"

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 
 from holdfast.python_client.answers import JsonObject
 from holdfast.python_client.jobs_and_reports import Report
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.sent_files import bundle_field, write_file
 from holdfast.python_client.synchronous.session import SyncSession
 
@@ -21,11 +22,11 @@ class SyncEvidence(SyncSession):
         Raises:
             NotFound: the job has no report yet.
         """
-        return self._get(Report, f"/jobs/{job}/report")
+        return self._get(Report, f"/jobs/{path_part(job)}/report")
 
     def report_text(self, job: str, form: Literal["md", "html"] = "md") -> str:
         """The report as Markdown, or as one HTML page with its figures."""
-        return (self._bytes(f"/jobs/{job}/report", format=form)).decode()
+        return (self._bytes(f"/jobs/{path_part(job)}/report", format=form)).decode()
 
     def report_file(
         self,
@@ -34,23 +35,23 @@ class SyncEvidence(SyncSession):
         form: Literal["docx", "pdf", "csl", "ris", "bibtex", "obsidian"] = "docx",
     ) -> None:
         """Write the report as a file of another program; `obsidian` is a ZIP of notes."""
-        write_file(file, self._bytes(f"/jobs/{job}/report", format=form))
+        write_file(file, self._bytes(f"/jobs/{path_part(job)}/report", format=form))
 
     def figure(self, job: str, sha256: str) -> bytes:
         """A figure, by the hash in `figures[].forms[]` of the report."""
-        return self._bytes(f"/jobs/{job}/figures/{sha256}")
+        return self._bytes(f"/jobs/{path_part(job)}/figures/{path_part(sha256)}")
 
     def trace(self, job: str, mark: int) -> JsonObject:
         """Where a citation comes from: passage, calls, and Temporal's history."""
-        return self._get(JsonObject, f"/jobs/{job}/provenance/{mark}")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/provenance/{path_part(mark)}")
 
     def source(self, job: str, source: int) -> JsonObject:
         """A source that the job quotes, with its text."""
-        return self._get(JsonObject, f"/jobs/{job}/sources/{source}")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/sources/{path_part(source)}")
 
     def recheck(self, job: str) -> JsonObject:
         """Read the cited sources again, and say whether the quotes are still there."""
-        return self._post(JsonObject, f"/jobs/{job}/recheck")
+        return self._post(JsonObject, f"/jobs/{path_part(job)}/recheck")
 
     def export(self, job: str, file: Path | str, *, redact: Sequence[str] = ()) -> None:
         """Write the ended job to a bundle, which anybody can read, check and import.
@@ -61,7 +62,7 @@ class SyncEvidence(SyncSession):
             redact: what is left out: `questions`, `sources`, `prompts`.
         """
         query = {"redact": list(redact)} if redact else {}
-        write_file(file, self._bytes(f"/jobs/{job}/bundle", **query))
+        write_file(file, self._bytes(f"/jobs/{path_part(job)}/bundle", **query))
 
     def check_bundle(self, file: Path | str) -> JsonObject:
         """Check the hashes, signature, sources and quotes of a bundle; nothing is stored.
@@ -86,9 +87,9 @@ class SyncEvidence(SyncSession):
 
     def rederive(self, job: str) -> JsonObject:
         """Plan changes, verdicts and delivery checks, derived again without a model."""
-        return self._get(JsonObject, f"/jobs/{job}/rederivation")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/rederivation")
 
     def retract(self, job: str, evidence: int, reason: str) -> JsonObject:
         """Withdraw a piece of evidence; the answer names everything that depends on it."""
         body = {"evidence": evidence, "reason": reason}
-        return self._post(JsonObject, f"/jobs/{job}/retractions", body)
+        return self._post(JsonObject, f"/jobs/{path_part(job)}/retractions", body)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from holdfast.python_client.answers import ApiKey, CreatedKey, JsonObject
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.synchronous.session import SyncSession
 
 
@@ -68,11 +69,11 @@ class SyncInstallation(SyncSession):
     def rotate_key(self, key_id: str, *, overlap_hours: int = 24) -> CreatedKey:
         """Make another key for the same use; the old one ends after the overlap."""
         body = {"overlap_hours": overlap_hours}
-        return self._post(CreatedKey, f"/keys/{key_id}/rotate", body)
+        return self._post(CreatedKey, f"/keys/{path_part(key_id)}/rotate", body)
 
     def revoke_key(self, key_id: str) -> ApiKey:
         """Refuse the key from now on."""
-        return self._delete(ApiKey, f"/keys/{key_id}")
+        return self._delete(ApiKey, f"/keys/{path_part(key_id)}")
 
     def quotas(self) -> list[JsonObject]:
         """What owners and keys may spend in a day, with what is used today."""
@@ -89,11 +90,11 @@ class SyncInstallation(SyncSession):
     ) -> JsonObject:
         """Set what an `owner`, by name, or a `key`, by id, may spend on models in a day."""
         body = {"calls": calls, "tokens": tokens, "cost": cost}
-        return self._put(JsonObject, f"/quotas/{kind}/{subject}", body)
+        return self._put(JsonObject, f"/quotas/{path_part(kind)}/{path_part(subject)}", body)
 
     def remove_quota(self, kind: str, subject: str) -> JsonObject:
         """Let the owner or the key spend without this quota."""
-        return self._delete(JsonObject, f"/quotas/{kind}/{subject}")
+        return self._delete(JsonObject, f"/quotas/{path_part(kind)}/{path_part(subject)}")
 
     def webhooks(self) -> list[JsonObject]:
         """The webhooks, without their secrets."""
@@ -123,12 +124,12 @@ class SyncInstallation(SyncSession):
 
     def webhook_deliveries(self, webhook_id: str, *, limit: int = 50) -> list[JsonObject]:
         """The newest messages of a webhook, and what became of them."""
-        path = f"/webhooks/{webhook_id}/deliveries"
+        path = f"/webhooks/{path_part(webhook_id)}/deliveries"
         return self._get(list[JsonObject], path, limit=limit)
 
     def test_webhook(self, webhook_id: str) -> JsonObject:
         """Send a message to the webhook's address once."""
-        return self._post(JsonObject, f"/webhooks/{webhook_id}/test")
+        return self._post(JsonObject, f"/webhooks/{path_part(webhook_id)}/test")
 
     def rotate_webhook(self, webhook_id: str, *, overlap_hours: int = 24) -> JsonObject:
         """Give the webhook another secret, which only this answer has.
@@ -136,11 +137,11 @@ class SyncInstallation(SyncSession):
         The old secret signs as well for `overlap_hours`.
         """
         body: JsonObject = {"overlap_hours": overlap_hours}
-        return self._post(JsonObject, f"/webhooks/{webhook_id}/rotate", body)
+        return self._post(JsonObject, f"/webhooks/{path_part(webhook_id)}/rotate", body)
 
     def remove_webhook(self, webhook_id: str) -> JsonObject:
         """Send nothing more to the webhook's address."""
-        return self._delete(JsonObject, f"/webhooks/{webhook_id}")
+        return self._delete(JsonObject, f"/webhooks/{path_part(webhook_id)}")
 
     def audit(
         self,

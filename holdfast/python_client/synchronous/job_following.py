@@ -14,6 +14,7 @@ from holdfast.python_client.api_errors import (
 )
 from holdfast.python_client.event_parser import EventParser, StreamEnd
 from holdfast.python_client.jobs_and_reports import Job
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.synchronous.session import SyncSession, _error
 
 _LONGER = 10
@@ -67,7 +68,7 @@ class SyncJobFollowing(SyncSession):
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             rest = _WAIT_S if end is None else max(0.0, min(_WAIT_S, end - time.monotonic()))
-            seen = self._get(Job, f"/jobs/{job}/wait", seconds=rest)
+            seen = self._get(Job, f"/jobs/{path_part(job)}/wait", seconds=rest)
             if seen.has_ended or (end is not None and time.monotonic() >= end):
                 return seen
 
@@ -76,10 +77,10 @@ class SyncJobFollowing(SyncSession):
         parser = EventParser()
         timeout = httpx2.Timeout(_SILENCE_S)
         query = {"after": after}
-        path = f"/jobs/{job}/events"
+        path = f"/jobs/{path_part(job)}/events"
         try:
             with self._http.stream("GET", path, params=query, timeout=timeout) as answer:
-                if answer.is_error:
+                if not answer.is_success:
                     answer.read()
                     raise _error(answer)
                 for line in answer.iter_lines():

@@ -16,6 +16,7 @@ from holdfast.python_client.answers import (
     WaitingQuestion,
 )
 from holdfast.python_client.jobs_and_reports import Job
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.synchronous.job_following import SyncJobFollowing
 
 
@@ -103,64 +104,64 @@ class SyncJobs(SyncJobFollowing):
 
     def job(self, job: str) -> Job:
         """The job with its tasks and its spending."""
-        return self._get(Job, f"/jobs/{job}")
+        return self._get(Job, f"/jobs/{path_part(job)}")
 
     def status(self, job: str) -> JsonObject:
         """What the job does, what blocks it, and what comes next."""
-        return self._get(JsonObject, f"/jobs/{job}/status")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/status")
 
     def estimate(self, job: str) -> Estimate:
         """What the plan's pending tasks are expected to take."""
-        return self._get(Estimate, f"/jobs/{job}/estimate")
+        return self._get(Estimate, f"/jobs/{path_part(job)}/estimate")
 
     def plan(self, job: str) -> list[JsonObject]:
         """The tasks of the current plan."""
-        return self._get(list[JsonObject], f"/jobs/{job}/plan")
+        return self._get(list[JsonObject], f"/jobs/{path_part(job)}/plan")
 
     def plan_revision(self, job: str) -> str:
         """The plan's revision, for `answer(..., plan_revision=)`."""
-        answer = self._request("GET", f"/jobs/{job}/plan", is_safe=True)
+        answer = self._request("GET", f"/jobs/{path_part(job)}/plan", is_safe=True)
         return str(answer.headers["etag"]).strip('"')
 
     def plan_yaml(self, job: str) -> str:
         """The plan in the form that an edit takes."""
-        return (self._bytes(f"/jobs/{job}/plan.yaml")).decode()
+        return (self._bytes(f"/jobs/{path_part(job)}/plan.yaml")).decode()
 
     def plan_changes(self, job: str) -> list[JsonObject]:
         """Every change of the plan, with its cause."""
-        return self._get(list[JsonObject], f"/jobs/{job}/plan/changes")
+        return self._get(list[JsonObject], f"/jobs/{path_part(job)}/plan/changes")
 
     def memory(self, job: str) -> JsonObject:
         """The entities that the job has found."""
-        return self._get(JsonObject, f"/jobs/{job}/memory")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/memory")
 
     def verification(self, job: str) -> JsonObject:
         """The verdicts of every verification round."""
-        return self._get(JsonObject, f"/jobs/{job}/verification")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/verification")
 
     def calls(self, job: str) -> list[JsonObject]:
         """Every model and tool call of the job."""
-        return self._get(list[JsonObject], f"/jobs/{job}/calls")
+        return self._get(list[JsonObject], f"/jobs/{path_part(job)}/calls")
 
     def job_statistics(self, job: str) -> JsonObject:
         """Calls, tokens, recoveries and failures of the job."""
-        return self._get(JsonObject, f"/jobs/{job}/statistics")
+        return self._get(JsonObject, f"/jobs/{path_part(job)}/statistics")
 
     def send_trace(self, job: str) -> JsonObject:
         """Send the trace of the job to the collector that the server's environment names."""
-        return self._post(JsonObject, f"/jobs/{job}/otel")
+        return self._post(JsonObject, f"/jobs/{path_part(job)}/otel")
 
     def log(self, job: str, *, after: int = 0, limit: int = 200) -> list[Event]:
         """The entries of the job's log after one of them."""
-        return self._get(list[Event], f"/jobs/{job}/log", after=after, limit=limit)
+        return self._get(list[Event], f"/jobs/{path_part(job)}/log", after=after, limit=limit)
 
     def questions(self, job: str) -> list[JsonObject]:
         """Every question of the job, with its answer."""
-        return self._get(list[JsonObject], f"/jobs/{job}/questions")
+        return self._get(list[JsonObject], f"/jobs/{path_part(job)}/questions")
 
     def open_questions(self, job: str) -> list[WaitingQuestion]:
         """The questions that wait for an answer, oldest first."""
-        return self._get(list[WaitingQuestion], f"/jobs/{job}/questions/open")
+        return self._get(list[WaitingQuestion], f"/jobs/{path_part(job)}/questions/open")
 
     def answer(
         self,
@@ -179,7 +180,7 @@ class SyncJobs(SyncJobFollowing):
         headers = {} if plan_revision is None else {"If-Match": f'"{plan_revision}"'}
         answer = self._request(
             "POST",
-            f"/jobs/{job}/questions/{question}",
+            f"/jobs/{path_part(job)}/questions/{path_part(question)}",
             body={"text": text, "choice": choice},
             headers=headers,
         )
@@ -187,28 +188,28 @@ class SyncJobs(SyncJobFollowing):
 
     def pause(self, job: str) -> AcceptedChange:
         """Start no more tasks; running tasks finish."""
-        return self._post(AcceptedChange, f"/jobs/{job}/pause")
+        return self._post(AcceptedChange, f"/jobs/{path_part(job)}/pause")
 
     def resume(self, job: str, **settings: Any) -> AcceptedChange:  # noqa: ANN401 - settings differ
         """Continue the job with everything it has found, and with changed settings."""
-        return self._post(AcceptedChange, f"/jobs/{job}/resume", {"settings": settings})
+        return self._post(AcceptedChange, f"/jobs/{path_part(job)}/resume", {"settings": settings})
 
     def cancel(self, job: str) -> AcceptedChange:
         """Stop the job and its calls in flight; its findings are kept."""
-        return self._post(AcceptedChange, f"/jobs/{job}/cancel")
+        return self._post(AcceptedChange, f"/jobs/{path_part(job)}/cancel")
 
     def steer(self, job: str, guidance: str) -> AcceptedChange:
         """Give guidance for the job's next planning."""
-        return self._post(AcceptedChange, f"/jobs/{job}/steer", {"guidance": guidance})
+        return self._post(AcceptedChange, f"/jobs/{path_part(job)}/steer", {"guidance": guidance})
 
     def retry(self, job: str, *tasks: str, dry_run: bool = False) -> JsonObject:
         """Run tasks and the tasks that depend on them again, or say which would run."""
         body = {"tasks": tasks, "dry_run": dry_run}
-        return self._post(JsonObject, f"/jobs/{job}/retry", body)
+        return self._post(JsonObject, f"/jobs/{path_part(job)}/retry", body)
 
     def write_partial_report(self, job: str) -> AcceptedChange:
         """Have a job that ended without a report write one of what it found."""
-        return self._post(AcceptedChange, f"/jobs/{job}/partial-report")
+        return self._post(AcceptedChange, f"/jobs/{path_part(job)}/partial-report")
 
     def prune(
         self,
@@ -228,7 +229,7 @@ class SyncJobs(SyncJobFollowing):
 
     def remove(self, job: str) -> JsonObject:
         """Remove an ended job with everything it found."""
-        return self._delete(JsonObject, f"/jobs/{job}")
+        return self._delete(JsonObject, f"/jobs/{path_part(job)}")
 
     def erase(
         self,

@@ -1,6 +1,7 @@
 """Ask questions again, and update reports, at certain times."""
 
 from holdfast.python_client.answers import JsonObject
+from holdfast.python_client.request_paths import path_part
 from holdfast.python_client.synchronous.session import SyncSession
 
 
@@ -40,24 +41,24 @@ class SyncSchedules(SyncSession):
 
     def schedule(self, schedule_id: str) -> JsonObject:
         """One schedule."""
-        return self._get(JsonObject, f"/schedules/{schedule_id}")
+        return self._get(JsonObject, f"/schedules/{path_part(schedule_id)}")
 
     def schedule_runs(self, schedule_id: str, *, limit: int = 20) -> list[JsonObject]:
         """The newest runs of a schedule, and what changed from one to the next."""
-        return self._get(list[JsonObject], f"/schedules/{schedule_id}/runs", limit=limit)
+        return self._get(list[JsonObject], f"/schedules/{path_part(schedule_id)}/runs", limit=limit)
 
     def pause_schedule(self, schedule_id: str) -> JsonObject:
         """Begin no more runs; a running job goes on."""
-        return self._post(JsonObject, f"/schedules/{schedule_id}/pause")
+        return self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/pause")
 
     def resume_schedule(self, schedule_id: str) -> JsonObject:
         """Begin runs again; what was due meanwhile is left out."""
-        return self._post(JsonObject, f"/schedules/{schedule_id}/resume")
+        return self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/resume")
 
     def run_schedule(self, schedule_id: str) -> JsonObject:
         """Run a schedule now, besides its times."""
-        return self._post(JsonObject, f"/schedules/{schedule_id}/run")
+        return self._post(JsonObject, f"/schedules/{path_part(schedule_id)}/run")
 
     def end_schedule(self, schedule_id: str) -> JsonObject:
         """End a schedule for good; its jobs stay."""
-        return self._delete(JsonObject, f"/schedules/{schedule_id}")
+        return self._delete(JsonObject, f"/schedules/{path_part(schedule_id)}")
