@@ -5,6 +5,7 @@ from functools import cached_property
 
 from sse_starlette import ServerSentEvent
 
+from holdfast.api.event_data import event_data
 from holdfast.models.views.job_views import EventView
 
 _CHUNK_BYTES = 16_384
@@ -34,5 +35,5 @@ class EntryBatch:
 
 
 def _event(entry: EventView) -> bytes:
-    data = entry.model_dump_json()
+    data = event_data(entry.model_dump_json())
     return ServerSentEvent(data, event=entry.kind, id=str(entry.seq), sep="\n").encode()

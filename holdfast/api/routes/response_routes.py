@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 from holdfast.api.access.access_errors import AccessRefused
 from holdfast.api.api_context import Asker, CallerSession, Reader, Steerer, check_visible_job
 from holdfast.api.described_streams import response_stream
+from holdfast.api.event_data import event_data
 from holdfast.api.responses.job_responses import JobResponse, question_entry
 from holdfast.api.responses.openai_route import OPENAI_ERROR_RESPONSE, OpenAIRoute
 from holdfast.api.responses.response_events import Event, dumped
@@ -221,5 +222,5 @@ def _stream(session: CallerSession, response: JobResponse, after: int) -> Respon
 async def _sent(events: AsyncIterator[Event], after: int) -> AsyncIterator[ServerSentEvent]:
     async for event in events:
         if event["sequence_number"] > after:
-            data = json.dumps(event, ensure_ascii=False)
+            data = event_data(json.dumps(event, ensure_ascii=False))
             yield ServerSentEvent(data, event=event["type"], sep="\n")

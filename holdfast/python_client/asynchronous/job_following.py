@@ -84,9 +84,8 @@ class AsyncJobFollowing(AsyncSession):
                 if not answer.is_success:
                     await answer.aread()
                     raise _error(answer)
-                async for line in answer.aiter_lines():
-                    item = parser.feed(line)
-                    if item is not None:
+                async for chunk in answer.aiter_bytes():
+                    for item in parser.feed(chunk):
                         yield item
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error

@@ -83,9 +83,7 @@ class SyncJobFollowing(SyncSession):
                 if not answer.is_success:
                     answer.read()
                     raise _error(answer)
-                for line in answer.iter_lines():
-                    item = parser.feed(line)
-                    if item is not None:
-                        yield item
+                for chunk in answer.iter_bytes():
+                    yield from parser.feed(chunk)
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error

@@ -119,10 +119,21 @@ def test_entries_go_out_in_few_chunks_of_which_a_slow_reader_can_take_each() -> 
     chunks = EntryBatch(entries).chunks
 
     parser = EventParser()
-    items = [parser.feed(line) for line in b"".join(chunks).decode().split("\n")]
+    items = list(parser.feed(b"".join(chunks)))
     assert [each.seq for each in items if isinstance(each, Event)] == [*range(1, 121)]
     assert max(len(each) for each in chunks) < 21_000
     assert len(chunks) < 10
+
+
+def test_an_entry_stays_on_one_line_for_readers_that_split_lines_as_python_does() -> None:
+    words = "typed\u2028in\u2029four\u0085lines \x0b\x0c\x1c\x1d\x1e"
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    entry = EventView(seq=1, at=at, kind="job.steered", task="", facts={"words": words})
+
+    lines = b"".join(EntryBatch((entry,)).chunks).decode().splitlines()
+
+    assert [line.partition(":")[0] for line in lines] == ["id", "event", "data", ""]
+    assert EventView.model_validate_json(lines[2].removeprefix("data: ")) == entry
 
 
 async def test_one_query_looks_at_all_followed_jobs(db: Database) -> None:

@@ -17,7 +17,7 @@ _RULES = (
     (r"\bAsync(?=[A-Z])", "Sync"),
     (r"\baclose\b", "close"),
     (r"\baread\b", "read"),
-    (r"\baiter_lines\b", "iter_lines"),
+    (r"\baiter_bytes\b", "iter_bytes"),
     (r"\b__aenter__\b", "__enter__"),
     (r"\b__aexit__\b", "__exit__"),
     (r"\basynchronous\b", "synchronous"),
@@ -35,7 +35,9 @@ def _text(source: Path) -> str:
     text = source.read_text("utf-8")
     for pattern, replacement in _RULES:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    return _ruff(_ruff(text, "check", "--fix", "--quiet", "--select", "I"), "format")
+    return _ruff(
+        _ruff(text, "check", "--fix", "--unsafe-fixes", "--quiet", "--select", "I,UP028"), "format"
+    )
 
 
 def _ruff(text: str, *words: str) -> str:
