@@ -63,14 +63,14 @@ class AsyncJobs(AsyncJobFollowing):
             "collection": collection,
             "preset": preset,
             "model": model,
-            "settings": dict(settings) if settings else None,
-            "servers": list(servers) if servers else None,
+            "settings": None if settings is None else dict(settings),
+            "servers": None if servers is None else list(servers),
             "follows": follows,
             "review": review or None,
             "plan_only": plan_only or None,
         }
         body = {name: value for name, value in given.items() if value is not None}
-        headers = {"Idempotency-Key": key or uuid4().hex}
+        headers = {"Idempotency-Key": uuid4().hex if key is None else key}
         answer = await self._request("POST", "/jobs", body=body, headers=headers, is_safe=True)
         return TypeAdapter(SubmittedJob).validate_json(answer.content)
 

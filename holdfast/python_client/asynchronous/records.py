@@ -45,7 +45,7 @@ class AsyncRecords(AsyncSession):
             InvalidRequest: nothing is changed, or the change cannot be made.
         """
         body = _changes(tasks, model, preset, settings, questions, plan, retract)
-        headers = {"Idempotency-Key": key or uuid4().hex}
+        headers = {"Idempotency-Key": uuid4().hex if key is None else key}
         answer = await self._request(
             "POST", f"/jobs/{path_part(job)}/fork", body=body, headers=headers, is_safe=True
         )
@@ -113,9 +113,9 @@ def _changes(
         "tasks": list(tasks),
         "model": model,
         "preset": preset,
-        "settings": dict(settings or {}),
-        "questions": dict(questions or {}),
+        "settings": None if settings is None else dict(settings),
+        "questions": None if questions is None else dict(questions),
         "plan": plan,
         "retract": list(retract),
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""A server that gives the same answer to every request, and keeps the paths as they were sent."""
+"""A server that gives the same answer to every request, and keeps the requests as they were sent."""
 
 import threading
 from collections.abc import Mapping
@@ -8,16 +8,23 @@ from typing import Self
 
 
 class FixedServer:
-    """Answers with a status, headers and a body; `paths` are those of the requests."""
+    """Answers with a status, headers and a body.
+
+    `paths`, `keys` (idempotency keys) and `bodies` are those of the requests.
+    """
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
         """Serve at a free port once entered."""
         self.paths: list[str] = []
-        paths = self.paths
+        self.keys: list[str | None] = []
+        self.bodies: list[bytes] = []
+        kept = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                paths.append(self.path)
+                kept.paths.append(self.path)
+                kept.keys.append(self.headers["Idempotency-Key"])
+                kept.bodies.append(self.rfile.read(int(self.headers["Content-Length"] or 0)))
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
@@ -25,7 +32,7 @@ class FixedServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_DELETE = do_GET  # noqa: N815 - the name that http.server looks for
+            do_DELETE = do_POST = do_GET  # noqa: N815 - the name that http.server looks for
 
             def log_message(self, *_: object) -> None:
                 """Print nothing."""
