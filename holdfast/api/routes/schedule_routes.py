@@ -60,7 +60,8 @@ class NewScheduleBody(Frozen):
     catch_up: str = Field(
         default="1d",
         max_length=20,
-        description="A run that an outage delays by less is made up for, such as `12h`.",
+        description="A run that an outage delays by less is made up for, such as `12h`; answers "
+        "have the form of ISO 8601, such as `PT12H`, which is taken too.",
     )
     runs: int | None = Field(
         default=None,

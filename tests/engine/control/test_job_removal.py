@@ -1,7 +1,6 @@
 """Tests that an ended job is removed from every place, and nothing that another job needs."""
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -9,7 +8,6 @@ from sqlalchemy import text
 from holdfast.jobs.job_pruning import prune_jobs
 from holdfast.jobs.job_removal import remove_ended_job
 from holdfast.models.errors import BadInput, NotFound
-from holdfast.models.jobs.job_age import parse_age
 from holdfast.models.jobs.job_filter import JobFilter
 from holdfast.models.jobs.pruning import PrunedPart
 from holdfast.storage.core.tables.metadata import metadata
@@ -110,14 +108,3 @@ async def test_only_jobs_that_ended_before_the_given_time_are_pruned(
     assert [job.job_id for job in pruned.removed] == [old.job_id]
     left = await job_rows.load_newest_jobs(engine.db, JobFilter())
     assert [job.id for job in left] == [new.job_id]
-
-
-@pytest.mark.parametrize("age", ["", "30", "d", "-1d", "0d", "1w", "30 d", "999999d"])
-def test_a_text_that_is_no_age_is_refused(age: str) -> None:
-    with pytest.raises(BadInput, match="at least 1h, such as 30d or 12h"):
-        parse_age(age)
-
-
-def test_an_age_is_given_in_days_or_hours() -> None:
-    assert parse_age("30d") == timedelta(days=30)
-    assert parse_age("12h") == timedelta(hours=12)
