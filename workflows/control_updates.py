@@ -178,7 +178,8 @@ class ControlUpdates(DatabaseComparison):
                 reset_tasks=reset_tasks,
                 is_over_budget=is_over_budget,
             )
-            self.state = changes.apply_control_receipt(self.known, receipt)
+            if receipt is not None:  # histories from before receipts have null
+                self.state = changes.apply_control_receipt(self.known, receipt)
             self.must_continue_as_new = self.must_continue_as_new or is_over_budget
 
     def _refuse_if_closing(self) -> None:
@@ -217,7 +218,7 @@ class ControlUpdates(DatabaseComparison):
         guidance: int | None = None,
         request: ResumeRequest | None = None,
         is_over_budget: bool = False,
-    ) -> ControlReceipt:
+    ) -> ControlReceipt | None:
         order = ControlOrder(
             job_id=self.job_id,
             epoch=self.epoch,
