@@ -140,7 +140,7 @@ async def until_it_works(activity: Callable[[], Awaitable[Frozen]]) -> Frozen:
 
 
 @pytest.mark.conformance("LOOP-02")
-@pytest.mark.parametrize("worker", [run_once, only_long(run_twice), run_side_by_side])
+@pytest.mark.parametrize("worker", [run_once, *map(only_long, (run_twice, run_side_by_side))])
 async def test_a_loop_that_is_lost_or_doubled_comes_to_the_same(
     engine: RunningEngine, players: ScriptedRoles, worker: object
 ) -> None:

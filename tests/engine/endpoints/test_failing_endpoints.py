@@ -361,8 +361,8 @@ async def test_planner_that_repeats_a_fault_four_times_fails_the_job_which_names
     ("said", "fault"),
     [
         pytest.param("I would rather talk about bridges.", "no JSON object", id="prose"),
-        pytest.param("", "the answer is empty", id="empty"),
-        pytest.param('{"tasks": "all"}', "tasks: ", id="mistyped"),
+        pytest.param("", "the answer is empty", id="empty", marks=pytest.mark.long),
+        pytest.param('{"tasks": "all"}', "tasks: ", id="mistyped", marks=pytest.mark.long),
         pytest.param('{"plan": []}', "tasks: Field required", id="renamed"),
     ],
 )

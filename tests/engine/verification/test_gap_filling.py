@@ -510,7 +510,11 @@ async def ruled(job: VerificationJob, answer: str) -> None:
 @pytest.mark.conformance("VMAO-06")
 @pytest.mark.parametrize(
     ("answer", "attempt", "hint"),
-    [("accept", 1, None), ("retry", 2, "the model's"), ("ask the harbour", 2, "ask the harbour")],
+    [
+        ("accept", 1, None),
+        only_long("retry", 2, "the model's"),
+        ("ask the harbour", 2, "ask the harbour"),
+    ],
 )
 async def test_a_person_decides_what_the_verifier_escalated(
     engine: RunningEngine, players: ScriptedRoles, answer: str, attempt: int, hint: str | None

@@ -13,6 +13,7 @@ from holdfast.api.access.installation_token import read_token
 from holdfast.api.http_server import listening_socket
 from holdfast.services.detached_processes import find_process
 from holdfast.services.launch.page_server import PageServer, record_page_server
+from tests.support.long_parameters import only_long
 from tests.support.services.command_shell import CommandShell, command_shell
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ def key_of(here: CommandShell) -> dict[str, str]:
     return {"Authorization": f"Bearer {read_token(here.home)}"}
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, only_long(signal.SIGINT)])
 def test_it_serves_at_the_address_that_it_prints_until_a_signal(
     sent: signal.Signals, here: CommandShell, database_url: str
 ) -> None:
