@@ -53,8 +53,8 @@ class ToolCaller:
         Raises:
             ToolBusy: the server is unavailable, or reports a passing error.
             ToolFailed: the tool answered with an error, or the same call was made too often.
-            OutcomeUnknown: the call was sent before, its outcome is unknown, and repeating is not
-                safe.
+            OutcomeUnknown: this call, or an identical one of another task or attempt of the job,
+                was sent, its outcome is unknown, and repeating is not safe.
             CancelledError: Temporal has given the attempt up.
         """
         end_if_given_up()
@@ -86,14 +86,11 @@ class ToolCaller:
             unrecorded = ToolFailed(await self.ledger.missing_tool_recording(tool, arguments))
             await self.ledger.withhold_tool_call(opened.row_id, str(unrecorded))
             raise unrecorded
+        is_unclear = opened.is_outcome_unknown or opened.unclear is not None
+        if is_unclear and not await self.hub.is_repeatable(tool):
+            raise await self._refuse_unclear_call(opened, tool)
         if self.max_identical_calls and opened.failed_before >= self.max_identical_calls:
             raise await self._refuse_failing_call(opened, tool)
-        if opened.is_outcome_unknown and not await self.hub.is_repeatable(tool):
-            error = OutcomeUnknown(
-                f"{tool} was called before, no answer came, and it is not declared safe to repeat"
-            )
-            await self.ledger.withhold_tool_call(opened.row_id, str(error))
-            raise error
         return await self._call(opened.row_id, tool, arguments), ""
 
     async def _inherit_answer(
@@ -119,6 +116,23 @@ class ToolCaller:
         times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
         return answer, f"{tool} was called with these arguments before in this job{times}"
 
+    async def _refuse_unclear_call(self, opened: LedgerEntry, tool: str) -> OutcomeUnknown:
+        """Refuse a call because it, or an identical one of the job, may have taken effect."""
+        other, of_task = opened.unclear or (None, "")
+        by = f" by {of_task}" if other and not opened.is_outcome_unknown else ""
+        error = OutcomeUnknown(
+            f"{tool} was called before with these arguments{by}, no answer came, and it is not "
+            "declared safe to repeat: look whether it took effect; "
+            f"`holdfast retry {self.job_id} {self.task_id.partition('.')[0]}` calls it again"
+        )
+        await self.ledger.withhold_tool_call(
+            opened.row_id,
+            str(error),
+            was_sent=opened.is_outcome_unknown,
+            repeated_call_id=other,
+        )
+        return error
+
     async def _refuse_failing_call(self, opened: LedgerEntry, tool: str) -> ToolFailed:
         """Refuse a call whose identical calls failed too often."""
         error = ToolFailed(
@@ -135,7 +149,8 @@ class ToolCaller:
         try:
             answer = await self.hub.call(tool, arguments, timeout=self.timeout, facts=self.facts)
         except HoldfastError as error:
-            may_repeat = isinstance(error, Passing)
+            is_unclear = isinstance(error, OutcomeUnknown)
+            may_repeat = None if is_unclear else isinstance(error, Passing)
             await self.ledger.fail_tool_call(row_id, str(error), may_repeat=may_repeat)
             raise
         await self.ledger.close_tool_call(row_id, answer)

@@ -15,4 +15,5 @@ class CallStatus(StrEnum):
     REFUSED = "refused"
     """The call returned an error that stays, or must not be sent."""
     UNKNOWN = "unknown"
-    """The call was under way when the job ended, or when another request took its place."""
+    """No answer came: the job ended, another request took its place, or a tool call was late or lost
+    its connection, and the tool is not declared safe to repeat."""

@@ -23,6 +23,7 @@ from holdfast.storage.core.tables.plan_tables import attempt_results, tasks
 from holdfast.storage.core.tables.question_tables import guidance
 from holdfast.storage.core.tables.verification_tables import stop_log, verifications
 from holdfast.storage.jobs.job_rows import config_hash
+from holdfast.storage.ledger.unclear_tool_calls import release_unclear_calls
 from holdfast.storage.plans.task_resets import label_steps_with_attempt
 from holdfast.storage.questions.budget_question_rows import withdraw_budget_questions
 from holdfast.storage.questions.question_rows import reopen_questions
@@ -90,7 +91,11 @@ async def _reset_to_pending(write: JobTransaction, names: tuple[str, ...]) -> No
 async def record_rerun(
     write: JobTransaction, named: Sequence[str], rerun: tuple[str, ...], by: str
 ) -> None:
-    """Make the named tasks and their downstream tasks run again, and log who asked."""
+    """Make the named tasks and their downstream tasks run again, and log who asked.
+
+    Of the named tasks, also the calls of unclear outcome are sent again.
+    """
+    await release_unclear_calls(write, named)
     await rerun_tasks(write, rerun)
     write.event(EventKind.JOB_RETRIED, by=by, tasks=list(named), rerun=list(rerun))
 

@@ -84,6 +84,8 @@ class LedgerEntry(Frozen):
     answer: Completion | ToolAnswer | None = None
     is_outcome_unknown: bool = False
     """True if the call was sent before and its outcome is unknown."""
+    unclear: tuple[int, str] | None = None
+    """Another identical call of the job that has no answer, and its task; of a tool call."""
     refusal: str | None = None
     """The recorded error of a call that must not be sent again."""
     recorded_arguments: dict[str, Any] | None = None
@@ -251,6 +253,7 @@ class CallLedger:
             refusal=row.error if row.status == CallStatus.REFUSED else None,
             earlier=found,
             number=1 + row.identical_before,
+            unclear=row.unclear_id and (row.unclear_id, row.unclear_task),
             failed_before=row.failed_before,
             failed_with=row.failed_with or "",
         )
@@ -282,13 +285,20 @@ class CallLedger:
         await self._keep("tool_answer", facts | {"id": row_id})
 
     async def fail_tool_call(
-        self, row_id: int, error: str, *, may_repeat: bool, repeated_call_id: int | None = None
+        self,
+        row_id: int,
+        error: str,
+        *,
+        may_repeat: bool | None,
+        repeated_call_id: int | None = None,
     ) -> None:
-        """Record that the call failed, and whether it may be sent again.
+        """Record that the call failed, and whether it may be sent again; None: nobody knows.
 
         `repeated_call_id` is the earlier identical call because of which this call was not sent.
         """
-        status = CallStatus.FAILED if may_repeat else CallStatus.REFUSED
+        status = CallStatus.UNKNOWN
+        if may_repeat is not None:
+            status = CallStatus.FAILED if may_repeat else CallStatus.REFUSED
         facts: dict[str, StatementValue] = {
             "error": cut_message(error, MessageLimit.ENTRY),
             "status": status.value,
@@ -296,9 +306,26 @@ class CallLedger:
         }
         await self._write(FAIL_TOOL, facts | {"id": row_id})
 
-    async def withhold_tool_call(self, row_id: int, error: str) -> None:
-        """Record that an announced call is never sent, because that would not be safe."""
-        values: dict[str, StatementValue] = {"id": row_id, "recovery": self.recovery}
+    async def withhold_tool_call(
+        self,
+        row_id: int,
+        error: str,
+        *,
+        was_sent: bool = False,
+        repeated_call_id: int | None = None,
+    ) -> None:
+        """Record that an announced call is not sent, because that would not be safe.
+
+        `was_sent`: it was sent before, and its outcome stays unknown. `repeated_call_id` is the
+        earlier identical call because of which this call is not sent.
+        """
+        status = CallStatus.UNKNOWN if was_sent else CallStatus.REFUSED
+        values: dict[str, StatementValue] = {
+            "id": row_id,
+            "recovery": self.recovery,
+            "status": status.value,
+            "repeated_call_id": repeated_call_id,
+        }
         await self._write(WITHHOLD_TOOL, values | {"error": cut_message(error, MessageLimit.ENTRY)})
 
     async def withhold_model_call(

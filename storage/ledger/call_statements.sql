@@ -139,15 +139,22 @@ select opened.*, paused.*, (
 from (values (1)) as one left join opened on true left join paused on true
 
 -- name: from_opened_tool
--- Part: select the row of the tool call, the earlier answer, and the earlier identical calls.
+-- Part: select the row of the tool call, the earlier answer, the earlier identical calls, and
+-- another identical call of the job that has no answer, whatever its task and its attempt.
 select opened.*, earlier.id as earlier_id, earlier.response as earlier_response, (
     select count(*) from tool_calls as same
     where same.job_id = %(job_id)s and same.request_hash = opened.request_hash
         and same.tool = %(tool)s and same.attempt = 1 and same.id < opened.id
         and (same.status in ('started', 'done') or same.repeated_call_id is not null)
     ) as identical_before,
-    failed_before.times as failed_before, failed_before.error as failed_with
-from opened left join earlier on true, (
+    failed_before.times as failed_before, failed_before.error as failed_with,
+    unclear.id as unclear_id, unclear.task_id as unclear_task
+from opened left join earlier on true left join lateral (
+    select id, task_id from tool_calls as same
+    where same.job_id = %(job_id)s and same.request_hash = opened.request_hash
+        and same.tool = %(tool)s and same.id <> opened.id
+        and same.status in ('started', 'unknown')
+    order by id limit 1) as unclear on true, (
     select count(*) as times, max(error) as error from tool_calls
     where job_id = %(job_id)s and request_hash = (select request_hash from asked)
         and tool = %(tool)s and attempt = 1 and status = 'refused' and repeated_call_id is null
@@ -224,11 +231,12 @@ where job_id = %(job_id)s and status = 'done'
     and exists (select from model_calls where job_id = %(job_id)s and status = 'refused')
 
 -- name: withhold_tool
--- Record that a tool call is refused before it is sent, and remove it from its recovery.
+-- Record that a tool call is not sent, or not once more, and remove it from its recovery.
 with unsent as (
     delete from recovered_calls
     where kind = 'tool' and call_id = %(id)s and recovery = %(recovery)s
         and job_id = (select job_id from tool_calls where id = %(id)s))
-update tool_calls set status = 'refused', error = %(error)s, finished_at = now()
+update tool_calls set status = %(status)s, error = %(error)s,
+    repeated_call_id = %(repeated_call_id)s, finished_at = now()
 where id = %(id)s and status = 'started'
 returning id

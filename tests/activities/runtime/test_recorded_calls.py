@@ -1,5 +1,6 @@
 """Tests that a finished call is found by its place and content, whatever words a release changed."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -12,22 +13,30 @@ from sqlalchemy import update
 from holdfast.activities.runtime.model_call import ModelCaller
 from holdfast.activities.runtime.tool_call import ToolCaller
 from holdfast.models.calls.call_records import CallKey, CallView
-from holdfast.models.calls.model_requests import Completion, Message, ModelRequest
+from holdfast.models.calls.model_requests import (
+    Completion,
+    Message,
+    ModelRequest,
+    canonical_hash,
+)
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import BudgetReached, ModelRefused, OutcomeUnknown, ToolFailed
 from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.plans.plan_change import PlanChange
+from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.strategies.agent_profiles import AgentBrief
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
 from holdfast.storage.core.tables.call_tables import tool_calls
-from holdfast.storage.jobs import job_rows
+from holdfast.storage.jobs import job_control_rows, job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.ledger.inherited_answers import missing_tool_recording
+from holdfast.storage.plans import plan_change_rows
 from holdfast.storage.views import job_queries
 from tests.support.endpoints.scripted_model import ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import planner_answer
-from tests.support.jobs.plan_builders import final_task, plan
+from tests.support.jobs.plan_builders import final_task, lookup_task, plan
 from tests.support.jobs.running_engine import RunningEngine
 from tests.support.tools.scripted_tools import ScriptedTools
 
@@ -77,17 +86,25 @@ class Bench:
         dialogue = await caller.ask(role, task, check=check)
         return dialogue.answer, dialogue.attempts
 
-    async def call(self, tool: str, argument: str, *, attempt: int = 1) -> Any:
+    async def call(
+        self,
+        tool: str,
+        argument: str,
+        *,
+        task: str = "T1",
+        attempt: int = 1,
+        timeout: timedelta = timedelta(seconds=9),
+    ) -> Any:
         name = "text" if tool == "lab.note" else "key"
         ledger = CallLedger(self.engine.db, origins=self.replayed, is_frozen=bool(self.replayed))
         return await ToolCaller(
             ledger,
             self.engine.parts.hub,
             self.job_id,
-            "T1",
+            task,
             attempt,
             facts={},
-            timeout=timedelta(seconds=9),
+            timeout=timeout,
         ).call(tool, {name: argument})
 
     async def calls(self) -> list[CallView]:
@@ -287,6 +304,67 @@ async def test_a_tool_that_may_not_be_repeated_is_not_called_with_other_argument
         await bench.call("lab.note", "ada")
 
     assert tools.called == []
+
+
+async def unanswered(bench: Bench, tools: ScriptedTools) -> None:
+    """T1 calls a tool that is not repeatable, and gets no answer in its time."""
+    waiting = threading.Event()
+    tools.answers = lambda _: str(waiting.wait(20))
+    with pytest.raises(OutcomeUnknown, match="look whether it took effect"):
+        await bench.call("lab.note", "pay", timeout=timedelta(seconds=0.2))
+    waiting.set()
+    tools.answers = {"pay": "noted"}
+
+
+async def test_a_call_without_an_answer_is_repeated_by_no_task_and_no_attempt(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    """A continuation, an agent's next step, a resumed job and the filling of gaps repeat calls."""
+    await unanswered(bench, tools)
+
+    for task, attempt in (("T1", 1), ("T1a", 1), ("T1", 2), ("T9.1", 1), ("T1b", 1)):
+        with pytest.raises(OutcomeUnknown, match=f"`holdfast retry {bench.job_id} T") as refused:
+            await bench.call("lab.note", "pay", task=task, attempt=attempt)
+
+    assert str(refused.value).startswith("lab.note was called before with these arguments by T1,")
+    assert tools.called == [("note", "pay")]
+    assert [call.status for call in await bench.calls()] == ["unknown", *["refused"] * 4]
+
+
+async def test_a_call_of_another_worker_without_an_answer_is_not_repeated_by_another_task(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    tools.answers = {"pay": "noted"}
+    sent = canonical_hash({"tool": "lab.note", "arguments": {"text": "pay"}})
+    key = CallKey(job_id=bench.job_id, task_id="T1", request_hash=sent)
+    await CallLedger(bench.engine.db).open_tool_call(key, "lab.note", {"text": "pay"})
+
+    with pytest.raises(OutcomeUnknown):
+        await bench.call("lab.note", "pay", task="T1a")
+
+    assert tools.called == []
+
+
+async def test_a_person_who_names_the_task_has_its_call_made_again(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    await unanswered(bench, tools)
+    for task in ("T1a", "T1b"):
+        with pytest.raises(OutcomeUnknown):
+            await bench.call("lab.note", "pay", task=task)
+    added = (lookup_task("T1a"), lookup_task("T1b"))
+    change = PlanChange(cause=PlanChangeCause.REPLANNED, added=added)
+    async with bench.engine.db.job(bench.job_id) as write:
+        await plan_change_rows.store_change(write, plan(), change)
+        await job_control_rows.record_rerun(write, ["T1b"], ("T1b",), "dana")
+
+    answered = await bench.call("lab.note", "pay", task="T1b", attempt=2)
+
+    assert answered.answer.text == "noted"
+    assert tools.called == [("note", "pay")] * 2
+    reused = await bench.call("lab.note", "pay", task="T2")
+    assert reused.note == "lab.note was called with these arguments before in this job"
+    assert len(tools.called) == 2
 
 
 async def test_an_error_of_a_tool_stays_its_error_under_other_arguments(

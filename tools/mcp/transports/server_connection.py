@@ -43,6 +43,7 @@ _GATEWAYS = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT})
 _HOPELESS = (BadConfiguration, FileNotFoundError, NotADirectoryError, PermissionError)
 _STAND_INS = frozenset({"Server returned an error response", "Not Found", "Session terminated"})
 """Errors of the library that hide the server's HTTP status."""
+_UNSAFE = "and the tool is not declared safe to repeat: look whether it took effect"
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ class ServerConnection:
         Raises:
             ToolBusy: the call was not sent, or the server rejected it unread.
             ToolFailed: the answer is late, is a refusal, or breaks the protocol.
-            OutcomeUnknown: the call was sent, and the connection broke before the answer.
+            OutcomeUnknown: a call that is not repeatable was sent, and its answer was late or lost.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -129,7 +130,7 @@ class ServerConnection:
         times_lost = 0
         while True:
             try:
-                return await self._sent(tool, arguments, seconds)
+                return await self._sent(tool, arguments, seconds, is_repeatable)
             except _ConnectionLost as lost:
                 times_lost += lost.left
                 if lost.left and (not is_repeatable or times_lost > 1):
@@ -145,21 +146,22 @@ class ServerConnection:
         if is_repeatable:
             return ToolFailed(f"{name} was sent twice and the connection broke both times: {lost}")
         return OutcomeUnknown(
-            f"{name} was sent, the connection broke before an answer ({lost}), and the tool is"
-            " not declared safe to repeat: look whether it took effect"
+            f"{name} was sent, the connection broke before an answer ({lost}), {_UNSAFE}"
         )
 
-    async def _sent(self, tool: str, arguments: dict[str, Any], seconds: float) -> CallToolResult:
+    async def _sent(
+        self, tool: str, arguments: dict[str, Any], seconds: float, is_repeatable: bool
+    ) -> CallToolResult:
         client = await self.connected()
         current_trace.set(trace := RequestTrace())
         call = client.call_tool(tool, arguments, read_timeout_seconds=seconds)
         try:
             return await _within(seconds + _GRACE_S, call)
         except TimeoutError:
-            raise self._late(tool, seconds) from None
+            raise self._late(tool, seconds, is_repeatable) from None
         except MCPError as error:
             if error.code == REQUEST_TIMEOUT:
-                raise self._late(tool, seconds) from None
+                raise self._late(tool, seconds, is_repeatable) from None
             raise self._call_error(tool, error, trace, client) from error
         except (RuntimeError, ValidationError) as error:
             # The library has no error type for an answer that breaks the output schema.
@@ -167,8 +169,11 @@ class ServerConnection:
                 f"{self.name}.{tool} broke its output schema: {storable_text(str(error)[:500])}"
             ) from None
 
-    def _late(self, tool: str, seconds: float) -> ToolFailed:
-        return ToolFailed(f"{self.name}.{tool} gave no answer within {seconds:g} s")
+    def _late(
+        self, tool: str, seconds: float, is_repeatable: bool
+    ) -> ToolFailed | OutcomeUnknown:
+        late = f"{self.name}.{tool} gave no answer within {seconds:g} s"
+        return ToolFailed(late) if is_repeatable else OutcomeUnknown(f"{late}, {_UNSAFE}")
 
     def _call_error(
         self, tool: str, error: MCPError, trace: RequestTrace, client: Client
