@@ -77,6 +77,7 @@ from holdfast.planning.reports.stated_answers import TitledQuote
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import evidence_rows
 from holdfast.storage.jobs import job_rows
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
 from holdfast.storage.ledger.figure_rows import figures_of
 from holdfast.storage.questions import question_rows
 
@@ -149,7 +150,11 @@ class ReportActivities:
         return self._model_caller(order, request)
 
     def _model_caller(self, order: AttemptOrder, request: JobRequest) -> ModelCaller:
-        return ModelCaller.of(self.services, order, request, call_places.REPORT_LABEL)
+        # The answers before a refusal make the report that was refused.
+        counted = EarlierAttempts(since=StopReason.REPORT_REFUSED)
+        return ModelCaller.of(
+            self.services, order, request, call_places.REPORT_LABEL, earlier_attempts=counted
+        )
 
 
 def _loop_result(inputs: ReportInputs) -> LoopResult | None:

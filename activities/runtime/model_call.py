@@ -49,6 +49,7 @@ from holdfast.roles.dialogue.recorded_content import (
 )
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
 
 MOST_MALFORMED_REPLIES = 5
 """Replies to one request that may be no chat completion; the pauses between them make 15 s."""
@@ -88,11 +89,13 @@ class ModelCaller:
         *,
         model: str = "",
         may_wait: bool = False,
+        earlier_attempts: EarlierAttempts | None = None,
     ) -> Self:
         """The caller of one attempt; `place` is the task, or the label of its calls in the ledger.
 
         `model` is an agent's own model; empty lets the strategy choose one for each role. A ledger
         that may wait writes the beginning of a call together with its answer if nothing is lost.
+        `earlier_attempts`: a reopened job does not pay again for what these have answered.
         """
         return cls(
             ledger=CallLedger(
@@ -101,6 +104,7 @@ class ModelCaller:
                 recovery=current_recovery_id(),
                 origins=request.origins_of(place),
                 is_frozen=request.is_frozen,
+                earlier_attempts=earlier_attempts,
             ),
             models=services.models,
             model=model or request.model,

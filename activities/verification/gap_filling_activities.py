@@ -37,6 +37,7 @@ from holdfast.roles.planning.gap_planner import GAP_PLANNER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows
 from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
 from holdfast.storage.plans import task_queries
 from holdfast.storage.plans.task_resets import TaskRetry
 
@@ -55,7 +56,13 @@ class GapActivities:
     async def _filled(self, order: VerificationRoundOrder) -> Record[PlanReceipt]:
         gaps = await self._load_open_gaps(order)
         label = stored_keys.gap_filling_receipt(order.round)
-        model_caller = ModelCaller.of(self.services, order, gaps.inputs.request, label)
+        model_caller = ModelCaller.of(
+            self.services,
+            order,
+            gaps.inputs.request,
+            label,
+            earlier_attempts=EarlierAttempts(),
+        )
         answer = GapPlannerAnswer()
         faults: tuple[str, ...] = ()
         if gaps.has_gaps:

@@ -47,6 +47,7 @@ from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.core.database import JobTransaction
 from holdfast.storage.evidence import verification_rows
 from holdfast.storage.jobs.job_control_rows import guidance_of
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
 from holdfast.storage.ledger.spending_queries import tokens_of
 from holdfast.storage.plans import attempt_result_rows
 from holdfast.storage.questions import escalation_rows
@@ -166,7 +167,9 @@ class VerificationActivities:
 
     def _model_caller(self, order: VerificationRoundOrder, request: JobRequest) -> ModelCaller:
         label = stored_keys.verification_receipt(order.round)
-        return ModelCaller.of(self.services, order, request, label)
+        return ModelCaller.of(
+            self.services, order, request, label, earlier_attempts=EarlierAttempts()
+        )
 
     async def _closed_round(
         self,

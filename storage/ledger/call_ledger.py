@@ -46,6 +46,7 @@ from holdfast.storage.ledger.call_statements import (
     WITHHOLD_MODEL,
     WITHHOLD_TOOL,
 )
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts, answered_key
 from holdfast.storage.ledger.figure_rows import SETTLE_WITH_FIGURES, figure_values
 from holdfast.storage.ledger.inherited_answers import (
     inherit_model_answer,
@@ -123,6 +124,8 @@ class CallLedger:
     """The jobs whose recorded answers count as well, nearest first; only a fork has some."""
     is_frozen: bool = False
     """True if a call that no origin recorded is refused."""
+    earlier_attempts: EarlierAttempts | None = None
+    """The earlier attempts at the job whose answers to model calls count as well; None: none."""
     _waiting: dict[str, StatementValue] = field(default_factory=dict, init=False)
 
     async def open_model_call(
@@ -144,6 +147,8 @@ class CallLedger:
             BudgetReached: the call does not fit at all.
             ModelRefused: only recorded answers count, and no origin has one.
         """
+        if self.earlier_attempts is not None:
+            key = await answered_key(self.db, key, request.role, self.earlier_attempts)
         inherited = await self._inherited(key, request, is_same)
         if inherited is None and self.is_frozen:
             # A repetition finds what the first attempt took from an origin that is gone by now.
