@@ -61,6 +61,11 @@ class ModelRegistry:
         configured = self.configured.get(name)
         return configured.config.transcript_room if configured else None
 
+    def longest_reply(self, name: str) -> int | None:
+        """Return the most tokens of a reply; None if only the endpoint limits them."""
+        configured = self.configured.get(name)
+        return configured.config.max_output_tokens if configured else None
+
     def named(self, name: str) -> Model:
         """The model that plays the roles of a job with the model `name`.
 

@@ -303,11 +303,15 @@ class ModelCaller:
         """Return the reservation for the call if the job has a cap; the built-in model is free."""
         if request.model == EXTRACTIVE_MODEL or not self.strategy.is_capped:
             return None
-        return ReservationRequest(
+        expense = ReservationRequest(
             input_tokens=request_tokens(request),
             price=self.models.prices.of(request.model),
             is_report=_is_report(request),
         )
+        longest = self.models.longest_reply(request.model)
+        if longest is None:
+            return expense
+        return expense.model_copy(update={"longest_output_tokens": longest})
 
     def _cost(self, request: ModelRequest, completion: Completion) -> Decimal | None:
         price = self.models.prices.of(request.model)

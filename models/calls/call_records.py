@@ -27,6 +27,10 @@ class ReservationRequest(Frozen):
     output_tokens: int = 1_000
     """What to expect while the role has answered less than three times in this job; its longest
     answer counts where that is more, and alone from then on."""
+    longest_output_tokens: int = 8_000
+    """The longest answer of the model. A call leaves next to others only if the cap has room for
+    answers of this length to all of them, or of four times the longest of roles that have answered
+    three times."""
     price: Price | None
     """None if the price is unknown; then a cap on money refuses the call."""
     is_report: bool = False

@@ -20,6 +20,8 @@ def reservation_values(expense: ReservationRequest) -> dict[str, StatementValue]
     return {
         "input_tokens": expense.input_tokens,
         "output_tokens": expense.output_tokens,
+        "longest_tokens": expense.longest_output_tokens,
+        "longer_tokens": max(0, expense.longest_output_tokens - expense.output_tokens),
         "input_cost": input_cost,
         "output_price": output_price,
         "is_report": expense.is_report,

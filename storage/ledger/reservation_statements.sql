@@ -5,7 +5,10 @@ select 1 from jobs where id = %(job_id)s for no key update
 
 -- name: room
 -- Part: insert the row of a model call only if its reservation fits the job's caps.
--- An answer may be as long as the role's longest so far, and until three as long as estimated.
+-- An answer is expected to be as long as the role's longest so far, and until three as long as
+-- estimated. It may be longer: as long as the model's longest, and after three answers of its role
+-- not more than three times the longest of them longer. A call leaves next to others only if all of
+-- them may be that long; alone it leaves if what is expected fits. So one call can pass the cap.
 -- A call without an answer 15 minutes after it was last sent may have been paid for: it counts as spent.
 -- The caps are read from the job's row, so a raised cap applies to the next call.
 -- A report may pass the cap with its last call, since the earlier work left room for it.
@@ -20,6 +23,10 @@ caps as (
         case when %(is_report)s::boolean then 0
             else coalesce((strategy ->> 'report_reserve')::numeric, 0) end as kept
     from jobs where id = %(job_id)s),
+known as (
+    select role as known_role, least(%(longest_tokens)s::bigint, 3 * max(output_tokens)) as longer
+    from model_calls where job_id = %(job_id)s and status = 'done'
+    group by role having count(*) >= 3),
 spent as (
     select coalesce(sum(input_tokens + output_tokens)
             + coalesce(sum(reserved_tokens) filter (where not is_under_way), 0), 0) as spent_tokens,
@@ -29,15 +36,20 @@ spent as (
         coalesce(sum(reserved_cost) filter (where is_under_way), 0) as held_cost,
         greatest(max(output_tokens) filter (where role = %(role)s and status = 'done'),
             case when count(*) filter (where role = %(role)s and status = 'done') < 3
-                then %(output_tokens)s::bigint else 0 end) as answer_tokens
-    from model_calls, lateral (
+                then %(output_tokens)s::bigint else 0 end) as answer_tokens,
+        count(*) filter (where is_under_way) as under_way,
+        coalesce(sum(coalesce(longer, %(longer_tokens)s::bigint)) filter (where is_under_way), 0)
+            + coalesce((select longer from known where known_role = %(role)s),
+                %(longer_tokens)s::bigint) as longer_tokens
+    from model_calls left join known on known_role = role cross join lateral (
         select status = 'started' and coalesce(sent_again_at, started_at)
             > now() - interval '15 minutes' as is_under_way
     ) as call
     where job_id = %(job_id)s and id is distinct from (select id from mine)),
 asked as (
     select caps.*, spent.*, %(input_tokens)s::bigint + answer_tokens as asked_tokens,
-        %(input_cost)s::numeric + answer_tokens * %(output_price)s::numeric as asked_cost
+        %(input_cost)s::numeric + answer_tokens * %(output_price)s::numeric as asked_cost,
+        longer_tokens * %(output_price)s::numeric as longer_cost
     from caps, spent),
 room as (
     select asked.*, coalesce(
@@ -48,7 +60,14 @@ room as (
             or spent_cost + held_cost + asked_cost <= most_cost * (1 - kept)
             or %(is_report)s::boolean and asked_cost is not null
                 and spent_cost + held_cost < most_cost),
-        false) as fits
+        false)
+        and (under_way = 0
+            or (most_tokens is null
+                or spent_tokens + held_tokens + asked_tokens + longer_tokens
+                    <= most_tokens * (1 - kept))
+            and (most_cost is null
+                or spent_cost + held_cost + asked_cost + longer_cost <= most_cost * (1 - kept)))
+        as fits
     from asked),
 opened as (
     insert into model_calls

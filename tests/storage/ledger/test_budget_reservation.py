@@ -3,6 +3,7 @@ may exceed the cap."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -51,10 +52,15 @@ def expense(
     output_tokens: int = 100,
     price: Price | None = PRICE,
     *,
+    longest: int | None = None,
     is_report: bool = False,
 ) -> ReservationRequest:
     return ReservationRequest(
-        input_tokens=input_tokens, output_tokens=output_tokens, price=price, is_report=is_report
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        longest_output_tokens=output_tokens if longest is None else longest,
+        price=price,
+        is_report=is_report,
     )
 
 
@@ -134,6 +140,65 @@ async def test_spend_passes_the_cap_by_no_more_than_one_call_whatever_is_under_w
     tokens, _, held = await spent(db)
     assert sum(made) > 20
     assert (held, tokens <= 5000, tokens > 5000 - 8 * 200) == (0, True, True)
+
+
+@pytest.mark.conformance("BEY-06")
+@pytest.mark.parametrize("cap", [{"max_tokens": 15_000}, {"max_cost": 0.15}])
+@pytest.mark.parametrize("answered", [0, 3])
+async def test_answers_as_long_as_the_models_longest_keep_the_cap_side_by_side(
+    db: Database, cap: dict[str, Any], answered: int
+) -> None:
+    await submitted(db, **cap, report_reserve=0)
+    for n in range(answered):
+        await closed(db, await opened(db, f"K{n}"), 100, 600)
+    under_way: list[LedgerEntry] = []
+    for n in range(30):
+        with suppress(BudgetHeld):
+            under_way.append(await opened(db, f"T{n}", expense(200, 1000, longest=2000)))
+
+    for call in under_way:
+        await closed(db, call, 200, 2000)
+
+    tokens, money, _ = await spent(db)
+    assert len(under_way) > 3
+    assert tokens <= 15_000 if "max_tokens" in cap else money <= Decimal("0.15")
+
+
+@pytest.mark.conformance("BEY-06")
+@pytest.mark.parametrize("is_report", [False, True])
+async def test_one_call_passes_the_cap_with_its_answer_and_leaves_alone(
+    db: Database, is_report: bool
+) -> None:
+    await submitted(db, max_tokens=2500, report_reserve=0)
+    long_answers = expense(200, 1000, longest=9000, is_report=is_report)
+    first = await opened(db, "T1", long_answers)
+    with pytest.raises(BudgetHeld):
+        await opened(db, "T2", long_answers)
+    await closed(db, first, 200, 100)
+    second = await opened(db, "T2", long_answers)
+    with pytest.raises(BudgetHeld):
+        await opened(db, "T3", long_answers)
+
+    await closed(db, second, 200, 9000)
+
+    with pytest.raises(BudgetReached):
+        await opened(db, "T3", long_answers)
+
+
+async def test_calls_of_a_role_with_short_answers_leave_side_by_side_near_the_cap(
+    db: Database,
+) -> None:
+    await submitted(db, max_tokens=20_000, report_reserve=0)
+    most = expense(100, 1000, longest=8000)
+    for n in range(3):
+        await closed(db, await opened(db, f"K{n}", most), 100, 50)
+
+    for n in range(30):
+        await opened(db, f"T{n}", most)
+
+    await opened(db, "X1", most, role="extractor")
+    with pytest.raises(BudgetHeld, match="under way of 20,000 tokens"):
+        await opened(db, "X2", most, role="extractor")
 
 
 @pytest.mark.conformance("BEY-06")
