@@ -196,14 +196,15 @@ returning id
 -- Record the error of a model call; repeated errors of one kind keep the time of the first.
 update model_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
     reserved_tokens = 0, reserved_cost = null,
-    finished_at = case when finish = %(kind)s then finished_at else now() end,
+    finished_at = case when finish = %(kind)s then finished_at else now() end, waits_until = null,
     malformed_replies = malformed_replies + %(is_malformed)s::boolean::integer
 where id = %(id)s and status = 'started'
 returning malformed_replies
 
 -- name: withhold_model
 -- Record that an announced model call was not sent, because it waits. Waiting for a turn is no
--- failure, so the time since which the call fails stays; a pause is one since the first refusal.
+-- failure: the time since which the call fails moves by this wait, and by how much later or earlier
+-- than announced the last one ended. A pause is a failure since the first refusal.
 with announced as (
     select id, waits_until from model_calls where id = %(id)s and status = 'started' for update)
 update model_calls set status = 'failed', error = %(error)s, sends = sends - 1,
@@ -211,7 +212,9 @@ update model_calls set status = 'failed', error = %(error)s, sends = sends - 1,
     waits_until = now() + make_interval(secs => %(wait_s)s::float8),
     finish = coalesce(%(kind)s, finish),
     finished_at = case
-        when %(kind)s::text is null then coalesce(finished_at, now())
+        when %(kind)s::text is null then coalesce(finished_at
+            + make_interval(secs => %(wait_s)s::float8)
+            + coalesce(now() - announced.waits_until, interval '0'), now())
         when finish = %(kind)s then least(finished_at, %(since)s::timestamptz)
         else %(since)s::timestamptz end
 from announced where model_calls.id = announced.id

@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from holdfast.activities.runtime.activity_services import ModelRegistry
 from holdfast.activities.runtime.model_call import ModelCaller
-from holdfast.models.calls.call_records import CallView
-from holdfast.models.errors import ModelBusy, QuotaExhausted
+from holdfast.models.calls.call_records import CallKey, CallView
+from holdfast.models.errors import ModelBusy, ModelTurnAwaited, QuotaExhausted
 from holdfast.models.jobs.job_record import JobRequest, JobStatus
 from holdfast.models.strategies.job_strategy import Strategy
 from holdfast.models.views.job_views import EventView
@@ -283,3 +283,33 @@ async def test_time_without_credit_does_not_count_as_busy(
         await model_caller(db, models).ask(REASONER, TASK)
 
     assert names_asked(model) == {FIRST}
+
+
+async def test_time_in_which_the_call_waits_for_its_turn_does_not_count_as_busy(
+    db: Database, models: ModelRegistry, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    """For hours until midnight under a quota, which is looked at every few seconds."""
+    stumble(players, AWAY, REASONER)
+    caller = model_caller(db, models)
+    with pytest.raises(ModelBusy):
+        await caller.ask(REASONER, TASK)
+    query = text("select id, task_id, part, request_hash from model_calls")
+    async with db.reading() as connection:
+        row = (await connection.execute(query)).one()
+    key = CallKey(job_id="job-1", task_id="T1", part=row.part, request_hash=row.request_hash)
+    for _ in range(50):
+        async with db.writing() as connection:  # announced once more, and the quota has no room
+            await connection.execute(text("update model_calls set status = 'started'"))
+        wait = ModelTurnAwaited("no room before midnight", after=timedelta(seconds=20))
+        await caller.ledger.withhold_model_call(key, row.id, 0, FIRST, wait)
+        async with db.writing() as connection:
+            past = "update model_calls set finished_at = finished_at - :by, waits_until = waits_until - :by"
+            await connection.execute(text(past), {"by": timedelta(seconds=25)})
+
+    with pytest.raises(ModelBusy):
+        await model_caller(db, models).ask(REASONER, TASK)
+    assert names_asked(model) == {FIRST}
+
+    await later(db, seconds=50)
+    await model_caller(db, models).ask(REASONER, TASK)
+    assert names_asked(model) == {FIRST, BACKUP}, "what was failing goes on to count"
