@@ -118,7 +118,8 @@ async def tool_task(order: TaskOrder) -> TaskReceipt:
     """Call the task's tool, extract the promised entities, check the KPIs and store the entities.
 
     Repeating: returns the stored receipt; recorded calls come from the call ledger. A tool that is
-    not declared safe to repeat is not called again after an unclear outcome.
+    not declared safe to repeat is not called again after an unclear outcome, whatever task or
+    attempt of the job made that call.
     """
     raise NotImplementedError
 

@@ -9,7 +9,8 @@ select 1 from jobs where id = %(job_id)s for no key update
 -- estimated. It may be longer: as long as the model's longest, and after three answers of its role
 -- not more than three times the longest of them longer. A call leaves next to others only if all of
 -- them may be that long; alone it leaves if what is expected fits. So one call can pass the cap.
--- A call without an answer 15 minutes after it was last sent may have been paid for: it counts as spent.
+-- A call without an answer 15 minutes after it was last sent may have been paid for: it counts as
+-- spent.
 -- The caps are read from the job's row, so a raised cap applies to the next call.
 -- A report may pass the cap with its last call, since the earlier work left room for it.
 -- A recorded answer or refusal is returned whatever the call would cost now.

@@ -22,15 +22,18 @@ from holdfast.models.calls.model_requests import (
 from holdfast.models.calls.tool_signatures import ToolSignature
 from holdfast.models.errors import BudgetReached, ModelRefused, OutcomeUnknown, ToolFailed
 from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.wire.event_kinds import EventKind
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
 from holdfast.storage.core.tables.call_tables import tool_calls
 from holdfast.storage.jobs import job_control_rows, job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
+from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
 from holdfast.storage.ledger.inherited_answers import missing_tool_recording
 from holdfast.storage.plans import plan_change_rows
 from holdfast.storage.views import job_queries
@@ -77,12 +80,20 @@ class Bench:
     """The jobs whose recorded answers are the only ones that count; none: calls are sent."""
 
     async def ask(
-        self, role: Role[Any, Any], task: Any, *, attempt: int = 1, check: Any = None
+        self,
+        role: Role[Any, Any],
+        task: Any,
+        *,
+        attempt: int = 1,
+        check: Any = None,
+        counted: EarlierAttempts | None = None,
     ) -> tuple[Any, int]:
         """Return the answer, and how many requests the dialogue took."""
         job = await job_rows.load_job(self.engine.db, self.job_id)
         order = AttemptOrder(job_id=self.job_id, epoch=1, attempt=attempt)
-        caller = ModelCaller.of(self.engine.parts, order, job.request, "T1")
+        caller = ModelCaller.of(
+            self.engine.parts, order, job.request, "T1", earlier_attempts=counted
+        )
         dialogue = await caller.ask(role, task, check=check)
         return dialogue.answer, dialogue.attempts
 
@@ -93,7 +104,7 @@ class Bench:
         *,
         task: str = "T1",
         attempt: int = 1,
-        timeout: timedelta = timedelta(seconds=9),
+        most_s: float = 9,
     ) -> Any:
         name = "text" if tool == "lab.note" else "key"
         ledger = CallLedger(self.engine.db, origins=self.replayed, is_frozen=bool(self.replayed))
@@ -104,7 +115,7 @@ class Bench:
             task,
             attempt,
             facts={},
-            timeout=timeout,
+            timeout=timedelta(seconds=most_s),
         ).call(tool, {name: argument})
 
     async def calls(self) -> list[CallView]:
@@ -187,6 +198,35 @@ async def test_other_content_is_asked_under_the_same_and_under_other_words(
     assert [answer.explanation for answer, _ in asked] == ["1", "2", "3", "4"]
     again, _ = await bench.ask(LATER, WIDER_TASK.model_copy(update=other))
     assert (again.explanation, model.count) == ("1", 5)
+
+
+async def test_a_reopened_job_uses_the_answers_of_its_earlier_attempts_that_count(
+    bench: Bench, model: ScriptedModel
+) -> None:
+    """Not the report's before the report was refused, and another question is asked."""
+    model.push(*[played(ANSWER | {"explanation": str(n)}) for n in range(3)])
+    await bench.ask(REASONER, TASK)
+    since_refusal = EarlierAttempts(since=StopReason.REPORT_REFUSED)
+
+    async def explained(attempt: int, counted: EarlierAttempts, question: str = "Who?") -> str:
+        task = TASK.model_copy(update={"question": question})
+        answer, _ = await bench.ask(REASONER, task, attempt=attempt, counted=counted)
+        return str(answer.explanation)
+
+    async def ends(reason: StopReason) -> None:
+        async with bench.engine.db.job(bench.job_id) as write:
+            write.event(EventKind.JOB_ENDED, reason=reason.value)
+
+    await ends(StopReason.CANCELLED)
+    second = [await explained(2, EarlierAttempts()), await explained(2, since_refusal)]
+    await ends(StopReason.REPORT_REFUSED)
+    third = [await explained(3, EarlierAttempts()), await explained(3, since_refusal)]
+    await ends(StopReason.MODEL_REFUSED)
+    fourth = [await explained(4, since_refusal), await explained(4, EarlierAttempts(), "Where?")]
+
+    assert (second, third, fourth) == (["0", "0"], ["0", "1"], ["1", "2"])
+    assert model.count == 3
+    assert sum(call.reused for call in await bench.calls()) == 4
 
 
 def refuse_first(words: str) -> Any:
@@ -311,7 +351,7 @@ async def unanswered(bench: Bench, tools: ScriptedTools) -> None:
     waiting = threading.Event()
     tools.answers = lambda _: str(waiting.wait(20))
     with pytest.raises(OutcomeUnknown, match="look whether it took effect"):
-        await bench.call("lab.note", "pay", timeout=timedelta(seconds=0.2))
+        await bench.call("lab.note", "pay", most_s=0.2)
     waiting.set()
     tools.answers = {"pay": "noted"}
 
@@ -363,7 +403,7 @@ async def test_a_person_who_names_the_task_has_its_call_made_again(
     assert answered.answer.text == "noted"
     assert tools.called == [("note", "pay")] * 2
     reused = await bench.call("lab.note", "pay", task="T2")
-    assert reused.note == "lab.note was called with these arguments before in this job"
+    assert reused.note.startswith("lab.note was called with these arguments before in this job")
     assert len(tools.called) == 2
 
 

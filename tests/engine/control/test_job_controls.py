@@ -368,17 +368,17 @@ async def test_a_resumed_job_pays_for_no_answer_of_its_verification_and_report_a
     told = [{"text": "It was seen by many, as far as can be said.", "evidence": ["E1"]}]
     players.parts["synthesiser"] = lambda _: {"summary": told}
     checks = players._sentence_checker
-    players.parts["sentence_checker"] = lambda asked: ScriptedReply.of(checks(asked), delay=60)
+    players.parts["sentence_checker"] = lambda asked: ScriptedReply.of(checks(asked), delay=240)
     job_id = await engine.submit("Who?", preset_name="vmao", servers=("lab",))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         while not players.count(SENTENCE_CHECKER):
             await asyncio.sleep(0.05)
 
     await controller.cancel(job_id)
-    cancelled = await engine.holdfast.wait(job_id, timedelta(seconds=60))
+    cancelled = await engine.holdfast.wait(job_id, timedelta(seconds=240))
     del players.parts["sentence_checker"]
     await controller.resume(job_id)
-    job = await engine.holdfast.wait(job_id, timedelta(seconds=60))
+    job = await engine.holdfast.wait(job_id, timedelta(seconds=240))
 
     assert (cancelled.status, job.status) == (JobStatus.CANCELLED, JobStatus.DONE)
     asked = {role.name: players.count(role) for role in (VERIFIER, SYNTHESISER, SENTENCE_CHECKER)}
@@ -396,7 +396,7 @@ async def test_a_report_that_was_refused_is_written_anew_when_its_job_is_resumed
     del players.parts["synthesiser"]
 
     await controller.resume(refused.job_id)
-    job = await engine.holdfast.wait(refused.job_id, timedelta(seconds=60))
+    job = await engine.holdfast.wait(refused.job_id, timedelta(seconds=240))
 
     assert (refused.status, refused.stop_reason) == ("failed", "report_refused")
     assert job.status is JobStatus.DONE

@@ -169,9 +169,7 @@ class ServerConnection:
                 f"{self.name}.{tool} broke its output schema: {storable_text(str(error)[:500])}"
             ) from None
 
-    def _late(
-        self, tool: str, seconds: float, is_repeatable: bool
-    ) -> ToolFailed | OutcomeUnknown:
+    def _late(self, tool: str, seconds: float, is_repeatable: bool) -> ToolFailed | OutcomeUnknown:
         late = f"{self.name}.{tool} gave no answer within {seconds:g} s"
         return ToolFailed(late) if is_repeatable else OutcomeUnknown(f"{late}, {_UNSAFE}")
 
