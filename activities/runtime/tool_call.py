@@ -123,7 +123,7 @@ class ToolCaller:
         error = OutcomeUnknown(
             f"{tool} was called before with these arguments{by}, no answer came, and it is not "
             "declared safe to repeat: look whether it took effect; "
-            f"`holdfast retry {self.job_id} {self.task_id.partition('.')[0]}` calls it again"
+            f"it is called again once a person has {self.task_id.partition('.')[0]} run again"
         )
         await self.ledger.withhold_tool_call(
             opened.row_id,

@@ -14,6 +14,7 @@ from holdfast.models.views.job_views import EventView
 from holdfast.planning.strategies.strategy_presets import preset, with_settings
 from holdfast.roles.planning.planner import PLANNER
 from holdfast.roles.planning.replanner import REPLANNER
+from holdfast.roles.reports.synthesiser import SYNTHESISER
 from holdfast.roles.verification.verifier import VERIFIER
 from holdfast.storage.evidence.evidence_rows import load_report
 from holdfast.storage.jobs import job_rows
@@ -355,6 +356,47 @@ async def test_a_result_that_is_being_verified_is_not_retried_before_its_verdict
 
     assert (job.status, job.stop_reason) == (JobStatus.DONE, StopReason.ANSWERED)
     assert [task.attempt for task in (await engine.holdfast.show(job_id)).tasks][:1] == [1]
+
+
+async def test_a_resumed_job_pays_for_no_answer_of_its_verification_again(
+    engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    """It was cancelled while its report was written."""
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(agent_task("T1"))
+    writes = players._synthesiser
+    players.parts["synthesiser"] = lambda asked: ScriptedReply.of(writes(asked), delay=240)
+    job_id = await engine.submit("Who?", preset_name="vmao", servers=("lab",))
+    async with asyncio.timeout(240):
+        while not players.count(SYNTHESISER):
+            await asyncio.sleep(0.05)
+
+    await controller.cancel(job_id)
+    cancelled = await engine.holdfast.wait(job_id, timedelta(seconds=60))
+    del players.parts["synthesiser"]
+    await controller.resume(job_id)
+    job = await engine.holdfast.wait(job_id, timedelta(seconds=60))
+
+    assert (cancelled.status, job.status) == (JobStatus.CANCELLED, JobStatus.DONE)
+    assert (players.count(VERIFIER), players.count(SYNTHESISER)) == (1, 2)
+
+
+async def test_a_report_that_was_refused_is_written_anew_when_its_job_is_resumed(
+    engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
+) -> None:
+    tools.answers = lambda argument: f"found {argument}"
+    players.plan = plan(agent_task("T1"))
+    unknown = [{"text": "It is so.", "evidence": ["E99"]}]
+    players.parts["synthesiser"] = lambda _: {"summary": unknown}
+    refused = await engine.run("Who?", preset_name="vmao", servers=("lab",))
+    del players.parts["synthesiser"]
+
+    await controller.resume(refused.job_id)
+    job = await engine.holdfast.wait(refused.job_id, timedelta(seconds=240))
+
+    assert (refused.status, refused.stop_reason) == ("failed", "report_refused")
+    assert job.status is JobStatus.DONE
+    assert players.count(VERIFIER) == 1
 
 
 async def test_the_next_planning_sees_what_a_person_said(
