@@ -29,7 +29,7 @@ cover: $(VENV)/.tests  ## the tests of `test`, and which lines none of them runs
 	$(BIN)/pytest $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered -q
 
 check: $(VENV)/.tests lint  ## the fast part, under two minutes
-	$(BIN)/pytest $(SIDE_BY_SIDE) -q -m "not slow"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -q -m "not slow and not long"
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff check .
