@@ -266,11 +266,11 @@ async def test_the_question_is_answered_while_another_call_is_under_way(
         return ScriptedReply(
             content=said.content,
             delay=60 if is_first else 0,
-            usage=_CALL if is_first else {**_CALL, "prompt_tokens": 12_000},
+            usage=_CALL if is_first else {**_CALL, "prompt_tokens": 40_000},
         )
 
     players.parts["extractor"] = part
-    job_id = await engine.submit("Who?", slots="2", servers=LAB, max_tokens=12_000)
+    job_id = await engine.submit("Who?", slots="2", servers=LAB, max_tokens=40_000)
     await engine.holdfast.wait(job_id, or_paused=True)
     (asked,) = await questions(engine.db, job_id)
     still_running = [
