@@ -160,7 +160,7 @@ async def test_an_exhausted_quota_while_planning_pauses_too(
 
 @pytest.mark.conformance("WAVE-03")
 @pytest.mark.long
-async def test_retrying_runs_the_named_task_and_what_rests_on_it_and_nothing_else(
+async def test_retrying_runs_the_named_task_and_what_depends_on_it_and_nothing_else(
     engine: RunningEngine, controller: JobController, players: ScriptedRoles, tools: ScriptedTools
 ) -> None:
     players.plan = plan(
