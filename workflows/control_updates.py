@@ -118,15 +118,27 @@ class ControlUpdates(DatabaseComparison):
     def _check_retry(self, request: RetryRequest) -> None:
         with errors_as_refusals():
             if self.state is not None:
+                self._refuse_while_judged()
                 self._may_retry(request)
+
+    def _refuse_while_judged(self) -> None:
+        """Refuse a retry that would delete results which the verifier or the reviser looks at.
+
+        The validator alone asks, since nothing starts once the update is accepted, and a history
+        in which such a retry was accepted must replay.
+
+        Raises:
+            BadInput: a verification or a revision is under way.
+        """
+        if self.known.is_verifying:
+            raise BadInput(f"the results of {self.job_id} are being verified; retry in a moment")
+        if self.known.is_revising:
+            raise BadInput(f"the plan of {self.job_id} is being changed; retry in a moment")
 
     def _may_retry(self, request: RetryRequest) -> RerunScope:
         self._refuse_if_closing()
-        if self.known.is_planning or self.known.replanning or self.known.is_revising:
+        if self.known.is_planning or self.known.replanning:
             raise BadInput(f"the plan of {self.job_id} is being changed; retry in a moment")
-        if self.known.is_verifying:
-            # The verifier would judge the results that are deleted here.
-            raise BadInput(f"the results of {self.job_id} are being verified; retry in a moment")
         if self.known.is_reporting:
             raise BadInput(f"the report of {self.job_id} is being written; retry once it has ended")
         return retry_scope(self.known, request.tasks)

@@ -181,7 +181,9 @@ class JobActions(AnswerUpdates):
 
     async def _failed(self, action: Action, error: ActivityError, what: str) -> None:
         """Pause the job if a person can remove the cause of the error; otherwise halt the job."""
-        if is_pausing_error(error):
+        if self._is_over_budget_at_the_end(error):
+            self.state = changes.undo_action(self.known, action)
+        elif is_pausing_error(error):
             self.state = changes.undo_action(self.known, action)
             why = cut_message(f"{what}: {failure_reason(error)}", MessageLimit.ENTRY)
             await self.pause_by_itself(why, (), is_over_budget=is_over_budget(error))
@@ -201,7 +203,7 @@ class JobActions(AnswerUpdates):
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            if is_pausing_error(error):
+            if is_pausing_error(error) and not self._is_over_budget_at_the_end(error):
                 self.state = changes.undo_action(self.known, action)
                 why = cut_message(f"{task_id}: {failure_reason(error)}", MessageLimit.ENTRY)
                 over = is_over_budget(error)
@@ -210,6 +212,13 @@ class JobActions(AnswerUpdates):
             receipt = await self._give_up(order, error)
         self._count_tokens(receipt.tokens)
         self.state = changes.apply_task_receipt(self.known, receipt)
+
+    def _is_over_budget_at_the_end(self, error: ActivityError) -> bool:
+        """True if the cap stops a call of a job that starts nothing more but its report.
+
+        A person who has chosen the report is not asked about the budget once more.
+        """
+        return self.known.closing is not None and is_over_budget(error)
 
     def _task_order(self, task: TaskState) -> TaskOrder:
         strategy, parent = self.known.strategy, self.known.tasks.get(task.parent)
@@ -247,7 +256,7 @@ class JobActions(AnswerUpdates):
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            if is_pausing_error(error):
+            if is_pausing_error(error) and not self._is_over_budget_at_the_end(error):
                 await self._failed(action, error, task_id)
                 return
             receipt = AgentTaskReceipt(result=await self._give_up(self._task_order(task), error))

@@ -253,25 +253,31 @@ async def test_calls_side_by_side_meet_the_cap_as_one_question(
     assert players.count(EXTRACTOR) < 6
 
 
-async def test_the_question_is_answered_while_another_call_is_under_way(
-    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
-) -> None:
+async def paused_beside_a_call(
+    engine: RunningEngine, players: ScriptedRoles, first_reply: str | None = None
+) -> str:
+    """A job that has reached its cap while the first extraction waits for the model's release."""
     players.plan = plan(
         *(lookup_task(f"T{n}", query=f"q{n}") for n in range(1, 4)), final_task("T9", "T1", "T2")
     )
 
     def part(asked: ReceivedRequest) -> ScriptedReply:
-        is_first = players.count(EXTRACTOR) == 1
-        said = ScriptedReply.of(players._extractor(asked))
-        return ScriptedReply(
-            content=said.content,
-            delay=60 if is_first else 0,
-            usage=_CALL if is_first else {**_CALL, "prompt_tokens": 40_000},
-        )
+        said = ScriptedReply.of(players._extractor(asked)).content
+        if players.count(EXTRACTOR) == 1:
+            is_lax = first_reply is not None
+            return ScriptedReply(content=first_reply or said, delay=60, usage=_CALL, is_lax=is_lax)
+        return ScriptedReply(content=said, usage={**_CALL, "prompt_tokens": 40_000})
 
     players.parts["extractor"] = part
     job_id = await engine.submit("Who?", slots="2", servers=LAB, max_tokens=40_000)
     await engine.holdfast.wait(job_id, or_paused=True)
+    return job_id
+
+
+async def test_the_question_is_answered_while_another_call_is_under_way(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    job_id = await paused_beside_a_call(engine, players)
     (asked,) = await questions(engine.db, job_id)
     still_running = [
         t.id for t in (await engine.holdfast.show(job_id)).tasks if t.status == "running"
@@ -288,6 +294,23 @@ async def test_the_question_is_answered_while_another_call_is_under_way(
     assert len(still_running) == 1
     assert resumed.status is JobStatus.RUNNING
     assert (job.status, job.request.strategy.max_tokens) == (JobStatus.DONE, 90_000)
+
+
+async def test_who_has_chosen_the_report_is_not_asked_about_the_budget_again(
+    engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
+) -> None:
+    """The call under way needs a correction, for which the cap has no room either."""
+    job_id = await paused_beside_a_call(engine, players, first_reply="no JSON")
+    (asked,) = await questions(engine.db, job_id)
+
+    await JobController(engine.holdfast, "dana").answer(job_id, asked.id, "report", "")
+    model.release()
+    job = await engine.holdfast.wait(job_id, or_paused=True)
+
+    assert (job.status.value, job.stop_reason) == ("failed", "budget")
+    assert await load_report(engine.db, job_id) is not None
+    assert [each.status for each in await questions(engine.db, job_id)] == ["answered"]
+    assert "running" not in {t.status for t in (await engine.holdfast.show(job_id)).tasks}
 
 
 @pytest.mark.conformance("TDP-08", "VMAO-13", "HZN-09")
