@@ -1,7 +1,7 @@
 """Take the post off a person's name: `CTO Tom Hale` is Tom Hale."""
 
 _POST_LIST = """
-ceo cfo cto cio ciso dpo md chair chairman chairwoman director engineer manager mayor minister
+ceo cfo coo cto cio ciso dpo md chair chairman chairwoman director engineer manager mayor minister
 officer president secretary supervisor treasurer
 """
 _POSTS = frozenset(_POST_LIST.split())

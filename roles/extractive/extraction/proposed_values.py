@@ -8,7 +8,7 @@ from holdfast.roles.extractive.text.value_candidates import ValueCandidate
 
 _PROPOSES = re.compile(
     r"\b(?:propos|suggest|recommend|request|demand)\w*"
-    r"|\b(?:ask|plan|want)(?:s|ed)? (?:for|to)\b",
+    r"|\b(?:ask|plan|wish|want)(?:s|ed)? (?:for|to)\b",
     re.IGNORECASE,
 )
 _AGREED = re.compile(r"\b(?:accept|approv|agree|adopt|confirm)\w*", re.IGNORECASE)

@@ -174,7 +174,7 @@ _POST_STEMS = frozenset(
     stem(each)
     for each in (
         *("officer", "manager", "secretary", "chairman", "treasurer", "accountant"),
-        *("ceo", "cfo", "cto", "cio", "dpo"),
+        *("ceo", "cfo", "cto", "coo", "cio", "dpo"),
     )
 )
 """Posts that texts name; of an author or a director they may say `wrote` or `film by`."""
@@ -184,6 +184,7 @@ _EQUAL_POSTS = [
         "ceo, chief executive",
         "cfo, chief financial officer",
         "cto, chief technology officer",
+        "coo, chief operating officer",
         "cio, chief information officer",
         "dpo, data protection officer",
         "chairman, chair, chairwoman, chairperson",

@@ -24,7 +24,7 @@ _REQUESTS = tuple(
 )
 _CLOSING = re.compile(
     r"(?<=[.!?,;\n])\s*(?:(?:many |with |kind |best |warm )*"
-    r"(?:thanks|thank you|regards|greetings)\b"
+    r"(?:thanks|thank you|regards|wishes|greetings)\b"
     r"|yours (?:sincerely|faithfully|truly)\b|sincerely,)[^?]{0,80}$",
     re.IGNORECASE,
 )

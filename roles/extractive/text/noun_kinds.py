@@ -35,7 +35,7 @@ _NOUNS = {
     "scientist chemist physicist engineer architect owner leader member senator governor "
     "emperor officer criminal killer statesman astronaut drummer guitarist rapper star "
     "model host creator inventor performer character role lead boyfriend girlfriend "
-    "colleague maintainer chairman ceo cfo cto cio dpo minister mayor editor explorer "
+    "colleague maintainer chairman ceo cfo cto coo cio dpo minister mayor editor explorer "
     "heir successor "
     "predecessor grandfather grandmother uncle aunt nephew cousin spouse child parent "
     "detective student designer builder maker captain commander commissioner worker "

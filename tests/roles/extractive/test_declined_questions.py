@@ -50,7 +50,7 @@ def test_a_question_in_another_language_is_declined(question: str) -> None:
     "question",
     [
         "Which corrective actions were decided?",
-        "Dear Ruth, please tell me which corrective actions were decided. Best regards, Tom",
+        "Dear Ruth, please tell me which corrective actions were decided. Best wishes, Tom",
         "What are the risks at Selby?",
         "Which risks at Selby are still open?",
         "What invoices of Orme Forge remain unpaid?",

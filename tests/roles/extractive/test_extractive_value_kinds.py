@@ -456,6 +456,7 @@ def test_a_person_or_a_place_is_read_in_a_column_that_the_question_does_not_name
         ("Who is the CEO of Corran?", "Nell Ogden is the chief executive of Corran."),
         ("Who is the chief executive officer of Corran?", "Nell Ogden is the CEO of Corran."),
         ("Who is the chief financial officer of Corran?", "Nell Ogden is the CFO of Corran."),
+        ("Who is the COO of Corran?", "Nell Ogden is the chief operating officer of Corran."),
         ("Who is the press officer of Corran?", "Nell Ogden is the press contact of Corran."),
     ],
 )
@@ -514,6 +515,7 @@ def test_a_surname_after_a_title_is_a_person() -> None:
     ("text", "name"),
     [
         ("The sluice is run by CTO Nell Ogden.", "Nell Ogden"),
+        ("The sluice is run by COO Nell Ogden.", "Nell Ogden"),
         ("The sluice is run by Vice President Nell Ogden.", "Nell Ogden"),
         ("The sluice is run by Mayor Ogden.", "Mayor Ogden"),
     ],
@@ -694,6 +696,7 @@ def test_the_title_of_an_agreement_is_no_sure_person() -> None:
     [
         ("Which insurer paid for the gate?", "Nell Ogden paid for the gate of Corran.", None),
         ("Who is the CTO of Corran?", "Nell Ogden runs the office of Corran.", None),
+        ("Who is the COO of Corran?", "Nell Ogden runs the office of Corran.", None),
         ("Which risk at Corran is open?", "The gate at Corran is open. Oxley opened it.", None),
         ("Who mended the gate?", "Nell Ogden mended the gate of Corran.", "Nell Ogden"),
     ],
