@@ -273,7 +273,9 @@ def _request(holdfast: Holdfast, forked: Job, submission: ForkSubmission, owner:
     with error_field("settings"):
         strategy = with_settings(strategy, submission.settings)
     with error_field("model"):
-        model = checked_model_name(submission.model or forked.request.model)
+        model = forked.request.model
+        if submission.model is not None:
+            model = checked_model_name(submission.model)
     if submission.model is not None:
         # A model that is named for one job plays all its roles.
         strategy = strategy.model_copy(update={"role_models": {}})

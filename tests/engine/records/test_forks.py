@@ -320,6 +320,10 @@ async def test_a_fork_that_changes_nothing_or_cannot_run_is_refused(engine: Runn
         ({"tasks": ["T9"]}, NotFound, "its tasks: T1, T2, T3, T4"),
         ({"retract": [999_999]}, NotFound, "no evidence 999999"),
         ({"settings": {"verif": True}}, BadInput, "did you mean 'verify'"),
+        ({"tasks": ["T4"], "model": ""}, BadInput, "'' is not the name of a model"),
+        ({"settings": {"model": ""}}, BadInput, "'' is not the name of a model"),
+        ({"preset": ""}, NotFound, "no preset ''"),
+        ({"plan": ""}, BadInput, "plan"),
     ):
         with pytest.raises(error, match=why):
             await preview_fork(
