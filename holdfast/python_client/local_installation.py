@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -54,5 +55,6 @@ def start_local_installation(home: Path | str | None = None) -> LocalServer:
 
 def _reason(done: "subprocess.CompletedProcess[str]") -> str:
     """The error that the command printed after what it had started."""
-    _, _, error = done.stderr.rpartition("error: ")
-    return error.strip() or f"exit code {done.returncode}"
+    # PostgreSQL's tools begin lines with their name: `initdb: error: `.
+    error = re.search(r"^error: (.*)", done.stderr, re.MULTILINE | re.DOTALL)
+    return (error and error[1].strip()) or f"exit code {done.returncode}"
