@@ -61,14 +61,14 @@ def job_view(records: JobRecords, temporal: TemporalView, currency: str) -> JobV
         currency=currency,
         spent=spending.spent,
         stages=tuple(records.stages),
-        estimate=_comparison(job, records.estimate, spending),
+        estimate=_comparison(records),
         calls=spending.calls,
         repeated_calls=spending.repeated_calls,
         reused_calls=spending.reused_calls,
         recoveries=tuple(records.recoveries),
         config_hash=job.config_hash,
         created_at=job.created_at,
-        seconds=_job_seconds(job, records.idle),
+        seconds=_seconds_since(job.created_at, job, records.idle),
         follows=job.request.followed_job,
         forked_from=(job.request.fork.job or None) if job.request.fork else None,
         forks=tuple(records.forks),
@@ -89,21 +89,19 @@ def job_line(job: Job, state: AnswerState, idle: Sequence[IdleSpan] = ()) -> Job
         confidence=state.confidence,
         open_questions=state.open_questions,
         created_at=job.created_at,
-        seconds=_job_seconds(job, idle),
+        seconds=_seconds_since(job.created_at, job, idle),
     )
 
 
-def _comparison(
-    job: Job, stored: StoredEstimate | None, spending: JobSpending
-) -> EstimateComparison | None:
+def _comparison(records: JobRecords) -> EstimateComparison | None:
+    stored, spending = records.estimate, records.spending
     if stored is None:
         return None
-    end = job.finished_at if job.status.is_final else datetime.now(UTC)
     return compare_with_estimate(
         stored.estimate,
         spending.spent,
         tool_calls=spending.calls.tool,
-        seconds=_elapsed_seconds(stored.at, end),
+        seconds=_seconds_since(stored.at, records.job, records.idle),
     )
 
 
@@ -131,10 +129,10 @@ def _task_view(stored: StoredTask, spending: Mapping[str, Spend]) -> TaskView:
     )
 
 
-def _job_seconds(job: Job, idle: Sequence[IdleSpan]) -> float | None:
-    """From submission to the job's end, or until now, without the time in which it had ended."""
+def _seconds_since(begin: datetime, job: Job, idle: Sequence[IdleSpan]) -> float | None:
+    """Until the job's end, or until now, without the time in which it had ended."""
     end = job.finished_at if job.status.is_final else datetime.now(UTC)
-    return round(open_seconds(job.created_at, end, idle), 3) if end else None
+    return round(open_seconds(begin, end, idle), 3) if end else None
 
 
 def _elapsed_seconds(start: datetime | None, end: datetime | None) -> float | None:

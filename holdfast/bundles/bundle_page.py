@@ -16,6 +16,7 @@ from holdfast.jobs.work_in_words import work_of_role
 from holdfast.models.bundles.bundle_manifest import Redaction
 from holdfast.models.calls.call_records import CallView
 from holdfast.models.evidence.evidence import Report
+from holdfast.models.jobs.idle_span import IdleSpan
 from holdfast.models.jobs.job_record import Job
 from holdfast.models.jobs.job_recovery import Recovery
 from holdfast.models.plans.research_plan import Task
@@ -39,6 +40,7 @@ class PageFacts(NamedTuple):
     tasks: Sequence[StoredTask]
     calls: Sequence[CallView]
     recoveries: Sequence[Recovery]
+    idle: Sequence[IdleSpan]
     evidence: Mapping[int, Mapping[str, Any]]
     """The rows of the evidence by number."""
     sources: Mapping[int, Mapping[str, Any]]
@@ -63,7 +65,9 @@ def bundle_page(report: Report, facts: PageFacts, address: FigureAddress) -> str
     """Return one page without scripts, which needs no other file."""
     job = facts.job
     begin = job.started_at or job.created_at
-    shown = waterfall(facts.tasks, facts.calls, facts.recoveries, begin, job.finished_at)
+    shown = waterfall(
+        facts.tasks, facts.calls, facts.recoveries, begin, job.finished_at, idle=facts.idle
+    )
     values = report_parts(report) | {
         "address": address,
         "mark_target": "passage",

@@ -50,6 +50,7 @@ from holdfast.storage.ledger.job_recovery_rows import recoveries_of
 from holdfast.storage.plans import plan_change_rows, task_queries
 from holdfast.storage.questions.question_rows import questions_of
 from holdfast.storage.views import job_queries
+from holdfast.storage.views.idle_spans import load_idle_spans
 from holdfast.storage.views.job_stage_queries import load_job_stages
 from holdfast.tools.mcp.server_config import read_servers
 
@@ -250,6 +251,7 @@ async def _write_documents(
         tasks=stored,
         calls=[_redacted(each, redaction) for each in await job_queries.job_calls(db, job.id)],
         recoveries=await recoveries_of(db, job.id),
+        idle=(await load_idle_spans(db, [job])).get(job.id, ()),
         evidence={row["id"]: row for row in rows["evidence"]},
         sources={row["id"]: row for row in rows["sources"]},
         release=version("holdfast"),

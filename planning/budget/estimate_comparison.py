@@ -11,7 +11,10 @@ _NO_SPEND = Spend(name=Phase.PLANNING.value, calls=0, cost=Decimal(0))
 def compare_with_estimate(
     told: PlanEstimate, spent: SpendBreakdown, *, tool_calls: int, seconds: float | None
 ) -> EstimateComparison:
-    """Compare what was spent with the estimate; `seconds` runs from the plan to the job's end."""
+    """Compare what was spent with the estimate.
+
+    `seconds` runs from the plan to the job's end, without the time in which it had ended.
+    """
     tokens = told.tokens
     planning = next((e for e in spent.by_phase if e.name == Phase.PLANNING.value), _NO_SPEND)
     return EstimateComparison(

@@ -5,15 +5,16 @@ from sqlalchemy import text
 from holdfast.models.budget.token_prices import Money
 from holdfast.models.frozen_model import Frozen
 from holdfast.storage.core.database import Database
+from holdfast.storage.views.idle_spans import IS_FIRST_END, OPEN_SECONDS
 
 # The newest jobs of a model; a job whose price is unknown has no cost. A job that was opened again
-# after its end does not tell what the next one takes.
-_AMOUNTS = text("""
+# after its end does not tell what the next one takes, unless it had only been planned.
+_AMOUNTS = text(f"""
 with ended as (
-    select id, preset, extract(epoch from finished_at - created_at)::float8 as seconds from jobs
+    select id, preset, {OPEN_SECONDS} as seconds from jobs
     where model = :model and status = 'done' and finished_at is not null
         and stop_reason is distinct from 'planned' and imported is null and fork is null
-        and attempt = 1
+        and {IS_FIRST_END}
         and (cast(:owner as text) is null or owner = :owner)
     order by created_at desc limit 500),
 model_use as (
@@ -36,7 +37,7 @@ select preset, count(*) as jobs,
     percentile_disc(0.9) within group (order by cost) as high_cost,
     percentile_disc(0.5) within group (order by seconds) as seconds
 from spent group by preset
-""")
+""")  # noqa: S608 - constants
 _DAYS = text("""
 select date_trunc('day', started_at)::date::text as day, count(*) as calls,
     sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,

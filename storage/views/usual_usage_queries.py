@@ -4,15 +4,17 @@ from sqlalchemy import text
 
 from holdfast.models.budget.job_expectation import UsualUsage
 from holdfast.storage.core.database import Database
+from holdfast.storage.views.idle_spans import IS_FIRST_END, OPEN_SECONDS
 
 # Comparisons of the finished report are not what a job takes, nor are its later attempts.
 # A failed call without token counts is taken to have cost nothing, as in `spending_queries`.
-_USUAL = text("""
+_USUAL = text(f"""
 with latest as (
-    select id, extract(epoch from finished_at - created_at)::float8 as seconds
+    select id, {OPEN_SECONDS} as seconds
     from jobs
     where preset = :preset and model = :model and status = 'done' and finished_at is not null
-        and stop_reason <> 'planned' and imported is null and fork is null and attempt = 1
+        and stop_reason <> 'planned' and imported is null and fork is null
+        and {IS_FIRST_END}
     order by created_at desc limit 20),
 used as (
     select latest.id, latest.seconds,
@@ -33,7 +35,7 @@ select count(*) as jobs,
     case when bool_or(cost is null) then null
         else percentile_disc(0.5) within group (order by cost) end as cost
 from used
-""")
+""")  # noqa: S608 - constants
 
 
 async def load_usual_usage(db: Database, preset: str, model: str) -> UsualUsage | None:
