@@ -133,7 +133,10 @@ class Overtaken(Passing):
 
 
 class BudgetHeld(Passing):
-    """Running calls reserve the budget that this call needs; try again when they have ended."""
+    """Running calls reserve the budget that this call needs; try again when they have ended.
+
+    The wait is no work of the task.
+    """
 
 
 class Suspending(HoldfastError):

@@ -1,5 +1,6 @@
 """Call a model through the call ledger: a recorded answer is reused and never paid for twice."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -262,6 +263,10 @@ class ModelCaller:
                 completion = await admission.complete(request, row_id, opened.pause, progress)
         except (ModelTurnAwaited, ModelPaused) as wait:
             await self.ledger.withhold_model_call(key, row_id, self.epoch, request.model, wait)
+            raise
+        except asyncio.CancelledError:
+            # Calls next to it would have to keep room for an answer that no longer comes.
+            await self.ledger.cut_model_call(row_id)
             raise
         except HoldfastError as error:
             is_malformed = isinstance(error, MalformedReply)

@@ -15,5 +15,5 @@ class CallStatus(StrEnum):
     REFUSED = "refused"
     """The call returned an error that stays, or must not be sent."""
     UNKNOWN = "unknown"
-    """No answer came: the job ended, another request took its place, or the answer was late or
-    lost, and the tool is not declared safe to repeat."""
+    """No answer came: the job ended, another request took its place, the call was cut off, or the
+    answer was late or lost, and the tool is not declared safe to repeat."""

@@ -31,6 +31,7 @@ from holdfast.storage.core.database_outage import retry_until_available
 from holdfast.storage.core.hot_path_pool import StatementValue
 from holdfast.storage.core.tables.call_tables import model_calls
 from holdfast.storage.ledger.call_statements import (
+    CUT_MODEL,
     FAIL_MODEL,
     FAIL_TOOL,
     FAILING_SECONDS,
@@ -406,6 +407,10 @@ class CallLedger:
             },
         )
         return 0 if row is None else int(row.malformed_replies)
+
+    async def cut_model_call(self, row_id: int) -> None:
+        """Record that the call was cut off before its answer came; it may be sent again."""
+        await self._write(CUT_MODEL, {"id": row_id, "error": _OUTCOME_UNKNOWN})
 
     async def failing_duration(self, row_id: int) -> timedelta:
         """Return the time for which a model call has failed with errors of one kind."""

@@ -161,10 +161,16 @@ from opened left join earlier on true left join lateral (
         and task_id <> %(task_id)s) as failed_before
 
 -- name: first_request
--- Select the request that was sent first for this part of a task attempt.
+-- Select the request that was sent first for this part of a task attempt. One without an answer
+-- counts unless another one took its place.
 select request from model_calls
 where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
-    and role = %(role)s and part = %(part)s and status in ('started', 'done', 'refused')
+    and role = %(role)s and part = %(part)s
+    and (status in ('started', 'done', 'refused') or status = 'unknown' and not exists (
+        select from model_calls as later
+        where later.job_id = %(job_id)s and later.task_id = %(task_id)s
+            and later.attempt = %(attempt)s and later.role = %(role)s and later.part = %(part)s
+            and later.id > model_calls.id))
 order by id limit 1
 
 -- name: fail_tool
@@ -200,6 +206,14 @@ update model_calls set status = 'failed', error = %(error)s, finish = %(kind)s,
     malformed_replies = malformed_replies + %(is_malformed)s::boolean::integer
 where id = %(id)s and status = 'started'
 returning malformed_replies
+
+-- name: cut_model
+-- Record that a model call was cut off before its answer came, and may be sent again. It keeps its
+-- reservation, since it may have been paid for.
+update model_calls set status = 'unknown', error = %(error)s,
+    finished_at = coalesce(finished_at, now())
+where id = %(id)s and status = 'started'
+returning id
 
 -- name: withhold_model
 -- Record that an announced model call was not sent, because it waits. Waiting for a turn is no

@@ -48,13 +48,13 @@ def check_reservation(
             "take the limit away"
         )
     # Whoever sets another limit has to know what it must have room for.
-    price = "" if row.most_cost is None else f" ({_money(row.asked_cost)} in money)"
+    asked = _amount(row, row.asked_tokens, row.asked_cost)
     message = (
-        f"the next call ({request.role}) may take {row.asked_tokens:,} tokens{price}, and the "
+        f"the next call ({request.role}) may take {asked}, and the "
         f"budget has no room for it: {'; '.join(_usage_lines(row, is_report=expense.is_report))}"
     )
     if _fits_alone(row, is_report=expense.is_report):
-        raise BudgetHeld(message, after=_RETRY_AFTER)
+        raise BudgetHeld(f"{message}{_allowance(row)}", after=_RETRY_AFTER)
     raise BudgetReached(message)
 
 
@@ -80,6 +80,19 @@ def _usage_lines(row: Any, *, is_report: bool) -> list[str]:  # noqa: ANN401 - a
         under_way = f" and {_money(row.held_cost)} under way" if row.held_cost else ""
         lines.append(f"{_money(row.spent_cost)}{under_way} of {row.most_cost} in money{kept}")
     return lines
+
+
+def _allowance(row: Any) -> str:  # noqa: ANN401 - a named tuple of columns
+    """Return what the cap must have room for besides, so that a call leaves next to others."""
+    if not row.longer_tokens:
+        return ""
+    longer = _amount(row, row.longer_tokens, row.longer_cost)
+    return f"; next to calls under way it must have room for {longer} more, for longer answers"
+
+
+def _amount(row: Any, tokens: int, cost: Decimal) -> str:  # noqa: ANN401 - a named tuple of columns
+    price = "" if row.most_cost is None else f" ({_money(cost)} in money)"
+    return f"{tokens:,} tokens{price}"
 
 
 def _money(amount: Decimal) -> str:

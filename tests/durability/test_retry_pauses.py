@@ -12,8 +12,16 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInterceptor
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
-from holdfast.models.errors import ModelBusy, StorageAway, ToolBusy, ToolFailed
+from holdfast.models.errors import (
+    BudgetHeld,
+    ModelBusy,
+    Passing,
+    StorageAway,
+    ToolBusy,
+    ToolFailed,
+)
 from holdfast.models.jobs.activity_orders import AttemptOrder
+from holdfast.models.jobs.work_limit import WorkLimit
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +87,10 @@ async def test_what_lasts_is_not_tried_again() -> None:
 
 
 async def told_after_outage(
-    temporal: Client, error: Exception, sign: dict[str, object]
+    temporal: Client,
+    error: Exception,
+    sign: dict[str, object],
+    limit: WorkLimit | None = None,
 ) -> ApplicationError:
     """What Temporal is told when the 500th attempt fails; `sign` is of the attempts before."""
     environment = ActivityEnvironment(client=temporal)
@@ -91,7 +102,7 @@ async def told_after_outage(
     )
     counted = WorkTimeInterceptor(lambda: True).intercept_activity(Failing(error))
     typed = ErrorInterceptor().intercept_activity(counted)
-    order = AttemptOrder(job_id="job-1", epoch=1)
+    order = AttemptOrder(job_id="job-1", epoch=1, limit=limit)
 
     async def run() -> None:
         await typed.execute_activity(ExecuteActivityInput(run, (order,), None, {}))
@@ -117,3 +128,19 @@ async def test_attempts_that_an_outage_ended_are_no_tries_at_a_fault_of_ours(
     failure = await told_after_outage(temporal, KeyError("ours"), {"faults": faults})
 
     assert failure.non_retryable is is_last
+
+
+@pytest.mark.conformance("REL-01")
+@pytest.mark.parametrize(("error", "is_last"), [(BudgetHeld, False), (ModelBusy, True)])
+async def test_a_wait_for_room_in_the_budget_is_no_work(
+    temporal: Client, error: type[Passing], *, is_last: bool
+) -> None:
+    minute, pause = timedelta(minutes=1), timedelta(seconds=1)
+    limit = WorkLimit(setting="task_patience", value=minute, total=minute, attempt=minute)
+
+    failure = await told_after_outage(
+        temporal, error("held", after=pause), {"worked_s": 59.5}, limit
+    )
+
+    assert failure.non_retryable is is_last
+    assert failure.next_retry_delay == (None if is_last else pause)

@@ -21,7 +21,13 @@ from holdfast.activities.runtime.interceptors.around_interceptor import (
 )
 from holdfast.activities.runtime.retry_pauses import pause_after_error
 from holdfast.activities.runtime.work_clock import WorkClock, WorkProgress
-from holdfast.models.errors import HoldfastError, ModelTurnAwaited, Passing, StorageAway
+from holdfast.models.errors import (
+    BudgetHeld,
+    HoldfastError,
+    ModelTurnAwaited,
+    Passing,
+    StorageAway,
+)
 from holdfast.models.jobs.activity_orders import AttemptOrder
 
 _FIRST_BEAT_S = 0.5
@@ -126,12 +132,13 @@ def _progress_before() -> WorkProgress:
 def _count_failure(clock: WorkClock, error: Passing) -> None:
     """Count a failure and the pause after it, unless the time is nobody's.
 
-    That is so while PostgreSQL is away, and while the task waits for its turn at a model.
+    That is so while PostgreSQL is away, and while the task waits for its turn at a model, or for
+    other calls to give back room in the budget.
 
     Raises:
         WorkTimeOver: no other attempt fits into the limit.
     """
-    if isinstance(error, StorageAway | ModelTurnAwaited):
+    if isinstance(error, StorageAway | ModelTurnAwaited | BudgetHeld):
         return
     error.after = pause_after_error(error, clock.progress().failures + 1)
     over = clock.error_after_failure(error, error.after)

@@ -1,5 +1,6 @@
 """Tests that a finished call is found by its place and content, whatever words a release changed."""
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.plan_change import PlanChange
 from holdfast.models.plans.plan_change_cause import PlanChangeCause
 from holdfast.models.strategies.agent_profiles import AgentBrief
+from holdfast.models.wire import call_places
 from holdfast.models.wire.event_kinds import EventKind
 from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
@@ -227,6 +229,30 @@ async def test_a_reopened_job_uses_the_answers_of_its_earlier_attempts_that_coun
     assert (second, third, fourth) == (["0", "0"], ["0", "1"], ["1", "2"])
     assert model.count == 3
     assert sum(call.reused for call in await bench.calls()) == 4
+
+
+async def test_a_call_that_was_cut_off_is_found_again_and_holds_up_no_other(
+    scripted_engine: RunningEngine, model: ScriptedModel
+) -> None:
+    """A task has reached its time limit; its call may have been paid for."""
+    bench = await bench_of(scripted_engine, max_tokens="9000", report_reserve="0")
+    model.push(replace(played(ANSWER), delay=30))
+
+    async def prompt() -> str | None:
+        return await CallLedger(bench.engine.db).first_prompt(
+            bench.job_id, "T1", 1, REASONER.name, call_places.call_part("", 1)
+        )
+
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bench.ask(REASONER, TASK), 3)
+    cut, sent = await bench.calls(), await prompt()
+    model.push(played(ANSWER), played(ANSWER))
+    await bench.ask(REASONER, TASK.model_copy(update={"question": "Where?"}), attempt=2)
+    await bench.ask(REASONER, TASK)
+
+    assert [call.status for call in cut] == ["unknown"]
+    assert sent is not None
+    assert [(call.status, call.sends) for call in await bench.calls()] == [("done", 2), ("done", 1)]
 
 
 def refuse_first(words: str) -> Any:
