@@ -253,7 +253,7 @@ async def test_calls_side_by_side_meet_the_cap_as_one_question(
     assert players.count(EXTRACTOR) < 6
 
 
-async def paused_beside_a_call(
+async def paused_during_a_call(
     engine: RunningEngine, players: ScriptedRoles, first_reply: str | None = None
 ) -> str:
     """A job that has reached its cap while the first extraction waits for the model's release."""
@@ -277,7 +277,7 @@ async def paused_beside_a_call(
 async def test_the_question_is_answered_while_another_call_is_under_way(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
-    job_id = await paused_beside_a_call(engine, players)
+    job_id = await paused_during_a_call(engine, players)
     (asked,) = await questions(engine.db, job_id)
     still_running = [
         t.id for t in (await engine.holdfast.show(job_id)).tasks if t.status == "running"
@@ -300,7 +300,7 @@ async def test_who_has_chosen_the_report_is_not_asked_about_the_budget_again(
     engine: RunningEngine, players: ScriptedRoles, model: ScriptedModel
 ) -> None:
     """The call under way needs a correction, for which the cap has no room either."""
-    job_id = await paused_beside_a_call(engine, players, first_reply="no JSON")
+    job_id = await paused_during_a_call(engine, players, first_reply="no JSON")
     (asked,) = await questions(engine.db, job_id)
 
     await JobController(engine.holdfast, "dana").answer(job_id, asked.id, "report", "")
