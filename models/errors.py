@@ -7,6 +7,7 @@ HoldfastError
 │   │   └── MalformedReply  the reply is no chat completion; tried again a few times
 │   ├── ModelTurnAwaited    a limit that all workers share has no room: carries `after`
 │   ├── ToolBusy            the tool's server is away, and the call never left
+│   ├── CallAwaited         another task makes the same call now, and may not be doubled
 │   ├── StorageAway         PostgreSQL does not answer
 │   ├── CollectorAway       the collector of traces did not take the spans
 │   ├── AttemptTimeOver     one attempt took longer than it may; the next one goes on
@@ -110,6 +111,13 @@ class ModelTurnAwaited(Passing):
 
 class ToolBusy(Passing):
     """The tool's server is unreachable and the call was not sent, so repeating is safe."""
+
+
+class CallAwaited(Passing):
+    """Another task makes the same call of a tool now; its answer is awaited, and nothing was sent.
+
+    The wait is no work of the task.
+    """
 
 
 class StorageAway(Passing):

@@ -6,14 +6,16 @@ from typing import Any
 
 from holdfast.activities.runtime.interceptors.lost_attempt_interceptor import end_if_given_up
 from holdfast.models.calls.call_records import CallKey
+from holdfast.models.calls.call_status import CallStatus
 from holdfast.models.calls.model_requests import canonical_hash
 from holdfast.models.calls.tool_signatures import ToolAnswer
-from holdfast.models.errors import HoldfastError, OutcomeUnknown, Passing, ToolFailed
+from holdfast.models.errors import CallAwaited, HoldfastError, OutcomeUnknown, Passing, ToolFailed
 from holdfast.models.text.terminal_text import shorten_text
 from holdfast.storage.ledger.call_ledger import CallLedger, LedgerEntry
 from holdfast.tools.mcp.tool_hub import Hub
 
 _SHOWN = 400  # characters of the recorded answer
+_AWAITED_AFTER = timedelta(seconds=3)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class ToolCaller:
 
         Raises:
             ToolBusy: the server is unavailable, or reports a passing error.
+            CallAwaited: another task makes the same call now, and repeating is not safe.
             ToolFailed: the tool answered with an error, or the same call was made too often.
             OutcomeUnknown: this call, or an identical one of another task or attempt of the job,
                 was sent, its outcome is unknown, and repeating is not safe.
@@ -116,8 +119,23 @@ class ToolCaller:
         times = f" ({opened.number - 1} times)" if opened.number > 2 else ""
         return answer, f"{tool} was called with these arguments before in this job{times}"
 
-    async def _refuse_unclear_call(self, opened: LedgerEntry, tool: str) -> OutcomeUnknown:
+    async def _await_other_call(self, opened: LedgerEntry, tool: str) -> CallAwaited:
+        """Withhold a call until an identical one of another task has its outcome."""
+        _, of_task = opened.unclear or (None, "")
+        error = CallAwaited(
+            f"{tool} is under way in {of_task} with these arguments, and is not declared safe to "
+            "repeat: its answer is awaited",
+            after=_AWAITED_AFTER,
+        )
+        await self.ledger.withhold_tool_call(opened.row_id, str(error), status=CallStatus.FAILED)
+        return error
+
+    async def _refuse_unclear_call(
+        self, opened: LedgerEntry, tool: str
+    ) -> OutcomeUnknown | CallAwaited:
         """Refuse a call because it, or an identical one of the job, may have taken effect."""
+        if opened.is_unclear_under_way and not opened.is_outcome_unknown:
+            return await self._await_other_call(opened, tool)
         other, of_task = opened.unclear or (None, "")
         by = f" by {of_task}" if other and not opened.is_outcome_unknown else ""
         error = OutcomeUnknown(
@@ -128,7 +146,7 @@ class ToolCaller:
         await self.ledger.withhold_tool_call(
             opened.row_id,
             str(error),
-            was_sent=opened.is_outcome_unknown,
+            status=CallStatus.UNKNOWN if opened.is_outcome_unknown else CallStatus.REFUSED,
             repeated_call_id=other,
         )
         return error

@@ -88,6 +88,8 @@ class LedgerEntry(Frozen):
     """True if the call was sent before and its outcome is unknown."""
     unclear: tuple[int, str] | None = None
     """Another identical call of the job that has no answer, and its task; of a tool call."""
+    is_unclear_under_way: bool = False
+    """True if the task of that call runs, so that its answer may still come."""
     refusal: str | None = None
     """The recorded error of a call that must not be sent again."""
     recorded_arguments: dict[str, Any] | None = None
@@ -260,6 +262,7 @@ class CallLedger:
             earlier=found,
             number=1 + row.identical_before,
             unclear=row.unclear_id and (row.unclear_id, row.unclear_task),
+            is_unclear_under_way=bool(row.unclear_is_under_way),
             failed_before=row.failed_before,
             failed_with=row.failed_with or "",
         )
@@ -317,15 +320,14 @@ class CallLedger:
         row_id: int,
         error: str,
         *,
-        was_sent: bool = False,
+        status: CallStatus = CallStatus.REFUSED,
         repeated_call_id: int | None = None,
     ) -> None:
         """Record that an announced call is not sent, because that would not be safe.
 
-        `was_sent`: it was sent before, and its outcome stays unknown. `repeated_call_id` is the
-        earlier identical call because of which this call is not sent.
+        `status` is unknown if it was sent before, and failed if it may be sent later.
+        `repeated_call_id` is the earlier identical call because of which this call is not sent.
         """
-        status = CallStatus.UNKNOWN if was_sent else CallStatus.REFUSED
         values: dict[str, StatementValue] = {
             "id": row_id,
             "recovery": self.recovery,

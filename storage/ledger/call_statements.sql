@@ -140,7 +140,8 @@ from (values (1)) as one left join opened on true left join paused on true
 
 -- name: from_opened_tool
 -- Part: select the row of the tool call, the earlier answer, the earlier identical calls, and
--- another identical call of the job that has no answer, whatever its task and its attempt.
+-- another identical call of the job that has no answer, whatever its task and its attempt. A call
+-- of another task that runs may still be answered.
 select opened.*, earlier.id as earlier_id, earlier.response as earlier_response, (
     select count(*) from tool_calls as same
     where same.job_id = %(job_id)s and same.request_hash = opened.request_hash
@@ -148,13 +149,17 @@ select opened.*, earlier.id as earlier_id, earlier.response as earlier_response,
         and (same.status in ('started', 'done') or same.repeated_call_id is not null)
     ) as identical_before,
     failed_before.times as failed_before, failed_before.error as failed_with,
-    unclear.id as unclear_id, unclear.task_id as unclear_task
+    unclear.id as unclear_id, unclear.task_id as unclear_task,
+    unclear.is_under_way as unclear_is_under_way
 from opened left join earlier on true left join lateral (
-    select id, task_id from tool_calls as same
+    select id, task_id, status = 'started' and task_id <> %(task_id)s and exists (
+        select from tasks where tasks.job_id = %(job_id)s and tasks.id = same.task_id
+            and tasks.attempt = same.attempt and tasks.status = 'running') as is_under_way
+    from tool_calls as same
     where same.job_id = %(job_id)s and same.request_hash = opened.request_hash
         and same.tool = %(tool)s and same.id <> opened.id
         and same.status in ('started', 'unknown')
-    order by id limit 1) as unclear on true, (
+    order by is_under_way, id limit 1) as unclear on true, (
     select count(*) as times, max(error) as error from tool_calls
     where job_id = %(job_id)s and request_hash = (select request_hash from asked)
         and tool = %(tool)s and attempt = 1 and status = 'refused' and repeated_call_id is null
@@ -248,12 +253,14 @@ where job_id = %(job_id)s and status = 'done'
     and exists (select from model_calls where job_id = %(job_id)s and status = 'refused')
 
 -- name: withhold_tool
--- Record that a tool call is not sent, or not once more, and remove it from its recovery.
+-- Record that a tool call is not sent, or not once more, and remove it from its recovery. It is
+-- failed if it waits, and may be sent later.
 with unsent as (
     delete from recovered_calls
     where kind = 'tool' and call_id = %(id)s and recovery = %(recovery)s
         and job_id = (select job_id from tool_calls where id = %(id)s))
 update tool_calls set status = %(status)s, error = %(error)s,
+    sends = sends - (%(status)s::text = 'failed')::integer,
     repeated_call_id = %(repeated_call_id)s, finished_at = now()
 where id = %(id)s and status = 'started'
 returning id

@@ -14,6 +14,7 @@ from holdfast.activities.runtime.interceptors.error_interceptor import ErrorInte
 from holdfast.activities.runtime.interceptors.work_time_interceptor import WorkTimeInterceptor
 from holdfast.models.errors import (
     BudgetHeld,
+    CallAwaited,
     ModelBusy,
     Passing,
     StorageAway,
@@ -131,8 +132,10 @@ async def test_attempts_that_an_outage_ended_are_no_tries_at_a_fault_of_ours(
 
 
 @pytest.mark.conformance("REL-01")
-@pytest.mark.parametrize(("error", "is_last"), [(BudgetHeld, False), (ModelBusy, True)])
-async def test_a_wait_for_room_in_the_budget_is_no_work(
+@pytest.mark.parametrize(
+    ("error", "is_last"), [(BudgetHeld, False), (CallAwaited, False), (ModelBusy, True)]
+)
+async def test_a_wait_for_calls_of_other_tasks_is_no_work(
     temporal: Client, error: type[Passing], *, is_last: bool
 ) -> None:
     minute, pause = timedelta(minutes=1), timedelta(seconds=1)

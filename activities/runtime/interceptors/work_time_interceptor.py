@@ -23,6 +23,7 @@ from holdfast.activities.runtime.retry_pauses import pause_after_error
 from holdfast.activities.runtime.work_clock import WorkClock, WorkProgress
 from holdfast.models.errors import (
     BudgetHeld,
+    CallAwaited,
     HoldfastError,
     ModelTurnAwaited,
     Passing,
@@ -132,13 +133,13 @@ def _progress_before() -> WorkProgress:
 def _count_failure(clock: WorkClock, error: Passing) -> None:
     """Count a failure and the pause after it, unless the time is nobody's.
 
-    That is so while PostgreSQL is away, and while the task waits for its turn at a model, or for
-    other calls to give back room in the budget.
+    That is so while PostgreSQL is away, and while the task waits for its turn at a model, for
+    other calls to give back room in the budget, or for the answer to another task's same call.
 
     Raises:
         WorkTimeOver: no other attempt fits into the limit.
     """
-    if isinstance(error, StorageAway | ModelTurnAwaited | BudgetHeld):
+    if isinstance(error, StorageAway | ModelTurnAwaited | BudgetHeld | CallAwaited):
         return
     error.after = pause_after_error(error, clock.progress().failures + 1)
     over = clock.error_after_failure(error, error.after)

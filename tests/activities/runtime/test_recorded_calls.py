@@ -21,7 +21,13 @@ from holdfast.models.calls.model_requests import (
     canonical_hash,
 )
 from holdfast.models.calls.tool_signatures import ToolSignature
-from holdfast.models.errors import BudgetReached, ModelRefused, OutcomeUnknown, ToolFailed
+from holdfast.models.errors import (
+    BudgetReached,
+    CallAwaited,
+    ModelRefused,
+    OutcomeUnknown,
+    ToolFailed,
+)
 from holdfast.models.jobs.activity_orders import AttemptOrder
 from holdfast.models.jobs.job_record import StopReason
 from holdfast.models.plans.plan_change import PlanChange
@@ -33,6 +39,7 @@ from holdfast.roles.dialogue.role_definition import Role
 from holdfast.roles.planning.planner import PLANNER, PlannerTask
 from holdfast.roles.tasks.reasoner import REASONER, ReasonerAnswer, ReasonerTask
 from holdfast.storage.core.tables.call_tables import tool_calls
+from holdfast.storage.core.tables.plan_tables import tasks
 from holdfast.storage.jobs import job_control_rows, job_rows
 from holdfast.storage.ledger.call_ledger import CallLedger
 from holdfast.storage.ledger.earlier_attempts import EarlierAttempts
@@ -409,6 +416,31 @@ async def test_a_call_of_another_worker_without_an_answer_is_not_repeated_by_ano
         await bench.call("lab.note", "pay", task="T1a")
 
     assert tools.called == []
+
+
+async def test_a_call_that_another_task_makes_now_is_awaited_and_its_answer_is_used(
+    bench: Bench, tools: ScriptedTools
+) -> None:
+    change = PlanChange(cause=PlanChangeCause.PLANNED, added=(lookup_task("T1"),))
+    async with bench.engine.db.job(bench.job_id) as write:
+        await plan_change_rows.store_change(write, plan(), change)
+        await write.connection.execute(update(tasks).values(status="running"))
+    waiting = threading.Event()
+    tools.answers = lambda _: str(waiting.wait(60))
+    first = asyncio.create_task(bench.call("lab.note", "pay", most_s=60))
+    while not tools.called:
+        await asyncio.sleep(0.05)
+
+    for _ in range(2):
+        with pytest.raises(CallAwaited, match=r"lab\.note is under way in T1"):
+            await bench.call("lab.note", "pay", task="T2")
+    waiting.set()
+    await first
+
+    again = await bench.call("lab.note", "pay", task="T2")
+    assert again.answer.text == (await first).answer.text
+    assert [call.sends for call in await bench.calls()] == [1, 1]
+    assert tools.called == [("note", "pay")]
 
 
 async def test_a_person_who_names_the_task_has_its_call_made_again(
