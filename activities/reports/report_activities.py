@@ -235,7 +235,8 @@ def _delivery_receipt(report: Report, tokens: int) -> ReportReceipt:
 
 
 async def _record_refusal(halt: Halt, tokens: int, tx: JobTransaction) -> Recorded[ReportReceipt]:
-    tx.event(EventKind.REPORT_REFUSED, message=cut_message(halt.message, MessageLimit.ENTRY))
+    message = cut_message(halt.message, MessageLimit.ENTRY)
+    tx.event(EventKind.REPORT_REFUSED, message=message, reason=halt.reason.value)
     return Recorded(ReportReceipt(halt=halt, tokens=tokens), ReceiptScope.RUN)
 
 

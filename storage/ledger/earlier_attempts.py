@@ -15,7 +15,10 @@ class EarlierAttempts(Frozen):
     """Which answers of earlier attempts at the job count as well."""
 
     since: StopReason | None = None
-    """Only the answers since the job last ended for this reason: those before led to it."""
+    """Only the answers since the report was last refused for this reason: those before led to it.
+
+    Not since the job ended for it: a job that stops ends for the reason of its stop.
+    """
 
 
 async def answered_key(db: Database, key: CallKey, role: str, counted: EarlierAttempts) -> CallKey:
@@ -27,7 +30,7 @@ async def answered_key(db: Database, key: CallKey, role: str, counted: EarlierAt
         return key
     values: dict[str, StatementValue] = {
         "role": role,
-        "ended": EventKind.JOB_ENDED.value,
+        "refused": EventKind.REPORT_REFUSED.value,
         "since": None if counted.since is None else counted.since.value,
     }
     row = await db.row(_ANSWERED_ATTEMPT, key.model_dump() | values)

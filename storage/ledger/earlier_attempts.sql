@@ -5,6 +5,6 @@ where job_id = %(job_id)s and task_id = %(task_id)s and role = %(role)s and part
     and request_hash = %(request_hash)s and status = 'done' and attempt <= %(attempt)s
     and (response is not null or refusal is not null)
     and started_at > coalesce((
-        select max(at) from events where job_id = %(job_id)s and kind = %(ended)s
+        select max(at) from events where job_id = %(job_id)s and kind = %(refused)s
             and facts ->> 'reason' = %(since)s), '-infinity')
 order by attempt desc limit 1

@@ -39,7 +39,9 @@ async def found(press: ReportJob) -> None:
 
 async def refusals(press: ReportJob) -> list[str]:
     events = await job_queries.events_after(press.db, REPORT_JOB_ID, 0)
-    return [str(event.facts["message"]) for event in events if event.kind == "report.refused"]
+    refused = [event.facts for event in events if event.kind == "report.refused"]
+    assert {facts["reason"] for facts in refused} <= {"report_refused"}, "the ledger looks for it"
+    return [str(facts["message"]) for facts in refused]
 
 
 @pytest.mark.conformance("WAVE-07")

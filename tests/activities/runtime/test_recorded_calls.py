@@ -222,15 +222,16 @@ async def test_a_reopened_job_uses_the_answers_of_its_earlier_attempts_that_coun
         answer, _ = await bench.ask(REASONER, task, attempt=attempt, counted=counted)
         return str(answer.explanation)
 
-    async def ends(reason: StopReason) -> None:
+    async def refuses_report(reason: StopReason) -> None:
+        """The job had been cancelled, and a partial report was asked for."""
         async with bench.engine.db.job(bench.job_id) as write:
-            write.event(EventKind.JOB_ENDED, reason=reason.value)
+            write.event(EventKind.REPORT_REFUSED, reason=reason.value)
+            write.event(EventKind.JOB_ENDED, reason=StopReason.CANCELLED.value)
 
-    await ends(StopReason.CANCELLED)
     second = [await explained(2, EarlierAttempts()), await explained(2, since_refusal)]
-    await ends(StopReason.REPORT_REFUSED)
+    await refuses_report(StopReason.REPORT_REFUSED)
     third = [await explained(3, EarlierAttempts()), await explained(3, since_refusal)]
-    await ends(StopReason.MODEL_REFUSED)
+    await refuses_report(StopReason.MODEL_REFUSED)
     fourth = [await explained(4, since_refusal), await explained(4, EarlierAttempts(), "Where?")]
 
     assert (second, third, fourth) == (["0", "0"], ["0", "1"], ["1", "2"])
