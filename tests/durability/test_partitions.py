@@ -16,7 +16,7 @@ from holdfast.models.plans.research_plan import ExpectedEntity, Task, TaskKind
 from holdfast.roles.tasks.reasoner import REASONER
 from holdfast.storage.views.job_queries import job_calls
 from tests.durability.worker_launcher import WorkerLauncher, WorkerProcess
-from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel
+from tests.support.endpoints.scripted_model import ReceivedRequest, ScriptedModel, ScriptedReply
 from tests.support.endpoints.scripted_roles import ScriptedRoles
 from tests.support.jobs.plan_builders import final_task, plan
 from tests.support.jobs.running_engine import RunningEngine
@@ -39,6 +39,7 @@ pytestmark = [
 EVERYTHING = ("postgres", "temporal", "model")
 _WITHIN_S = 400
 """Of a machine that is busy: nothing here measures time."""
+_OUTLASTS_TEST_S = 1_000
 _THOUGHT = Task(
     id="T1",
     kind=TaskKind.REASONING,
@@ -56,30 +57,38 @@ def namespaces() -> None:
 
 @dataclass
 class Thought:
-    """The first call of the reasoner, which waits for `may_end`; later calls end at once."""
+    """The first call of the reasoner, which waits for `end`; later calls end at once.
+
+    The endpoint answers the later ones meanwhile: a reply is delayed, and nothing blocks its loop.
+    """
 
     players: ScriptedRoles
+    model: ScriptedModel
     is_begun: threading.Event = field(default_factory=threading.Event)
-    may_end: threading.Event = field(default_factory=threading.Event)
 
     def __call__(self, asked: ReceivedRequest) -> object:
-        if not self.is_begun.is_set():
-            self.is_begun.set()
-            assert self.may_end.wait(_WITHIN_S)
-        return self.players._reasoner(asked)
+        answer = self.players._reasoner(asked)
+        if self.is_begun.is_set():
+            return answer
+        self.is_begun.set()
+        return ScriptedReply.of(answer, delay=_OUTLASTS_TEST_S)
+
+    def end(self) -> None:
+        """Let the first call be answered."""
+        self.model.release()
 
     async def begun(self) -> None:
         assert await asyncio.to_thread(self.is_begun.wait, _WITHIN_S)
 
 
 @pytest.fixture
-def thought(players: ScriptedRoles) -> Iterator[Thought]:
+def thought(players: ScriptedRoles, model: ScriptedModel) -> Iterator[Thought]:
     """The call that is under way when a link is cut; each job has it and the answer on it."""
     players.plan = plan(_THOUGHT, final_task("END", "T1"))
-    thought = Thought(players)
+    thought = Thought(players, model)
     players.parts["reasoner"] = thought
     yield thought
-    thought.may_end.set()
+    thought.end()
 
 
 @dataclass
@@ -175,7 +184,7 @@ async def test_a_lone_host_that_is_cut_off_for_a_minute_pays_nothing_twice(
 
     with cut(host, *EVERYTHING):
         await asyncio.sleep(60)  # the outage itself
-    thought.may_end.set()
+    thought.end()
     await is_done(hosts.engine, job_id)
 
     assert set(await sends(hosts.engine, job_id)) == {1}
@@ -190,7 +199,7 @@ async def test_a_host_without_postgresql_keeps_its_reply_and_no_other_host_pays_
     await hosts.start()
 
     with cut(host, "postgres"):
-        thought.may_end.set()
+        thought.end()
         # The worker notices by itself that nothing answers.
         await worker.until(lambda: bool(worker.logged("services.away")), _WITHIN_S)
         await asyncio.sleep(15)  # the outage itself
@@ -218,7 +227,7 @@ async def test_a_host_without_temporal_writes_its_reply_and_the_next_host_waits_
             ),
             _WITHIN_S,
         )
-        thought.may_end.set()
+        thought.end()
         await is_done(hosts.engine, job_id)
 
     assert set(await sends(hosts.engine, job_id)) == {1}
@@ -235,7 +244,7 @@ async def test_another_host_ends_the_job_of_one_that_is_gone_and_repeats_only_th
     with cut(host, *EVERYTHING):
         await is_done(hosts.engine, job_id)
         done = await sends(hosts.engine, job_id)
-    thought.may_end.set()
+    thought.end()
 
     # The planner's call, the open one, and the answer and the report that followed it.
     assert max(done) == 2
