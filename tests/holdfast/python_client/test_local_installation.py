@@ -17,6 +17,7 @@ DATABASE_LINE = "initdb: error: could not write the file"
         ),
         ("", "`holdfast up` failed: exit code 1"),
     ],
+    ids=["quotes another error", "prints nothing"],
 )
 def test_the_whole_error_of_the_command_is_said(
     printed: str, said: str, monkeypatch: pytest.MonkeyPatch
