@@ -8,7 +8,8 @@ from holdfast.storage.core.database import Database
 from holdfast.storage.core.hot_path_pool import StatementValue
 from holdfast.storage.core.named_statements import load_statements
 
-_ANSWERED_ATTEMPT = load_statements(__file__)["answered_attempt"]
+_STATEMENTS = load_statements(__file__)
+_ANSWERED_ATTEMPT = _STATEMENTS["answered_attempt"]
 
 
 class EarlierAttempts(Frozen):

@@ -310,6 +310,6 @@ async def test_time_in_which_the_call_waits_for_its_turn_does_not_count_as_busy(
         await model_caller(db, models).ask(REASONER, TASK)
     assert names_asked(model) == {FIRST}
 
-    await later(db, seconds=50)
+    await later(db, seconds=60)
     await model_caller(db, models).ask(REASONER, TASK)
     assert names_asked(model) == {FIRST, BACKUP}, "what was failing goes on to count"

@@ -20,6 +20,7 @@ _OF_THE_INSTALLATION = {
     # Whoever runs the installation types these; the page has nothing for them.
     *(
         "up",
+        "down",
         "doctor",
         "open",
         "serve",
