@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import CheckConstraint
 
 from holdfast.models.calls.call_status import CallStatus
+from holdfast.models.plans.research_plan import TaskStatus
 from holdfast.storage.core.tables.all_tables import metadata
 from holdfast.storage.ledger import call_statements, reservation_statements
 
@@ -33,8 +34,12 @@ def test_the_migrations_allow_the_words_of_the_closed_sets() -> None:
 @pytest.mark.parametrize("module", _CALLS_ONLY)
 def test_the_ledgers_statements_know_only_words_of_the_call_status(module: str) -> None:
     path = Path(__file__).parents[2] / f"{module.replace('.', '/')}.sql"
-    compared = re.findall(r"status (?:=|<>|in) (\([^)]+\)|'\w+')", path.read_text("utf-8"))
+    compared = r"status (?:=|<>|in) (\([^)]+\)|'\w+')"
+    texts = path.read_text("utf-8")
 
-    words = {word for texts in compared for word in re.findall(r"'(\w+)'", texts)}
+    def words(pattern: str) -> set[str]:
+        found = re.findall(pattern, texts)
+        return {word for each in found for word in re.findall(r"'(\w+)'", each)}
 
-    assert {"started", "done", "refused"} <= words <= set(CallStatus)
+    assert {"started", "done", "refused"} <= words(rf"(?<!tasks\.){compared}") <= set(CallStatus)
+    assert words(rf"tasks\.{compared}") <= set(TaskStatus)
