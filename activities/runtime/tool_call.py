@@ -141,7 +141,7 @@ class ToolCaller:
         error = OutcomeUnknown(
             f"{tool} was called before with these arguments{by}, no answer came, and it is not "
             "declared safe to repeat: look whether it took effect; "
-            f"it is called again once a person has {self.task_id.partition('.')[0]} run again"
+            f"it is called again once a person runs {self.task_id.partition('.')[0]} again"
         )
         await self.ledger.withhold_tool_call(
             opened.row_id,

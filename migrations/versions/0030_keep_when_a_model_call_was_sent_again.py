@@ -1,4 +1,4 @@
-"""keep when a model call was last sent again, from which its reservation is under way"""
+"""keep when a model call was last sent again; its reservation is under way from then on"""
 
 from alembic import op
 

@@ -28,9 +28,9 @@ class ReservationRequest(Frozen):
     """What to expect while the role has answered less than three times in this job; its longest
     answer counts where that is more, and alone from then on."""
     longest_output_tokens: int = 8_000
-    """The longest answer of the model. A call leaves next to others only if the cap has room for
-    answers of this length to all of them, or of four times the longest of roles that have answered
-    three times."""
+    """The longest answer that the model may give. A call is sent next to others only if the cap has
+    room for an answer of this length to each of them. A role that has answered three times counts
+    with three times its longest answer more than expected, if that is less."""
     price: Price | None
     """None if the price is unknown; then a cap on money refuses the call."""
     is_report: bool = False

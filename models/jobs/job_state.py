@@ -385,7 +385,7 @@ class ControlReceipt(Receipt):
     """The effect of a control on the job."""
 
     question: OpenQuestion | None = None
-    """The question that a job asks which has paused because its budget is used up."""
+    """The question of a job that has paused because its budget is used up."""
 
 
 class AnswerReceipt(Receipt):

@@ -30,7 +30,6 @@ from holdfast.storage.questions.question_rows import reopen_questions
 
 CALL_AGAIN_NOTE = "call_again"
 """Key in a task's notes: a person wants its calls sent again in spite of recorded answers."""
-"""The key of a delivered report's receipt, which exists while the report fits the plan."""
 
 _FOR_A_NEW_RUN = {
     "status": JobStatus.QUEUED.value,
@@ -93,7 +92,7 @@ async def record_rerun(
 ) -> None:
     """Make the named tasks and their downstream tasks run again, and log who asked.
 
-    Of the named tasks, also the calls of unclear outcome are sent again.
+    Calls of the named tasks whose outcome is unclear are sent again as well.
     """
     await release_unclear_calls(write, named)
     await rerun_tasks(write, rerun)

@@ -166,8 +166,8 @@ from opened left join earlier on true left join lateral (
         and task_id <> %(task_id)s) as failed_before
 
 -- name: first_request
--- Select the request that was sent first for this part of a task attempt. One without an answer
--- counts unless another one took its place.
+-- Select the request that was sent first for this part of a task attempt. A request without an
+-- answer counts unless another request took its place.
 select request from model_calls
 where job_id = %(job_id)s and task_id = %(task_id)s and attempt = %(attempt)s
     and role = %(role)s and part = %(part)s
@@ -222,8 +222,9 @@ returning id
 
 -- name: withhold_model
 -- Record that an announced model call was not sent, because it waits. Waiting for a turn is no
--- failure: the time since which the call fails moves by this wait, and by how much later or earlier
--- than announced the last one ended. A pause is a failure since the first refusal.
+-- failure: `finished_at`, since which the call fails, moves by the length of this wait, and by the
+-- difference between the real and the announced end of the last wait. A pause is a failure since the
+-- first refusal.
 with announced as (
     select id, waits_until from model_calls where id = %(id)s and status = 'started' for update)
 update model_calls set status = 'failed', error = %(error)s, sends = sends - 1,
@@ -253,8 +254,8 @@ where job_id = %(job_id)s and status = 'done'
     and exists (select from model_calls where job_id = %(job_id)s and status = 'refused')
 
 -- name: withhold_tool
--- Record that a tool call is not sent, or not once more, and remove it from its recovery. It is
--- failed if it waits, and may be sent later.
+-- Record that a tool call is not sent, or not sent again, and remove it from its recovery. A call
+-- that waits and may be sent later is `failed`.
 with unsent as (
     delete from recovered_calls
     where kind = 'tool' and call_id = %(id)s and recovery = %(recovery)s

@@ -16,9 +16,10 @@ class EarlierAttempts(Frozen):
     """Which answers of earlier attempts at the job count as well."""
 
     since: StopReason | None = None
-    """Only the answers since the report was last refused for this reason: those before led to it.
+    """Only answers after the report's last refusal for this reason count; earlier ones led to it.
 
-    Not since the job ended for it: a job that stops ends for the reason of its stop.
+    None: all count. The end of the job does not tell: a stopped job ends for the reason of its
+    stop, whatever its report was refused for.
     """
 
 

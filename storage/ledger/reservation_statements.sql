@@ -5,10 +5,11 @@ select 1 from jobs where id = %(job_id)s for no key update
 
 -- name: room
 -- Part: insert the row of a model call only if its reservation fits the job's caps.
--- An answer is expected to be as long as the role's longest so far, and until three as long as
--- estimated. It may be longer: as long as the model's longest, and after three answers of its role
--- not more than three times the longest of them longer. A call leaves next to others only if all of
--- them may be that long; alone it leaves if what is expected fits. So one call can pass the cap.
+-- An answer is expected to be as long as the role's longest so far; until the role has answered
+-- three times, also as long as estimated. A long answer is as long as the model's longest. Once the
+-- role has answered three times, it is longer than expected by three times the longest at most.
+-- A call is sent next to others only if long answers to all of them fit. A call that is alone is
+-- sent if its expected answer fits, so one call can pass the cap.
 -- A call without an answer 15 minutes after it was last sent may have been paid for: it counts as
 -- spent.
 -- The caps are read from the job's row, so a raised cap applies to the next call.

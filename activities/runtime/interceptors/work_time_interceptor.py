@@ -133,8 +133,8 @@ def _progress_before() -> WorkProgress:
 def _count_failure(clock: WorkClock, error: Passing) -> None:
     """Count a failure and the pause after it, unless the time is nobody's.
 
-    That is so while PostgreSQL is away, and while the task waits for its turn at a model, for
-    other calls to give back room in the budget, or for the answer to another task's same call.
+    That is so while PostgreSQL is away, and while the task waits: for its turn at a model, for room
+    in the budget that other calls hold, or for the answer to the same call of another task.
 
     Raises:
         WorkTimeOver: no other attempt fits into the limit.

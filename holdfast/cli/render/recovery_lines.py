@@ -19,9 +19,8 @@ def _loss_text(recovery: Recovery) -> str:
     if recovery.cause is LossCause.DATABASE:
         return "PostgreSQL went away"
     # Not "died": a worker that lives and whose heartbeats do not arrive is replaced as well.
-    return (
-        f"worker {recovery.lost_worker} was lost" if recovery.lost_worker else "a worker was lost"
-    )
+    worker = f"worker {recovery.lost_worker}" if recovery.lost_worker else "a worker"
+    return f"{worker} was lost"
 
 
 def _savings_text(recovery: Recovery) -> str:

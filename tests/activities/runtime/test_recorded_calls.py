@@ -397,7 +397,7 @@ async def test_a_call_without_an_answer_is_repeated_by_no_task_and_no_attempt(
     await unanswered(bench, tools)
 
     for task, attempt in (("T1", 1), ("T1a", 1), ("T1", 2), ("T9.1", 1), ("T1b", 1)):
-        with pytest.raises(OutcomeUnknown, match="once a person has T") as refused:
+        with pytest.raises(OutcomeUnknown, match="once a person runs T") as refused:
             await bench.call("lab.note", "pay", task=task, attempt=attempt)
 
     assert str(refused.value).startswith("lab.note was called before with these arguments by T1,")
